@@ -1,11 +1,11 @@
-"""Memories: a property that is computed once, collections with bounds that live between two passes, and object ids."""
+"""Memories: a property that is computed once, contents that are kept within a bound, and object ids."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterator, MutableMapping, MutableSet
+from collections.abc import Callable, Iterator, MutableMapping
 from io import SEEK_END, BytesIO
 from typing import IO, Any, Generic, Self, TypeVar, overload
 
@@ -13,7 +13,6 @@ from bot.errors import Unavailable
 
 T = TypeVar("T")
 MOST_CONTENTS = 256 * 1024 * 1024  # of contents that are kept
-MOST_COMMITS = 10_000  # commits of the bot that are remembered
 
 
 class lazy_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
@@ -74,33 +73,6 @@ class Contents(MutableMapping[str, bytes]):
 
     def _drop(self, oid: str) -> None:
         self._size -= len(self._kept.pop(oid, b""))
-
-
-class Latest(MutableSet[str]):
-    """A set of the words that were added last: at most so many, the oldest goes first."""
-
-    def __init__(self, most: int = MOST_COMMITS) -> None:
-        self._most = most
-        self._kept: dict[str, None] = {}
-
-    def __contains__(self, word: object) -> bool:
-        return word in self._kept
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._kept))
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def add(self, value: str) -> None:
-        """Remember a word."""
-        self._kept[value] = None
-        while len(self._kept) > self._most:
-            self._kept.pop(next(iter(self._kept)), None)
-
-    def discard(self, value: str) -> None:
-        """Forget a word."""
-        self._kept.pop(value, None)
 
 
 OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

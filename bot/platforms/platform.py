@@ -5,12 +5,13 @@ The address of a page in a browser, or for `git clone`, is refused with the addr
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, MutableSet
+from collections import deque
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from bot.platforms.caches import Contents, Latest
+from bot.platforms.caches import Contents
 from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE
 from bot.platforms.writes import Intend, no_intent
 
@@ -70,6 +71,7 @@ def refuse_forgotten_scheme(text: str) -> None:
 T = TypeVar("T")
 GITHUB_API_URL = "https://api.github.com"
 HF_ENDPOINT = "https://huggingface.co"
+MOST_COMMITS = 10_000  # commits of the bot that are remembered
 NO_ADDRESS = "the address of a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or of the service is not valid: set it again"
 
 
@@ -115,7 +117,7 @@ class ServiceCache:
     memory: Callable[[str], MutableMapping[int, bytes]] = no_memory
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents)
     rows: Callable[[str], RowStore] | None = None
-    own_commits: MutableSet[str] = field(default_factory=Latest)
+    own_commits: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_COMMITS))
     former_accounts: set[str] = field(default_factory=set)
     listings: dict[str, Any] = field(default_factory=dict)
     clients: dict[str, Any] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, MutableSet, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -18,7 +18,6 @@ from bot.evaluation.verdict import Judgement, Row
 from bot.pages.site import Site
 from bot.pages.write import Written
 from bot.platforms.discussions import Discussions
-from bot.platforms.github.commits import AnswersInStore
 from bot.platforms.hub.address import MODELS, parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
@@ -206,7 +205,7 @@ class ContextFactory:
         return HubPlatform.client(self.opener)
 
     @property
-    def own_commits(self) -> MutableSet[str]:
+    def own_commits(self) -> Collection[str]:
         """The commits that this process made."""
         return self.opener.service_cache.own_commits
 
@@ -227,7 +226,7 @@ class ContextFactory:
             source=self.opener.source(watch.source),
             targets=[(self._target(one, models), one) for one in watch.targets],
             store=self.store.scratch() if dry_run else self.store,
-            look_up=open_look_up(self.access, AnswersInStore(self.store), print) if asks else no_look_up,
+            look_up=open_look_up(self.access, self.store, print) if asks else no_look_up,
             today=datetime.now(UTC).date(),
             discussions=self.opener.discussions(watch.source) if watch.comments else None,
             requests=self._requests(watch),

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import Barrier
 
-from bot.platforms.caches import Contents, Latest, lazy_property
+from bot.platforms.caches import Contents, lazy_property
 
 TOGETHER = Barrier(2, timeout=20)
 
@@ -46,14 +46,3 @@ def test_contents_are_kept_up_to_so_many_bytes() -> None:
     assert list(kept) == ["b", "c", "d"]
     del kept["b"]
     assert (len(kept), kept.get("b"), kept["d"]) == (2, None, b"dddd")
-
-
-def test_the_latest_words_are_remembered() -> None:
-    words = Latest(most=3)
-    for word in "abcde":
-        words.add(word)
-    words.discard("d")
-
-    assert list(words) == ["c", "e"]
-    assert "a" not in words
-    assert len(words) == 2

@@ -133,9 +133,8 @@ def test_a_no_that_main_may_still_turn_into_a_yes_is_asked_again_the_next_day(
     github: GitHubServer, history: History, tmp_path: Path
 ) -> None:
     now = [0.0]
-    answers = AnswersInFile(tmp_path / "commits.json", now=lambda: now[0])
     looker = lookup(github)
-    looker.commits.answers = answers
+    looker.commits.answers, looker.commits.clock = AnswersInFile(tmp_path / "commits.json"), lambda: now[0]
     assert looker.judge(history.side, [history.span(1)]).answer == "unaccepted"
     github.state.repos[UPSTREAM].git.refs["heads/main"] = history.side
 
@@ -149,7 +148,7 @@ def test_a_broken_file_of_answers_is_as_good_as_none(tmp_path: Path, text: str) 
     path = tmp_path / "commits.json"
     path.write_text(text)
 
-    assert AnswersInFile(path).get("a") is None
+    assert AnswersInFile(path).answer("a", 0.0) is None
 
 
 def test_past_the_hourly_limit_the_rest_is_unknown_and_not_asked(github: GitHubServer, history: History) -> None:

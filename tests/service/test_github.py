@@ -6,7 +6,6 @@ import os
 import subprocess
 from pathlib import Path
 
-from bot.platforms.github.commits import AnswersInStore
 from bot.publishing.publication import find_marker
 from bot.service.store import Store, connect
 from tests.command import completed
@@ -79,16 +78,13 @@ def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Pat
 
 
 def test_answers_are_kept_in_the_store_and_grow_old(tmp_path: Path) -> None:
-    now = [100.0]
     store = Store(connect(f"sqlite:///{tmp_path / 'store.db'}"))
-    kept = AnswersInStore(store, now=lambda: now[0])
-    kept.put("for ever", "yes", None)
-    kept.put("for a while", "no", 10.0)
-    kept.put("for ever", "ahead", None)
+    store.set_answer("for ever", "yes", None)
+    store.set_answer("for a while", "no", 110.0)
+    store.set_answer("for ever", "ahead", None)
 
-    assert [kept.get(question) for question in ("for ever", "for a while", "never")] == ["ahead", "no", None]
-    now[0] = 111.0
-    again = AnswersInStore(Store(connect(f"sqlite:///{tmp_path / 'store.db'}")), now=lambda: now[0])
-    assert [again.get(question) for question in ("for ever", "for a while")] == ["ahead", None]
+    assert [store.answer(one, 100.0) for one in ("for ever", "for a while", "never")] == ["ahead", "no", None]
+    again = Store(connect(f"sqlite:///{tmp_path / 'store.db'}"))
+    assert [again.answer(one, 111.0) for one in ("for ever", "for a while")] == ["ahead", None]
     store.close()
-    again.rows.close()
+    again.close()

@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -23,8 +24,8 @@ NOWHERE = "-"  # the kept answer for a commit that is not there
 HEX = re.compile(r"[0-9a-f]{7,40}")
 
 
-class AnswerStore(Protocol):
-    """A database that keeps answers; times are in seconds since 1970."""
+class Answers(Protocol):
+    """What keeps answers; times are in seconds since 1970, None for an answer that can never change."""
 
     def answer(self, question: str, now: float) -> str | None:
         """The kept answer; None if there is none or it is too old."""
@@ -35,73 +36,34 @@ class AnswerStore(Protocol):
         ...
 
 
-class Answers(Protocol):
-    """Somewhere to keep answers; `lasts` is in seconds, None for an answer that can never change."""
+class AnswersInFile:
+    """Answers in a JSON file, written whole each time; what cannot be read or written is as good as empty.
 
-    def get(self, question: str) -> str | None:
-        """The kept answer; None if there is none or it is too old."""
-        ...
+    Without a file they last as long as this object.
+    """
 
-    def put(self, question: str, answer: str, lasts: float | None) -> None:
-        """Keep an answer."""
-        ...
-
-
-class AnswersInMemory:
-    """Answers of one run."""
-
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
-        self.now = now
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
         self.kept: dict[str, tuple[str, float | None]] = {}
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            rows = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
+            self.kept = {str(key): (str(answer), until) for key, (answer, until) in rows.items()}
 
-    def get(self, question: str) -> str | None:
+    def answer(self, question: str, now: float) -> str | None:
         """The kept answer; None if there is none or it is too old."""
         answer, until = self.kept.get(question, (None, None))
-        return None if until is not None and until < self.now() else answer
+        return None if until is not None and until < now else answer
 
-    def put(self, question: str, answer: str, lasts: float | None) -> None:
-        """Keep an answer."""
-        self.kept[question] = (answer, None if lasts is None else self.now() + lasts)
-
-
-class AnswersInFile(AnswersInMemory):
-    """Answers in a JSON file, written whole each time; what cannot be read or written is as good as empty."""
-
-    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
-        super().__init__(now)
-        self.path = path
-        try:
-            rows = json.loads(path.read_text(encoding="utf-8"))
-            self.kept = {str(key): (str(answer), until) for key, (answer, until) in rows.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            self.kept = {}
-
-    def put(self, question: str, answer: str, lasts: float | None) -> None:
+    def set_answer(self, question: str, answer: str, until: float | None) -> None:
         """Keep an answer, and the file with it."""
-        super().put(question, answer, lasts)
+        self.kept[question] = (answer, until)
+        if self.path is None:
+            return
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
-        try:
+        with suppress(OSError):  # a read-only home: the next run asks again
             self.path.parent.mkdir(parents=True, exist_ok=True)
             beside.write_text(json.dumps(self.kept), encoding="utf-8")
             beside.replace(self.path)
-        except OSError:
-            return  # a read-only home: the next run asks again
-
-
-class AnswersInStore:
-    """Answers among the other things that the service remembers."""
-
-    def __init__(self, rows: AnswerStore, now: Callable[[], float] = time.time) -> None:
-        self.rows = rows
-        self.now = now
-
-    def get(self, question: str) -> str | None:
-        """The kept answer; None if there is none or it is too old."""
-        return self.rows.answer(question, self.now())
-
-    def put(self, question: str, answer: str, lasts: float | None) -> None:
-        """Keep an answer."""
-        self.rows.set_answer(question, answer, None if lasts is None else self.now() + lasts)
 
 
 @dataclass
@@ -109,8 +71,9 @@ class Commits:
     """Looks commits up, each question once; once `unreachable` says why GitHub cannot be asked, nothing is."""
 
     client: GitHubClient
-    answers: Answers = field(default_factory=AnswersInMemory)
+    answers: Answers = field(default_factory=AnswersInFile)
     unreachable: str = ""
+    clock: Callable[[], float] = time.time
 
     def full(self, repo: str, name: str) -> str | None:
         """The full id of a commit by any of its names; None if the repository has none or several.
@@ -120,36 +83,42 @@ class Commits:
         known = known_commit(name)
         if known is not None and repo == repository():
             return known.commit
-        answer = self.answers.get(f"{repo} commit {name}")
+        answer = self._kept(f"{repo} commit {name}")
         if answer is None:
             try:
                 answer = str(self.ask(f"/repos/{repo}/commits/{name}")["sha"])
             except Gone:
                 answer = NOWHERE
             # An abbreviation that is unique today may not be so tomorrow, and what is not there may be pushed.
-            self.answers.put(f"{repo} commit {name}", answer, None if answer == name else DAY)
+            self._keep(f"{repo} commit {name}", answer, None if answer == name else DAY)
         return None if answer == NOWHERE else answer
 
     def is_ancestor(self, repo: str, base: str, head: str) -> bool:
         """Tell whether base is head or before it. A yes stays true; a no does too, unless an end is a branch."""
         question = f"{repo} {base}...{head}"
-        answer = self.answers.get(question)
+        answer = self._kept(question)
         if answer is None:
             try:
                 answer = str(self.ask(f"/repos/{repo}/compare/{base}...{head}")["status"])
             except Gone:  # no common ancestor, or one of them is gone
                 answer = "diverged"
             moves = not HEX.fullmatch(head) and answer not in {"ahead", "identical"}
-            self.answers.put(question, answer, DAY if moves else None)
+            self._keep(question, answer, DAY if moves else None)
         return answer in {"ahead", "identical"}
 
     def default_branch(self, repo: str) -> str:
         """The name of a repository's main branch."""
-        answer = self.answers.get(f"{repo} default branch")
+        answer = self._kept(f"{repo} default branch")
         if answer is None:
             answer = str(self.ask(f"/repos/{repo}")["default_branch"])
-            self.answers.put(f"{repo} default branch", answer, DAY)
+            self._keep(f"{repo} default branch", answer, DAY)
         return answer
+
+    def _kept(self, question: str) -> str | None:
+        return self.answers.answer(question, self.clock())
+
+    def _keep(self, question: str, answer: str, lasts: float | None) -> None:
+        self.answers.set_answer(question, answer, None if lasts is None else self.clock() + lasts)
 
     def ask(self, path: str) -> dict[str, object]:
         """One request; `per_page` keeps commits and files out of the answer."""

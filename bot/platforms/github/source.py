@@ -243,8 +243,18 @@ class GitHubSource(Source):
         return "" if isinstance(found, list) else found.sha
 
     def read_content(self, oid: str, limit: int) -> bytes:
-        """The bytes behind a content id; raises TooLarge past `limit`."""
-        return read_blob(self.client, self.address.name, oid, limit)
+        """The bytes behind a content id, asked for where they were not yet; raises TooLarge past `limit`.
+
+        Raises Unavailable if bytes came that the id does not name.
+        """
+        data = self.client.blobs.get(oid)
+        if data is None:
+            body = BytesIO()
+            self.client.save_blob(self.address.name, oid, limit, body)
+            self.client.blobs[oid] = data = body.getvalue()
+        if len(data) > limit:
+            raise TooLarge(f"more than {limit:,} bytes")
+        return data
 
     def is_submodule(self, path: str, commit: str) -> bool:
         """Tell whether another repository is linked at a path of a commit; a pull request lists it like a file."""
@@ -252,8 +262,28 @@ class GitHubSource(Source):
         return not isinstance(found, list) and found.type == "submodule"
 
     def fetch(self, oids: Iterable[str]) -> None:
-        """Ask for many contents at once, so that reading them costs few requests."""
-        fetch_blobs(self.client, self.address.name, oids)
+        """Ask for many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
+        missing = [oid for oid in dict.fromkeys(oids) if oid not in self.client.blobs]
+        if self.client.has_account and len(missing) > ONE_BY_ONE:
+            for start in range(0, len(missing), BATCH):
+                self.client.blobs.update(self._texts(missing[start : start + BATCH]))
+
+    def _texts(self, oids: Sequence[str]) -> dict[str, bytes]:
+        """The blobs that GraphQL gives as text; leaves out those that are binary, cut off, or not equal to their id."""
+        asked = {f"b{number}": oid for number, oid in enumerate(oids) if OID.fullmatch(oid)}
+        parts = " ".join(f'{name}: object(oid: "{oid}") {{ ... on Blob {{ text }} }}' for name, oid in asked.items())
+        query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {parts} }} }}"
+        owner, _, repo = self.address.name.partition("/")
+
+        def take(data: Any) -> dict[str, Any]:
+            return {oid: (data["repository"].get(name) or {}).get("text") for name, oid in asked.items()}
+
+        try:
+            rows = self.client.ask_graphql(query, {"owner": owner, "name": repo}, take)
+        except Refused:
+            return {}  # reading one by one shows what is wrong, if anything is
+        found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
+        return {oid: data for oid, data in found.items() if is_content(data, oid)}
 
     def read_contents(self, oids: Mapping[str, str], limit: int) -> dict[str, bytes]:
         """The bytes of files by path, given the ids of their contents."""
@@ -344,45 +374,3 @@ def proposal(pull: PullRequest, files: list[File]) -> PullRequestFiles:
     """The needed fields of a pull request; its deletions are not needed."""
     changed = tuple(change(file) for file in files if file.status != "removed")
     return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), pull.state == "open", changed)
-
-
-def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> None:
-    """Ask for many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
-    missing = [oid for oid in dict.fromkeys(oids) if oid not in client.blobs]
-    if client.has_account and len(missing) > ONE_BY_ONE:
-        for start in range(0, len(missing), BATCH):
-            client.blobs.update(_ask(client, repository, missing[start : start + BATCH]))
-
-
-def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> bytes:
-    """The bytes behind an id, asked for where they were not yet; raises TooLarge past `limit`.
-
-    Raises Unavailable if bytes came that the id does not name.
-    """
-    data = client.blobs.get(oid)
-    if data is None:
-        body = BytesIO()
-        client.save_blob(repository, oid, limit, body)
-        client.blobs[oid] = data = body.getvalue()
-    if len(data) > limit:
-        raise TooLarge(f"more than {limit:,} bytes")
-    return data
-
-
-def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str, bytes]:
-    """The blobs that GraphQL gives as text; leaves out those that are binary, cut off, or not equal to their id."""
-    asked = {f"b{number}": oid for number, oid in enumerate(oids) if OID.fullmatch(oid)}
-    parts = " ".join(f'{name}: object(oid: "{oid}") {{ ... on Blob {{ text }} }}' for name, oid in asked.items())
-    query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {parts} }} }}"
-    owner, _, name = repository.partition("/")
-    variables = {"owner": owner, "name": name}
-    try:
-        rows = client.ask_graphql(query, variables, lambda data: _texts(data["repository"], asked))
-    except Refused:
-        return {}  # reading one by one shows what is wrong, if anything is
-    found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
-    return {oid: data for oid, data in found.items() if is_content(data, oid)}
-
-
-def _texts(answer: dict[str, Any], asked: Mapping[str, str]) -> dict[str, Any]:
-    return {oid: (answer.get(name) or {}).get("text") for name, oid in asked.items()}

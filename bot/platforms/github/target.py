@@ -86,15 +86,6 @@ class Branches:
         """The default branch's ref. Raises Gone if the repository is empty."""
         return self._call(lambda: self._repo.get_git_ref(f"heads/{self.main}"))
 
-    def commit_to_main(self, files: Mapping[str, bytes | None], message: str, parent: str) -> str:
-        """Commit on the default branch; raises Stale where it is no longer at `parent`."""
-        ref = self.head()
-        if ref.object.sha != parent:
-            raise Stale(f"the branch {self.main} moved meanwhile")
-        commit = self._commit(files, message, [ref.object.sha])
-        self._call(lambda: ref.edit(commit.sha))
-        return commit.sha
-
     def commit_to(self, branch: str, files: Mapping[str, bytes | None], message: str, parent: str) -> str:
         """Commit on any branch, which is made without a parent where `parent` is ""; raises Stale where it moved."""
         ref = self.ref(branch)
@@ -474,4 +465,4 @@ class GitHubTarget(Target):
 
     def _commit(self, text: PostText, files: Mapping[str, bytes | None]) -> str:
         """Commit to the default branch, where it is still as it was looked at."""
-        return self._branches.commit_to_main(files, commit_message(text), self.head())
+        return self._branches.commit_to(self._branches.main, files, commit_message(text), self.head())

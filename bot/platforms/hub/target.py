@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, MutableSet
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Refused, Stale, Unavailable
-from bot.platforms.caches import Contents, Latest, blob_id, lazy_property
+from bot.platforms.caches import Contents, blob_id, lazy_property
 from bot.platforms.discussions import OPEN, Comment, Conversation, Duplicate, Pushed, Thread, repeated_comments
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
@@ -191,7 +192,7 @@ class HubTarget:
     discussion: int | None = None
     has_comments: bool = False
     has_requests: bool = True
-    own_commits: MutableSet[str] = field(default_factory=Latest, repr=False)
+    own_commits: deque[str] = field(default_factory=deque, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
 
     @property
@@ -439,7 +440,7 @@ class HubTarget:
     def _write(self, files: Files, text: PostText, **how: Any) -> tuple[str, int | None]:
         """Commit files, see `HubCommits.write`; the commit and the contents are remembered as ours."""
         oid, num = self.commits.write(files, text.title, text.body, **how)
-        self.own_commits.add(oid)
+        self.own_commits.append(oid)
         self.blobs.update({blob_id(data): data for data in files.values() if data is not None})
         return oid, num
 

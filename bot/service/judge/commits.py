@@ -15,7 +15,7 @@ from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_com
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.verdict import CommitFact
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.commits import Answers, AnswersInStore, AnswerStore, Commits
+from bot.platforms.github.commits import Answers, Commits
 from bot.platforms.platform import Access
 from bot.service.judge.facts import LookUp
 
@@ -25,7 +25,7 @@ def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> L
 
     `kept` keeps answers between runs.
     """
-    lookup = CommitLookup(_commits(access, kept))
+    lookup = CommitLookup(Commits(_client(access), kept))
 
     def look_up(git_hashes: Iterable[str], leaderboard: Leaderboard) -> Mapping[str, CommitFact]:
         before = lookup.unreachable
@@ -37,15 +37,13 @@ def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> L
     return look_up
 
 
-def open_cached_look_up(kept: AnswerStore) -> LookUp:
+def open_cached_look_up(kept: Answers) -> LookUp:
     """Return what looks harness commits up among the last kept answers, however old, and asks nobody."""
-    answers = AnswersInStore(kept, now=lambda: 0.0)
-    return CommitLookup(_commits(Access(), answers, "only kept answers are read")).look_up
+    return CommitLookup(Commits(_client(Access()), kept, "only kept answers are read", clock=lambda: 0.0)).look_up
 
 
-def _commits(access: Access, kept: Answers, unreachable: str = "") -> Commits:
-    client = GitHubClient(access.github_token, access.github_api_url, patience=0, app=access.github_app)
-    return Commits(client, kept, unreachable)
+def _client(access: Access) -> GitHubClient:
+    return GitHubClient(access.github_token, access.github_api_url, patience=0, app=access.github_app)
 
 
 @dataclass(frozen=True)
