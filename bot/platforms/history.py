@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 from bot.errors import MalformedEntry, Unavailable
 from bot.platforms.git.fetch import POINTER, fetch_history
@@ -79,10 +78,6 @@ class FetchedSource(CopiedSource):
         if data == b"" or (data is not None and data.startswith(POINTER)):
             return self.source.read(path, commit, limit, oid)
         return data
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
-        """Write a file's bytes to an open one: a large file is none that git has."""
-        return self.source.save(path, commit, limit, file)
 
 
 @contextmanager

@@ -138,6 +138,10 @@ class CopiedSource(Source):
         """For each path, the commit that last touched it, as of `commit`."""
         return self.source.touched(paths, commit)
 
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
+        return self.source.save(path, commit, limit, file)
+
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:

@@ -8,10 +8,10 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from bot.platforms.registry import Opener
 
 from bot.errors import Unavailable
 from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
 from bot.platforms.source import Source, TooLarge
 from bot.service.checks.verify_evidence import FolderFiles
 from tests.platforms.git.test_source import Folder

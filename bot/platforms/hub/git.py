@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from bot.errors import Unavailable
 from bot.platforms.caches import check_content
@@ -45,10 +44,6 @@ class BulkSource(CopiedSource):
         if data is None or data.startswith(POINTER):
             return self.source.read(path, commit, limit, oid)
         return check_content(data, oid, "git", f"{self.name} {path}")
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
-        """Write a file's bytes to an open one: a large file is none that git has."""
-        return self.source.save(path, commit, limit, file)
 
 
 @contextmanager
