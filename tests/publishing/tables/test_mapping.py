@@ -49,7 +49,6 @@ def test_three_lines_are_enough() -> None:
         ({"at": "rows", "path": "t.yml"}, "at is a JSON pointer here, such as /results"),
         ({"at": "/rows"}, "at is for JSON, YAML and Markdown; a csv file is one table"),
         ({"at": "rows", "path": "t.json"}, "at is a JSON pointer here, such as /results"),
-        ({"mapping": "open-llm"}, "there is no mapping 'open-llm'; the shipped ones are open-llm-leaderboard"),
         (columns(A="score"), "'score' names no value of a row; write one of model.id, …"),
         (columns(A="tasks.bbh.value"), "'tasks.bbh.value' names no value of a row; write one of model.id, …"),
         (columns(A={}), "a column has a value, a template, or a default"),
