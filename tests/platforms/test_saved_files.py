@@ -8,10 +8,9 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from bot.platforms.registry import Opener
 
 from bot.errors import Unavailable
-from bot.platforms.platform import Access
+from bot.platforms.platform import Access, Opener
 from bot.platforms.source import Source, TooLarge
 from bot.service.checks.verify_evidence import FolderFiles
 from tests.platforms.git.test_source import Folder
@@ -27,7 +26,7 @@ LOG = "log.jsonl"
 WORKER = """
 import sys, tempfile
 from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Opener
 from tests.service.memory_worker import peak
 name, commit, url, token = sys.argv[1:]
 access = Access(token, url) if name.startswith("github") else Access(hf_token=token, hf_endpoint=url)
