@@ -17,9 +17,9 @@ from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.score import Scores, make_scores
 from bot.evaluation.task import Task
-from bot.publishing.tables.mapping import TASKS
 from tests.evaluation.judging import base, declared, outcome_of, rules_of, stderr
 from tests.evaluation.published_rows import AVERAGE, EXACT, Count, judge_file, rows
+from tests.publishing.tables.contents import TASKS
 
 # ---- Open LLM Leaderboard v2: whole files ----
 

@@ -13,9 +13,9 @@ from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import one_file, parse_submission
 from bot.publishing.board import known_rows
 from bot.publishing.entry import Entry
-from bot.publishing.tables.mapping import TASKS
 from tests.evaluation.judging import dumps, rules_of
 from tests.evaluation.published_rows import TODAY, Count, judge_file
+from tests.publishing.tables.contents import TASKS
 
 # What each file's README entry says is wrong; rules that the file it was made from has too stand in OF_ALL.
 ODD: dict[str, tuple[str, set[str]]] = {

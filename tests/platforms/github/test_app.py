@@ -9,8 +9,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from bot.errors import CallError, Refused
+from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.source import read_blob
+from bot.platforms.github.source import GitHubSource
 from bot.platforms.platform import Access, GitHubApp
 from bot.service.settings.environment import read_access
 from tests.platforms.github.fixtures import BOARD, github
@@ -51,7 +52,7 @@ def test_the_only_installation_is_found_and_its_token_kept(github: GitHubServer,
     ours = client(github, app)
 
     assert ours.login == "board-app[bot]"
-    assert read_blob(ours, BOARD, blob(github), 100) == b"# Leaderboard\n"
+    assert GitHubSource(ours, GitHubAddress(BOARD)).read_content(blob(github), 100) == b"# Leaderboard\n"
     assert ours.repo(BOARD).full_name == BOARD
     assert made(github) == 1
 
@@ -66,7 +67,7 @@ def test_a_token_that_ends_is_renewed(github: GitHubServer, app: GitHubApp) -> N
     ours = client(github, app)
     assert ours.login == "board-app[bot]"
     before = made(github)
-    assert read_blob(ours, BOARD, blob(github), 100) == b"# Leaderboard\n"
+    assert GitHubSource(ours, GitHubAddress(BOARD)).read_content(blob(github), 100) == b"# Leaderboard\n"
 
     assert made(github) > before
 
