@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from bot import __version__
-from bot.errors import CallError, MalformedEntry
+from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.verdict import Judgement, Row
 from bot.pages.site import Site
@@ -28,7 +28,7 @@ from bot.platforms.platform import Access, Opener, ServiceCache
 from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target
-from bot.publishing.entry import Declared, Entry, Evidence, MadeEntries, make_entries
+from bot.publishing.entry import Declared, Evidence, MadeEntries, make_entries
 from bot.publishing.models import ModelFacts
 from bot.publishing.repeat import declaration_name
 from bot.service.items import RowQueue
@@ -155,13 +155,6 @@ class WatchContext:
         """The same for rows that were judged already."""
         places = {one.path: Evidence(source=self.source.name, path=one.path, commit=one.commit) for one in found}
         return make_entries(rows, places)
-
-    def entries(self, found: Sequence[StoredSubmission]) -> list[Entry]:
-        """The entries of the rows that submissions make. Raises MalformedEntry if one cannot be written."""
-        made = self.made(found)
-        for why in made.refused.values():
-            raise MalformedEntry(why)
-        return list(made.entries)
 
 
 def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:

@@ -78,7 +78,7 @@ def test_one_file_has_one_verdict_at_every_door(
     assert digest(command.judge([stored.parsed], committed)) == digest(context.judge([stored]))
     assert digest(page.judge([stored.parsed], committed)) == digest(context.judge([stored]))
 
-    made = context.entries([stored])
+    made = context.made([stored]).entries
     opener = Opener(access, tmp_path)
     target = opener.target("board")
     assert [entry.key for entry in target.scan_entries().entries] == [entry.key for entry in made]

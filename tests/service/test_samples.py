@@ -93,4 +93,4 @@ def test_a_board_that_begins_to_ask_reads_the_logs_that_are_there(story: Story) 
     assert rejected(story) == []
     context = story.contexts.open_context(story.watch)
     found = context.store.submissions_at(context.name, [PATH])
-    assert [entry.backed_by for entry in context.entries(list(found.values()))] == ["answers"]
+    assert [entry.backed_by for entry in context.made(list(found.values())).entries] == ["answers"]

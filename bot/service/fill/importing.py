@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 
-from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
+from bot.errors import BotError, LeaseLost, Stale, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.row_key import key_start
 from bot.platforms.net import Backoff, bulk_work, is_overtaken
@@ -27,7 +27,7 @@ from bot.service.items import Item
 from bot.service.judge.reading import read_due
 from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
-from bot.service.store import StoredSubmission, batches
+from bot.service.store import batches
 from bot.service.watch.observe import observe
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
@@ -235,18 +235,9 @@ class Import:
 
     def _entries(self, keys: Sequence[str]) -> list[Entry]:
         """The entries of these rows; one that cannot be stored is named, and the others go on."""
-        found = self.context.store.submissions_of(self.context.name, keys)
-        try:
-            return self.context.entries(list(found.values()))
-        except MalformedEntry:
-            return [entry for some in _by_key(found).values() for entry in self._entry(some)]
-
-    def _entry(self, some: Sequence[StoredSubmission]) -> list[Entry]:
-        try:
-            return self.context.entries(some)
-        except MalformedEntry as error:
-            self.result.refused.append(f"{some[0].key}: {error}")
-            return []
+        made = self.context.made(list(self.context.store.submissions_of(self.context.name, keys).values()))
+        self.result.refused += [f"{key}: {why}" for key, why in made.refused.items()]
+        return list(made.entries)
 
     def _why(self) -> Iterator[str]:
         """The commands that say why the first rejected files give no number."""
@@ -264,13 +255,6 @@ class Import:
         board, store = key_start(self.context.leaderboard.id), self.context.store
         rows = (store.row_digests(self.context.name, [board + key for key in some]) for some in batches(keys))
         return sum(path.startswith(first) for path in self.bulk_writer.paths()) - sum(map(len, rows))
-
-
-def _by_key(found: Mapping[str, StoredSubmission]) -> dict[str, list[StoredSubmission]]:
-    keyed: dict[str, list[StoredSubmission]] = {}
-    for one in found.values():
-        keyed.setdefault(one.key or "", []).append(one)
-    return keyed
 
 
 def open_bulk_writer(target: Target, mark: Marker, form: Form) -> BulkWriter:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
-from bot.errors import MalformedEntry, Unavailable
+from bot.errors import Unavailable
 from bot.platforms.source import is_wanted
 from bot.publishing.entry import Entry, Evidence, digest_of, entry_path, is_same_row
 from bot.publishing.plan import PlannedRow, planned_row
@@ -134,27 +134,27 @@ class RowLooker:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
         keys = [item.subject for item in items]
         submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
-        for one in self.context.store.submissions_of(self.context.name, keys).values():
+        found = list(self.context.store.submissions_of(self.context.name, keys).values())
+        for one in found:
             submissions[one.key or ""].append(one)
+        made = self.context.made(found)
+        entries = {entry.key: entry for entry in made.entries}
+        for key, why in made.refused.items():
+            self.report.say("rejected", key, why)
         looks = []
         for item in items:
             try:
-                looks.append(self._look(item, submissions[item.subject]))
+                looks.append(self._look(item, submissions[item.subject], entries.get(item.subject)))
             except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
                 self.report.fail(item, failure)
         return looks
 
-    def _look(self, item: Item, submissions: Sequence[StoredSubmission]) -> RowLook:
+    def _look(self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None) -> RowLook:
         key = item.subject
         if not self.context.has_waivers and any(one.status == "rejected" for one in submissions):
             raise Unavailable(self.context.source.name, NO_WAIVERS)
         current = self.current(key)
         before = current.entry
-        try:
-            entry = next(iter(self.context.entries(submissions)), None)
-        except MalformedEntry as error:
-            self.report.say("rejected", key, str(error))
-            entry = None
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # this source must not remove a row of another source
         states = [current.state, self.shared.rolling, self.shared.migration]

@@ -20,7 +20,7 @@ from bot.service.items import Item
 from bot.service.judge.reading import judged, mark_changed
 from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
-from bot.service.store import StoredSubmission, folder_of
+from bot.service.store import folder_of
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
 from bot.service.talk.comments import unanswered
 from bot.service.talk.quotas import CommandQuota
@@ -137,14 +137,9 @@ class Folders:
 
     def faults(self, folder: str) -> list[FolderFault]:
         """The files of a folder that are not taken as they are."""
-        return self._faults(self.context.store.submissions_in(self.context.name, folder))
-
-    def shared_faults(self) -> list[FolderFault]:
-        """The faults in all folders that have no discussion of their own."""
-        folders = self.context.store.rejected_folders(self.context.name)
-        return [fault for folder in folders if folder not in self.ours for fault in self.faults(folder)]
-
-    def _faults(self, found: Mapping[str, StoredSubmission]) -> list[FolderFault]:
+        found = self.context.store.submissions_in(self.context.name, folder)
+        if all(one.status != "rejected" for one in found.values()):
+            return []
         verdicts = self.context.judge(list(found.values())).verdicts
         faults = []
         for verdict in unresolved(verdicts):
@@ -154,6 +149,11 @@ class Folders:
             link = self.context.page_link("Current state", page)
             faults.append(FolderFault(verdict, f"{text}\n{link}\n" if link else text))
         return faults
+
+    def shared_faults(self) -> list[FolderFault]:
+        """The faults in all folders that have no discussion of their own."""
+        folders = self.context.store.rejected_folders(self.context.name)
+        return [fault for folder in folders if folder not in self.ours for fault in self.faults(folder)]
 
     def _settle_folder(self, folder: str, faults: Sequence[FolderFault], *, few: bool = False) -> None:
         """Bring one discussion to what should be said; where `few` folders changed, one is opened for rivals alone."""
