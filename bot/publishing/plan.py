@@ -131,7 +131,9 @@ def held_text(plan: Plan) -> str:
     more = f" and {counted(len(plan.reasons) - 1, 'other reason')}" if len(plan.reasons) > 1 else ""
     said = f" ({why}{more})" if why and not plan.having("restored") else ""
     digest = plan.digest
-    return f"{text}; approve plan {digest} to allow this{said}: `settle --approve {digest}`, or `--decline {digest}`"
+    let_go = " to let them go" if plan.having("restored") else ""
+    answers = f"`settle --approve {digest}`, or `--decline {digest}`{let_go}"
+    return f"{text}; approve plan {digest} to allow this{said}: {answers}; `settle --dry-run` names them"
 
 
 def _ranks(entries: Iterable[Entry]) -> dict[str, str]:

@@ -59,8 +59,9 @@ def looks(context: WatchContext, **counts: int) -> list[Look]:
 
 def allow(plan: Plan) -> str:
     """How a person answers it."""
-    answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`"
-    return f"approve plan {plan.digest} to allow this: {answers}"
+    let_go = " to let them go" if plan.having("restored") else ""
+    answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`{let_go}"
+    return f"approve plan {plan.digest} to allow this: {answers}; `settle --dry-run` names them"
 
 
 def gate(context: WatchContext, *, is_first: bool = False, size: int = 0) -> Gate:

@@ -144,6 +144,41 @@ def test_rows_that_a_force_push_took_wait_for_a_person(hub: Hub, tmp_path: Path,
 
 
 @FORMS
+@STATES
+def test_rows_that_a_second_force_push_takes_are_asked_about_again(
+    hub: Hub, tmp_path: Path, form: str, is_lost: bool
+) -> None:
+    story = board(hub, tmp_path, form)
+    first = list(story.target.main.history())[-1]
+    for _ in range(2):
+        story.target.refs["refs/heads/main"] = first
+        done = settle(story)
+        assert ledger(done) == f"{ROWS} accepted: 0 on main, 0 open, {ROWS} held, 0 declined, 0 unexplained"
+        settle_watches(story.contexts, [story.watch], approve=digest_in(held(done)))
+        for request in story.requests:
+            hub.merge(story.target, request)
+        if is_lost:
+            story.lose_state()
+        done = settle(story)
+        assert ledger(done) == f"{ROWS} accepted: {ROWS} on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
+def test_a_dry_run_counts_the_rows_that_stay_beside_those_of_a_held_plan(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    story = board(hub, tmp_path, "pull-request")
+    hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(8)})
+    settle(story)
+    if is_lost:
+        story.lose_state()
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    assert f"0 added, 0 changed, 8 removed, {ROWS - 8} unchanged" in "\n".join(dry.lines(dry_run=True))
+    story.contexts.store.close()
+
+
+@FORMS
 def test_rows_that_are_let_go_do_not_come_back(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)
     story.target.refs["refs/heads/main"] = list(story.target.main.history())[-1]
@@ -358,6 +393,27 @@ def test_an_operator_gets_one_mail_for_what_newly_waits(hub: Hub, tmp_path: Path
     assert [mail(story) for _ in range(2)] == [([], 1), ([], 1)]
     hub.comment(story.target, hub.conversations(story.target)[-1], f"/drop {digest_in(line)}", "meg")
     assert [mail(story) for _ in range(2)] == [([], 0), ([], 0)]
+    story.contexts.store.close()
+
+
+def test_an_operator_gets_one_mail_for_rows_that_are_nowhere(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", 2)
+    store, first = story.contexts.store, list(story.target.main.history())[-1]
+    for key, digest in store.accepted_rows("tiny").items():  # as if a person had been asked of them already
+        note = json.dumps({"digest": digest, "is_rewritten": True})
+        store.set_cursor("tiny", "gone", note, key, target="hf://datasets/acme/contents")
+    story.target.refs["refs/heads/main"] = first
+    line = "tiny: failed hf://datasets/acme/contents: 2 accepted rows neither on main nor proposed; `status` names them"
+    assert [mail(story) for _ in range(2)] == [([line], 1), ([], 1)]
+    store.close()
+
+
+def test_an_operator_gets_one_line_for_all_rows_that_a_table_refuses_alike(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="commit", table=b"Model,Mean\nacme/zeus,1\n")
+    hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(3)})
+    [line], status = mail(story)
+    assert (status, line.startswith("tiny: rejected tiny/acme/m"), " and 2 more: " in line) == (1, True, True)
+    assert mail(story) == ([], 1)
     story.contexts.store.close()
 
 

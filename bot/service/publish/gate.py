@@ -19,12 +19,12 @@ from bot.service.watch.outcome import Report
 LET_GO = "somebody took the row from main; it is not proposed again with this content"
 
 
-def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:
-    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved."""
+def with_held(context: WatchContext, target: str, items: Sequence[Item], *, is_shown: bool = False) -> list[Item]:
+    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved or to be shown."""
     store, name = context.store, context.name
     rows = [item for item in items if item.subject]
     plan = store.plan(name, target)
-    if not rows and not (plan is not None and plan[1]):
+    if not rows and not (plan is not None and (plan[1] or is_shown)):
         return []
     return [*rows, *(item for item in store.held(name, target) if item.kind == "row")]
 

@@ -191,10 +191,13 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
     removed = store.cursors(name, "removed", target=to)
     is_rewritten = bool(gone or removed) and not target.contains(kept.head)
+    noted = store.cursors(name, "gone", target=to)
     again = _decided_again(context, to, removed.keys(), removed.keys() & there.keys(), is_rewritten=is_rewritten)
     with store.transaction():
         for key in again:
             store.set_cursor(name, "removed", None, key, target=to)
+        for key in noted.keys() & there.keys():  # if it goes once more, a person is asked once more
+            store.set_cursor(name, "gone", None, key, target=to)
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             store.set_cursor(name, "gone", note, key, target=to)

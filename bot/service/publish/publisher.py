@@ -167,17 +167,18 @@ class Publisher(Generic[L]):
         if lost:
             report.attempt(lost, lambda: self.rows.restore(lost), finish=False)
             items = [item for item in due_rows(context, to) if item.subject]
-        due = with_held(context, to, items) if self.rows.takes_more else []
-        if due or self._must_show:
+        is_shown = self._must_show
+        due = with_held(context, to, items, is_shown=is_shown) if self.rows.takes_more else []
+        if due or is_shown:
             report.attempt(due, lambda: self._publish_due(due), finish=False)
         report.attempt([], lambda: self._write(self.rows.follow(is_touched=bool(items))), subject=f"requests of {to}")
 
     @property
     def _must_show(self) -> bool:
-        """Tell whether a dry run still has to show that nothing changes here."""
+        """Tell whether a dry run still has to show what changes here, or that nothing does."""
         context, to = self.rows.context, self.rows.settings.to
         is_shown = any(plan.target == to for plan in self.rows.report.plans)
-        return context.dry_run and not is_shown and context.store.plan(context.name, to) is None
+        return context.dry_run and not is_shown and not context.store.is_plan_declined(context.name, to)
 
     def publish_admitted(self, item: Item, admitted: str) -> None:
         """Publish one row as the safety catch admitted it; one that is another by now waits for the next pass."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import BotError, CallError, InUse, Refused, Unavailable
+from bot.evaluation.finding import counted
 from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
@@ -71,8 +72,11 @@ class WatchPass:
     def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
         """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
         if quiet:
-            new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
-            return [visible(f"{self.watch}: {one.outcome} {one.subject}: {one.text}") for one in new]
+            new: dict[tuple[str, str], list[str]] = {}
+            for one in self.outcomes:
+                if one.is_new and one.outcome in WAITING and one.status:
+                    new.setdefault((one.outcome, one.text), []).append(one.subject)
+            return [visible(f"{self.watch}: {what} {_first_of(of)}: {text}") for (what, text), of in new.items()]
         shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
         said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in shown]
         if dry_run:
@@ -89,6 +93,11 @@ class WatchPass:
             "plans": [plan.to_json() for plan in self.plans],
             "ledgers": [one.to_json() for one in self.ledgers],
         }
+
+
+def _first_of(subjects: Sequence[str]) -> str:
+    more = len(subjects) - 1
+    return f"{subjects[0]} and {more} more" if more else subjects[0]
 
 
 def settle_watches(
@@ -137,8 +146,17 @@ def _settle_one(
     except BotError as failure:
         failed = Outcome("failed", watch.name, str(failure), failure.status)
         return WatchPass(watch.name, _with_new_causes(contexts.store, watch, [failed], dry_run=dry_run))
-    outcomes = _with_new_causes(contexts.store, watch, done.outcomes, dry_run=dry_run)
+    outcomes = [*done.outcomes, *([] if dry_run else _nowhere(done.ledgers))]
+    outcomes = _with_new_causes(contexts.store, watch, outcomes, dry_run=dry_run)
     return WatchPass(watch.name, outcomes, done.plans, done.ledgers)
+
+
+def _nowhere(ledgers: Sequence[Ledger]) -> Iterator[Outcome]:
+    """What is said of rows that no item waits for, so that cron tells of them, too."""
+    for one in ledgers:
+        if count := sum(why == NOTHING for why in one.unexplained.values()):
+            text = f"{counted(count, 'accepted row')} neither on main nor proposed; `status` names them"
+            yield Outcome("failed", one.target, text, status=1)
 
 
 def _with_new_causes(store: Store, watch: Watch, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
