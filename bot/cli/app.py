@@ -10,10 +10,9 @@ import atexit
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
 from importlib import import_module
 from io import StringIO, TextIOWrapper
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -25,38 +24,11 @@ from bot.reporting.escape import visible, without_commands
 from bot.reporting.log_lines import log_handler
 from bot.service.settings.environment import log_format
 
-Source = str | Callable[[], Any]
 
-
-class LazyGroup(TyperGroup):
-    """A group of the commands in `sources`, by name and in this order.
-
-    A source is "module:attribute" of a function or a typer.Typer, or a function that returns one of them.
-    """
-
-    sources: ClassVar[Mapping[str, Source]] = {}
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands."""
-        del ctx
-        return list(self.sources)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return one command, None for an unknown name."""
-        del ctx
-        source = self.sources.get(cmd_name)
-        return None if source is None else _command(cmd_name, _loaded(source))
-
-
-def _loaded(source: Source) -> Any:
-    if not isinstance(source, str):
-        return source()
-    module, _, attribute = source.partition(":")
+def _command(name: str) -> Any:
+    module, _, attribute = SOURCES[name].partition(":")
     with without_collector():  # modules stay in memory: looking for garbage adds a twentieth to the import
-        return getattr(import_module(module), attribute)
-
-
-def _command(name: str, found: Any) -> Any:
+        found = getattr(import_module(module), attribute)
     parent = typer.Typer(add_completion=False, rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         parent.add_typer(found, name=name)
@@ -66,31 +38,43 @@ def _command(name: str, found: Any) -> Any:
     return typer.main.get_command(parent)
 
 
-class Commands(LazyGroup):
-    """All commands, in the order of the help."""
+SOURCES = {
+    "init": "bot.cli.init:init",
+    "check": "bot.cli.results:check",
+    "score": "bot.cli.results:score",
+    "explain": "bot.cli.results:explain",
+    "compare": "bot.cli.compare:compare_measurements",
+    "publish": "bot.cli.publish:publish",
+    "board": "bot.cli.leaderboards:board",
+    "site": "bot.cli.leaderboards:site",
+    "verify": "bot.cli.checks:verify",
+    "rules": "bot.cli.leaderboards:rules",
+    "leaderboards": "bot.cli.leaderboards:leaderboards",
+    "import": "bot.cli.publish:import_board",
+    "settle": "bot.cli.service:settle",
+    "status": "bot.cli.service:status",
+    "rescore": "bot.cli.service:rescore",
+    "serve": "bot.cli.service:serve",
+    "work": "bot.cli.service:work",
+    "webhook": "bot.cli.webhooks:webhook",
+    "doctor": "bot.cli.checks:doctor",
+    "audit": "bot.cli.audits:audit",
+}
+"""All commands in the order of the help: module and name of a function, or of a typer.Typer."""
 
-    sources: ClassVar = {
-        "init": "bot.cli.init:init",
-        "check": "bot.cli.results:check",
-        "score": "bot.cli.results:score",
-        "explain": "bot.cli.results:explain",
-        "compare": "bot.cli.compare:compare_measurements",
-        "publish": "bot.cli.publish:publish",
-        "board": "bot.cli.leaderboards:board",
-        "site": "bot.cli.leaderboards:site",
-        "verify": "bot.cli.checks:verify",
-        "rules": "bot.cli.leaderboards:rules",
-        "leaderboards": "bot.cli.leaderboards:leaderboards",
-        "import": "bot.cli.publish:import_board",
-        "settle": "bot.cli.service:settle",
-        "status": "bot.cli.service:status",
-        "rescore": "bot.cli.service:rescore",
-        "serve": "bot.cli.service:serve",
-        "work": "bot.cli.service:work",
-        "webhook": "bot.cli.webhooks:webhook",
-        "doctor": "bot.cli.checks:doctor",
-        "audit": "bot.cli.audits:audit",
-    }
+
+class Commands(TyperGroup):
+    """All commands, each imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        del ctx
+        return list(SOURCES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return one command, None for an unknown name."""
+        del ctx
+        return _command(cmd_name) if cmd_name in SOURCES else None
 
 
 app = typer.Typer(

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bot.cli.judging import warn
+from bot.cli.judging import FORM, warn
 from bot.cli.service import CONFIG, need_extra
 from bot.errors import CallError
 from bot.evaluation.finding import counted
@@ -38,13 +37,6 @@ if TYPE_CHECKING:
 SHOWN, LONGEST = 5, 200  # differing fields that are shown of one row, and the letters of a value
 
 
-class VerifyFormat(StrEnum):
-    """The formats of the outcome."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 def verify(
     target: Annotated[
         str, typer.Argument(metavar="TARGET", help="A folder, hf://datasets/org/name, github://owner/name.")
@@ -53,7 +45,7 @@ def verify(
     leaderboard: Annotated[
         str, typer.Option("--leaderboard", "-l", help="Also compare with this declaration, such as today's.")
     ] = "",
-    form: Annotated[VerifyFormat, typer.Option("--format", "-f", help="The output format.")] = VerifyFormat.TEXT,
+    form: Annotated[Literal["text", "json"], FORM] = "text",
     sources: Annotated[
         list[Path] | None,
         typer.Option("--sources", metavar="DIR", help="A folder in which evidence may be read; several are possible."),
@@ -104,15 +96,15 @@ def source_folders(names: Sequence[Path]) -> Sequence[Path]:
     return names
 
 
-def _print_rows(found: Iterable[VerifiedRow], form: VerifyFormat, *, is_quiet: bool) -> list[VerifiedRow]:
+def _print_rows(found: Iterable[VerifiedRow], form: str, *, is_quiet: bool) -> list[VerifiedRow]:
     """Print each row as soon as it is checked and then a summary, or all rows as JSON; return the rows."""
     rows: list[VerifiedRow] = []
     for row in found:
         rows.append(row)
-        if form is VerifyFormat.TEXT and not (is_quiet and row.follows):
+        if form == "text" and not (is_quiet and row.follows):
             typer.echo(without_commands("\n".join(_lines(row))))
-    text = _summary(rows) if form is VerifyFormat.TEXT else json.dumps([to_json(row) for row in rows], indent=2)
-    typer.echo(text if form is VerifyFormat.TEXT else plain_json(text))
+    text = _summary(rows) if form == "text" else json.dumps([to_json(row) for row in rows], indent=2)
+    typer.echo(text if form == "text" else plain_json(text))
     return rows
 
 
@@ -136,16 +128,9 @@ def _summary(rows: Sequence[VerifiedRow]) -> str:
 MARKS = {"ok": "✓", "warning": "!", "wrong": "✗"}
 
 
-class DoctorFormat(StrEnum):
-    """The formats of the diagnoses."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 def doctor(
     config: CONFIG = None,
-    form: Annotated[DoctorFormat, typer.Option("--format", "-f", help="The output format.")] = DoctorFormat.TEXT,
+    form: Annotated[Literal["text", "json"], FORM] = "text",
 ) -> None:
     """Find what does not work in a set-up. Each line says what to do about it."""
     need_extra("doctor")
@@ -157,9 +142,9 @@ def doctor(
     case = ServiceCase(path, read_access(), database_url(path), webhook_secret(), github_webhook_secret())
     for one in examine(case):
         found.append(one)
-        if form is DoctorFormat.TEXT:
+        if form == "text":
             typer.echo(without_commands(_line(one)))
-    if form is DoctorFormat.JSON:
+    if form == "json":
         typer.echo(plain_json(json.dumps([asdict(one) for one in found], indent=2)))
     if any(one.status == "wrong" for one in found):
         raise typer.Exit(1)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.judging import LEADERBOARD, judge_paths, parse_places, say
+from bot.cli.judging import FORM, LEADERBOARD, judge_paths, parse_places, say
 from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Pairs, compare, run_of_results
 from bot.evaluation.formats import MAX_BYTES
@@ -25,20 +24,6 @@ from bot.reporting.report import to_json
 from bot.service.settings.environment import read_access
 
 MOST = 4  # measurements of one call
-
-
-class CompareFormat(StrEnum):
-    """How `compare` reports."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
-class FailOn(StrEnum):
-    """What makes `compare` end with 1."""
-
-    LOWER = "lower"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +51,10 @@ def compare_measurements(
         ),
     ] = "auto",
     *,
-    form: Annotated[CompareFormat, typer.Option("--format", "-f", help="The output format.")] = CompareFormat.TEXT,
-    fail_on: Annotated[FailOn | None, typer.Option(help="End with 1 if a task or the average is lower.")] = None,
+    form: Annotated[Literal["text", "json", "markdown"], FORM] = "text",
+    fail_on: Annotated[
+        Literal["lower"] | None, typer.Option(help="End with 1 if a task or the average is lower.")
+    ] = None,
     margin: Annotated[float, typer.Option(min=0, metavar="POINTS", help="By more than so many points.")] = 0.0,
 ) -> None:
     """Compare two to four measurements.
@@ -79,10 +66,10 @@ def compare_measurements(
         raise CallError("compare takes two to four measurements, or one file with --board")
     sides = _sides(names, board, leaderboard, tuple(task or ()))
     compared = [compare(sides[0].run, other.run, _pairs(sides[0], other, samples)) for other in sides[1:]]
-    written: dict[CompareFormat, Callable[[], str]] = {
-        CompareFormat.TEXT: lambda: "\n".join(map(comparison_text, compared, "BCD")),
-        CompareFormat.JSON: lambda: to_json(comparison_json(compared[0], compared[1:])) + "\n",
-        CompareFormat.MARKDOWN: lambda: "\n".join(map(comparison_markdown, compared, "BCD")),
+    written: dict[str, Callable[[], str]] = {
+        "text": lambda: "\n".join(map(comparison_text, compared, "BCD")),
+        "json": lambda: to_json(comparison_json(compared[0], compared[1:])) + "\n",
+        "markdown": lambda: "\n".join(map(comparison_markdown, compared, "BCD")),
     }
     say(written[form]())
     raise typer.Exit(1 if fail_on and any(one.is_lower(margin) for one in compared) else 0)

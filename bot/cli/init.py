@@ -18,7 +18,6 @@ import tomlkit
 import typer
 
 from bot.cli.judging import MODEL_NAME, parse_names, results_at, warn
-from bot.cli.publish import AsForm
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
@@ -86,7 +85,7 @@ def init(
     like: Annotated[str, typer.Option("--like", metavar="ID", help="Copy this shipped declaration instead.")] = "",
     source: Annotated[str, typer.Option("--source", help="Where results are pushed.")] = "",
     to: Annotated[str, typer.Option("--to", metavar="TARGET", help="Where rows go.")] = "",
-    form: Annotated[AsForm, typer.Option("--as", help="How rows go there.")] = AsForm.PULL_REQUEST,
+    form: Annotated[Form, typer.Option("--as", help="How rows go there.")] = "pull-request",
     title: Annotated[str, typer.Option("--title", help="The title of the board.")] = "",
     description: Annotated[str, typer.Option("--description", help="One sentence that says what it compares.")] = "",
     model_name: MODEL_NAME = None,
@@ -94,17 +93,17 @@ def init(
     """Set up a new board, or adopt a table. Writes a declaration, settings and a card, and never replaces a file."""
     places = list(results or [])
     if table:
-        _adopt(folder, table, places, NewBoard(source, to, form.value, title, description), (like, at))
+        _adopt(folder, table, places, NewBoard(source, to, form, title, description), (like, at))
         return
     if not places and not like:
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
     read_at, written_at = source or _asked(SOURCE, "--source"), to or _asked(TARGET, "--to TARGET")
-    open_target(checked_folder(written_at), read_access(), form.value)  # raises if invalid; asks no service
+    open_target(checked_folder(written_at), read_access(), form)  # raises if invalid; asks no service
     board = NewBoard(
         _seen_from(folder, checked_folder(read_at)),
         _seen_from(folder, written_at),
-        form.value,
+        form,
         title or _offered("The title of the board (optional)"),
         description or _offered("One sentence that says what it compares (optional)"),
         parse_names(model_name or []),

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -35,6 +35,7 @@ PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result file
 LEADERBOARD = Annotated[
     str, typer.Option("--leaderboard", "-l", help="The id, file or hf:// address of a declaration.")
 ]
+FORM: Any = typer.Option("--format", "-f", help="The output format.")
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Show only verdicts and findings.")]
 NO_PROGRESS = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 BOARD = Annotated[str, typer.Option("--board", help="Look at this target for other models with the same values.")]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
-from bot.audits.output import default_to
-from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, results_at, say, warn
+from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, QUIET, results_at, say, warn
 from bot.errors import CallError, MalformedDeclaration, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
@@ -50,9 +49,17 @@ def rules(
     typer.echo(f"{page.id} ({page.severity}, since {page.since})\n\n{page.page}")
 
 
-leaderboards = typer.Typer(
-    cls=default_to("show"), invoke_without_command=True, add_completion=False, rich_markup_mode=None
-)
+class ShownByDefault(TyperGroup):
+    """A group that takes a first argument which names no command as one of `show`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `show` before an argument or an option of its own."""
+        if args and args[0] not in {*self.commands, "--help", "-h"}:
+            args.insert(0, "show")
+        return super().parse_args(ctx, args)
+
+
+leaderboards = typer.Typer(cls=ShownByDefault, invoke_without_command=True, add_completion=False, rich_markup_mode=None)
 
 
 @leaderboards.callback()
@@ -102,30 +109,21 @@ def _item(head: str, text: str) -> str:
     return fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
-class BoardFormat(StrEnum):
-    """How `board` shows the table."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
-
 def board(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="A target with entries.")],
     leaderboard: LEADERBOARD = "",
-    form: Annotated[BoardFormat, typer.Option("--format", "-f", help="The output format.")] = BoardFormat.TEXT,
+    form: Annotated[Literal["text", "json", "csv", "markdown"], FORM] = "text",
 ) -> None:
     """Show the table of a target, with its ranks."""
     from bot.publishing.board import to_csv
     from bot.publishing.board_table import board_json, board_markdown, board_text
 
     table = read_board(target, leaderboard)
-    written: dict[BoardFormat, Callable[[], str]] = {
-        BoardFormat.TEXT: lambda: board_text(table),
-        BoardFormat.JSON: lambda: board_json(table),
-        BoardFormat.CSV: lambda: to_csv(table).decode(),
-        BoardFormat.MARKDOWN: lambda: board_markdown(table),
+    written: dict[str, Callable[[], str]] = {
+        "text": lambda: board_text(table),
+        "json": lambda: board_json(table),
+        "csv": lambda: to_csv(table).decode(),
+        "markdown": lambda: board_markdown(table),
     }
     say(written[form]())
 

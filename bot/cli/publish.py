@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +15,7 @@ from bot.cli.judging import (
     FILE_LIMIT,
     LEADERBOARD,
     MODEL_NAME,
+    NO_PROGRESS,
     ONLINE,
     PATHS,
     QUIET,
@@ -22,53 +24,35 @@ from bot.cli.judging import (
     judge_paths,
     warn,
 )
-from bot.errors import Refused
+from bot.cli.service import need_extra, open_jobs
+from bot.errors import CallError, Refused
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import evidence_of, open_leaderboard, reader_of
 from bot.platforms.platform import open_target
 from bot.publishing.entry import make_entries
-from bot.reporting.escape import without_commands
+from bot.publishing.publication import Form, describe
+from bot.reporting.escape import visible, without_commands
 from bot.reporting.locate import with_lines
 from bot.reporting.text import files_by_key, terminal_row, unreadable_text
-from bot.service.settings.environment import read_access
+from bot.service.settings.environment import database_url, read_access, settings_path
 
-if TYPE_CHECKING:  # a command imports its own modules late, so that `check` starts fast
+if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is called
     from bot.platforms.target import Target
-    from bot.service.publish.reconcile import PublishResult
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from bot.cli.judging import NO_PROGRESS
-from bot.cli.service import need_extra, open_jobs
-from bot.errors import CallError
-from bot.reporting.escape import visible
-from bot.service.settings.environment import database_url, settings_path
-
-if TYPE_CHECKING:  # modules that need an extra are imported only when it is known to be installed
     from bot.service.fill.importing import ImportResult
+    from bot.service.publish.reconcile import PublishResult
     from bot.service.settings.config import Watch
 
 
 VERIFY = "leaderboard-bot verify {to} --sources DIR"
 
 
-class AsForm(StrEnum):
-    """The three forms of publication."""
-
-    PULL_REQUEST = "pull-request"
-    COMMIT = "commit"
-    COMMENT = "comment"
-
-
 def publish(
     paths: PATHS,
     to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[AsForm, typer.Option("--as", help="How to publish.")] = AsForm.PULL_REQUEST,
+    form: Annotated[Form, typer.Option("--as", help="How to publish.")] = "pull-request",
     model_name: MODEL_NAME = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
@@ -79,7 +63,7 @@ def publish(
     """Publish the rows that are not rejected. The command checks and scores them first."""
     from bot.service.publish.desired import publish as publish_entries
 
-    declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form.value)
+    declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form)
     target.check()
     judgement, places = judge_paths(
         paths, declared, to, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes, as_committed=True
@@ -87,7 +71,7 @@ def publish(
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in places if place.name in counted)
     made = make_entries(judgement.rows, evidence)
-    for result in publish_entries(made.entries, target, form.value, dry_run=dry_run):
+    for result in publish_entries(made.entries, target, form, dry_run=dry_run):
         _print_result(result, is_dry_run=dry_run)
     for key, why in made.refused.items():
         warn(f"not published: {key}: {why}")
@@ -103,8 +87,6 @@ def publish(
 
 def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
     """Print what was done for one row, or would be done."""
-    from bot.publishing.publication import describe
-
     publication = result.decision.publication
     what = describe(publication)["do"] if publication else "unchanged"
     would = "would " if is_dry_run and publication else ""
@@ -138,18 +120,11 @@ def may_rebuild(target: Target, declared: Leaderboard) -> bool:
         return False
 
 
-class ImportForm(StrEnum):
-    """The two forms of an import: with review, and without."""
-
-    PULL_REQUEST = "pull-request"
-    COMMIT = "commit"
-
-
 def import_board(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="hf://datasets/org/name, or a local git repository.")],
     to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[ImportForm, typer.Option("--as", help="How to publish.")] = ImportForm.PULL_REQUEST,
+    form: Annotated[Literal["pull-request", "commit"], typer.Option("--as", help="How to publish.")] = "pull-request",
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed without a terminal.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would cost, and do nothing.")] = False,
@@ -161,7 +136,7 @@ def import_board(
 
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
-    watch = import_watch(source, to, form.value, leaderboard)
+    watch = import_watch(source, to, form, leaderboard)
     tell = _no_progress if quiet or not sys.stderr.isatty() else _progress
     result = _import(watch, source, to, tell, yes=yes, dry_run=dry_run)
     if result is None:

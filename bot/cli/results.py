@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,6 +12,7 @@ from bot.cli.judging import (
     BOARD,
     DEFAULT,
     FILE_LIMIT,
+    FORM,
     LEADERBOARD,
     MODEL_NAME,
     ONLINE,
@@ -37,38 +37,14 @@ from bot.reporting.text import sample_text, summary_text, terminal_text, unreada
 from bot.service.settings.environment import read_access
 
 
-class CheckFormat(StrEnum):
-    """How `check` reports."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github"
-    SUMMARY = "summary"
-
-
-class ScoreFormat(StrEnum):
-    """How `score` reports."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
-
-class ExplainFormat(StrEnum):
-    """How `explain` reports."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
 def check(
     context: typer.Context,
     paths: PATHS,
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[CheckFormat, typer.Option("--format", "-f", help="The output format.")] = CheckFormat.TEXT,
+    form: Annotated[
+        Literal["text", "json", "markdown", "github", "summary"],
+        FORM,
+    ] = "text",
     board: BOARD = "",
     *,
     model_name: MODEL_NAME = None,
@@ -100,16 +76,16 @@ def check(
     if not _is_given(context, "leaderboard"):
         _refuse_others(judgement, paths)
     logs = sample_logs(judgement) if samples else []
-    if form is not CheckFormat.SUMMARY:
+    if form != "summary":
         judgement = with_lines(judgement, reader_of(places))
-    written: dict[CheckFormat, Callable[[], str]] = {
-        CheckFormat.TEXT: lambda: terminal_text(judgement, ink(), quiet=quiet, whole=whole) + sample_text(logs),
-        CheckFormat.JSON: lambda: to_json(make_report(judgement) | ({"samples": logs} if samples else {})) + "\n",
-        CheckFormat.MARKDOWN: lambda: _markdown(judgement),
-        CheckFormat.GITHUB: lambda: _annotations(judgement),
-        CheckFormat.SUMMARY: lambda: summary_text(judgement, ink()),
+    written: dict[str, Callable[[], str]] = {
+        "text": lambda: terminal_text(judgement, ink(), quiet=quiet, whole=whole) + sample_text(logs),
+        "json": lambda: to_json(make_report(judgement) | ({"samples": logs} if samples else {})) + "\n",
+        "markdown": lambda: _markdown(judgement),
+        "github": lambda: _annotations(judgement),
+        "summary": lambda: summary_text(judgement, ink()),
     }
-    if form is CheckFormat.GITHUB:
+    if form == "github":
         typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
     else:
         say(written[form]())
@@ -156,7 +132,7 @@ def _annotations(judgement: Judgement) -> str:
 def score(
     paths: PATHS,
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[ScoreFormat, typer.Option("--format", "-f", help="The output format.")] = ScoreFormat.TEXT,
+    form: Annotated[Literal["text", "json", "csv", "markdown"], FORM] = "text",
     model_name: MODEL_NAME = None,
     *,
     quiet: QUIET = False,
@@ -168,11 +144,11 @@ def score(
 
     declared = open_leaderboard(leaderboard, read_access())
     judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
-    written: dict[ScoreFormat, Callable[[Judgement], str]] = {
-        ScoreFormat.TEXT: scores_text,
-        ScoreFormat.JSON: lambda found: to_json(make_report(found)) + "\n",
-        ScoreFormat.CSV: scores_csv,
-        ScoreFormat.MARKDOWN: scores_markdown,
+    written: dict[str, Callable[[Judgement], str]] = {
+        "text": scores_text,
+        "json": lambda found: to_json(make_report(found)) + "\n",
+        "csv": scores_csv,
+        "markdown": scores_markdown,
     }
     say(written[form](judgement))
     raise end(judgement)
@@ -185,7 +161,7 @@ def explain(
     ],
     task: Annotated[str, typer.Argument(metavar="[TASK]", help="The id of a column. Default: all columns.")] = "",
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[ExplainFormat, typer.Option("--format", "-f", help="The output format.")] = ExplainFormat.TEXT,
+    form: Annotated[Literal["text", "json"], FORM] = "text",
     *,
     model_name: MODEL_NAME = None,
     model: Annotated[str, typer.Option(metavar="ID", help="Explain the row of this model, or key, at a target.")] = "",
@@ -198,7 +174,7 @@ def explain(
 
     A score is explained from the raw value to the mean; a number by the readings of the file that give it.
     """
-    from bot.reporting.explanation import explanation_markdown, explanation_text
+    from bot.reporting.explanation import explanation_text
 
     if model:
         say(_explained_row(path, model, task, leaderboard if _is_given(context, "leaderboard") else ""))
@@ -211,13 +187,8 @@ def explain(
     if task and task not in known:
         raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
     judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
-    written: dict[ExplainFormat, Callable[[], str]] = {
-        ExplainFormat.TEXT: lambda: explanation_text(judgement, task),
-        ExplainFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
-        ExplainFormat.MARKDOWN: lambda: explanation_markdown(judgement, task),
-    }
-    say(written[form]())
-    for verdict in judgement.unreadable if form is not ExplainFormat.JSON else ():
+    say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
+    for verdict in judgement.unreadable if form != "json" else ():
         warn(unreadable_text(verdict, ink()))
     raise end(judgement)
 
@@ -242,17 +213,15 @@ def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     return explain(Explained(board.leaderboard, scores, len(entry.evidence), missing, {}, definitions, {}), task)
 
 
-def _explain_reported(judgement: Judgement, reported: str, task: str, form: ExplainFormat) -> int:
+def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:
     """Say which readings of one row's files give a number; the exit status is 1 where none does."""
     from bot.evaluation.reported import parse_reported, read_reported
     from bot.reporting.comparison import reported_json, reported_text
 
-    if form is ExplainFormat.MARKDOWN:
-        raise CallError("--reported is written as text or json")
     if len(judgement.rows) > 1:
         raise CallError(f"the files are of {len(judgement.rows)} rows: name those of one model")
     results = [verdict.result for verdict in judgement.verdicts if verdict.result is not None]
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
-    say(reported_text(found) if form is ExplainFormat.TEXT else to_json(reported_json(found)) + "\n")
+    say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")
     return 0 if found.fitting else 1

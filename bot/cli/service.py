@@ -8,11 +8,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -49,13 +48,6 @@ def need_extra(name: str) -> None:
         raise CallError(f"{name} needs the extra `server`: pip install 'leaderboard-bot[server]'")
 
 
-class PlanFormat(StrEnum):
-    """The formats of the report on a pass."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 def checked_settings(config: str | None) -> Path:
     """Check the settings file before a lock is written beside it. Raises what load_settings raises."""
     from bot.service.settings.config import load_settings
@@ -74,7 +66,7 @@ def settle(
     decline: Annotated[
         str, typer.Option("--decline", help="Decline the held plan with this digest: its rows stay as they are.")
     ] = "",
-    form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")] = "text",
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
     quiet: Annotated[
@@ -90,7 +82,7 @@ def settle(
 def status(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
-    form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")] = "text",
 ) -> None:
     """Say where every accepted row is.
 
@@ -100,7 +92,7 @@ def status(
     from bot.service.watch.passes import status_lines, status_of_ledgers
 
     passes = _passes(config, watch, dry_run=True, counts=True)
-    if form is PlanFormat.JSON:
+    if form == "json":
         found = [{"watch": one.watch, "ledgers": one.to_json()["ledgers"]} for one in passes]
         typer.echo(plain_json(json.dumps(found, indent=2)))
     else:
@@ -113,7 +105,7 @@ def status(
 def rescore(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
-    form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")] = "text",
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
 ) -> None:
@@ -158,11 +150,11 @@ def _passes(
             )
 
 
-def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool, quiet: bool = False) -> None:
+def _show(passes: list[WatchPass], form: str, *, dry_run: bool, quiet: bool = False) -> None:
     """Print the outcome of the passes, and exit with their status."""
     from bot.service.watch.passes import exit_status
 
-    if form is PlanFormat.JSON:
+    if form == "json":
         typer.echo(plain_json(json.dumps([one.to_json() for one in passes], indent=2)))
     else:
         for line in (line for one in passes for line in one.lines(dry_run=dry_run, quiet=quiet)):

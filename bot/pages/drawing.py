@@ -1,7 +1,6 @@
 """Small charts as SVG: one style for all, readable text, colours from the style sheet.
 
-Altair draws the charts of the audits in 0.4 s each; a board's site has a dozen and is built again at every change, so
-these few are written directly. Nothing in them needs a style of its own, which the page's policy would refuse.
+Nothing in them needs a style of its own, which the policy of the page would refuse.
 """
 
 from __future__ import annotations

@@ -222,7 +222,7 @@ def alarm_text(audit: BoardAudit, target: str, mark: Marker) -> PostText:
     from bot.audits.board.report import board_markdown  # `check` starts without the audits
 
     named = ", ".join(audit.named) or "none"
-    lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
+    lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` shows every figure."
     return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)
 
 

@@ -18,7 +18,7 @@ from bot.evaluation.rules.other_task_definition import other_task_definition
 from bot.evaluation.score import LeafScore, Scores, TaskScore
 from bot.evaluation.task import Task
 from bot.evaluation.verdict import Judgement, Row
-from bot.reporting.escape import brief, code, visible
+from bot.reporting.escape import brief, visible
 
 RIGHT = "right / of"
 
@@ -56,15 +56,6 @@ def explanation_text(judgement: Judgement, task_id: str = "") -> str:
     rows = judgement.rows
     heads = [f"{brief(row.model.id) or '(no model)'}\n\n" if len(rows) > 1 else "" for row in rows]
     return "\n".join(f"{head}{explain(row, task_id)}" for head, row in zip(heads, rows, strict=True))
-
-
-def explanation_markdown(judgement: Judgement, task_id: str = "") -> str:
-    """The same as Markdown: a heading for each row, and the explanation in a block that nothing in it can end."""
-    parts = []
-    for row in judgement.rows:
-        lines = [f"    {visible(line)}".rstrip() for line in explain(row, task_id).splitlines()]
-        parts.append("\n".join([f"### {code(brief(row.model.id) or '(no model)')}", "", *lines, ""]))
-    return "\n".join(parts)
 
 
 def explain(row: Row | Explained, task_id: str = "") -> str:

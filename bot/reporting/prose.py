@@ -1,7 +1,4 @@
-"""Write the sections of a page as plain text, as Markdown, or as one HTML page that makes no request.
-
-Everything is escaped. In text and Markdown a chart becomes its table.
-"""
+"""Write the sections of a report as plain text or as Markdown; everything is escaped."""
 
 from __future__ import annotations
 
@@ -11,38 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from textwrap import fill
 
-from bot.reporting.chart import Chart
 from bot.reporting.escape import visible
-from bot.reporting.table import Table, markdown_table, short, table_width, text_table
+from bot.reporting.table import Table, markdown_table, table_width, text_table
 
-Block = str | Table | Chart
+Block = str | Table
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with paragraphs, tables and charts below it."""
+    """A heading with paragraphs and tables below it."""
 
     heading: str
     blocks: Sequence[Block]
-
-
-def page(title: str, lead: str, sections: Sequence[Section], *, foot: str = "") -> str:
-    """Return a whole HTML document; every string is text, never markup.
-
-    Numbers are on the right, with four significant digits, and in full as a tooltip. Below each chart a closed section
-    has its numbers as a table.
-    """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("bot.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["short"] = short
-    return environment.get_template("report.html").render(title=title, lead=lead, sections=sections, foot=foot)
 
 
 # Whatever Markdown, HTML or GitHub would read as more than text.
@@ -74,8 +51,7 @@ def escaped(value: str) -> str:
 
 
 def _blocks(part: Section, paragraph: Callable[[str], str], table: Callable[[Table], str]) -> str:
-    blocks = (block.table if isinstance(block, Chart) else block for block in part.blocks)
-    return "\n\n".join(table(block) if isinstance(block, Table) else paragraph(block) for block in blocks)
+    return "\n\n".join(table(block) if isinstance(block, Table) else paragraph(block) for block in part.blocks)
 
 
 def _paragraph(value: str, width: int) -> str:

@@ -117,10 +117,8 @@ def test_check_as_summary_is_a_line_for_each_row_and_one_for_all() -> None:
     assert lines[-1] == "5 rows from 5 files: 2 accepted, 1 incomplete, 2 rejected; 3 errors"
 
 
-def test_explain_as_json_is_the_report_and_as_markdown_a_block() -> None:
+def test_explain_as_json_is_the_report() -> None:
     assert json.loads(bot("explain", KESTREL, "-f", "json")[1]) == json.loads(bot("score", KESTREL, "-f", "json")[1])
-    headings = MarkdownIt().parse(bot("explain", KESTREL, "-f", "markdown")[1])
-    assert [token.type for token in headings][-1] == "code_block"
 
 
 def test_the_board_in_every_format(board: Path) -> None:

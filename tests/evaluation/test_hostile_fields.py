@@ -20,7 +20,7 @@ from bot.publishing.entry import Evidence, entry_of, parse_entry
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text, request_text, row_text
 from bot.reporting.annotations import annotate
-from bot.reporting.explanation import explanation_markdown, explanation_text
+from bot.reporting.explanation import explanation_text
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.scores import scores_csv, scores_markdown, scores_text
@@ -63,7 +63,6 @@ def texts_of(outcome: Outcome) -> dict[str, str]:
         "markdown": judgement_markdown(judgement),
         "json": to_json(make_report(judgement)),
         "explanation": explanation_text(judgement),
-        "explanation in Markdown": explanation_markdown(judgement),
         "scores": "".join(write(judgement) for write in (scores_text, scores_markdown, scores_csv)),
         "annotations": "\n".join(annotate(outcome.findings)),
         "comment": judgement_text(judgement, Marker("verdict", "x", judgement.leaderboard.id)).body,

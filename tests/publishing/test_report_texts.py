@@ -22,7 +22,7 @@ def test_the_comment_about_columns_names_them_and_holds_the_audit() -> None:
 
     assert mark == Marker("alarm", "columns of tiny", "tiny")
     assert text.title == "Columns that do not follow the rest: none"
-    lead = f"Judged by the rows at `{TARGET}`; `leaderboard-bot audit board` draws the charts."
+    lead = f"Judged by the rows at `{TARGET}`; `leaderboard-bot audit board` shows every figure."
     assert text.body == f"{lead}\n\n{board_markdown(audit, TARGET)}\n\n{mark.render()}"
 
 

@@ -221,11 +221,6 @@ class ColumnFigures:
     alarms: tuple[Alarm, ...]
     apart: Floor | None = None
 
-    @property
-    def floor_top(self) -> float:
-        """The highest value on the floor: of the one that was found, or else the top of the lowest tenth."""
-        return self.floor if self.apart is None else self.apart.high
-
 
 @dataclass(frozen=True, slots=True)
 class BoardAudit:

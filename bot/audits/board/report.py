@@ -1,4 +1,4 @@
-"""Report the audit of a board: the named columns and why, their effect, the figures and a chart."""
+"""Report the audit of a board: the named columns and why, their effect, and the figures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import msgspec
 
 from bot.audits.board.audit import BoardAudit, ColumnFigures
 from bot.evaluation.finding import counted
-from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, scatter
-from bot.reporting.prose import Section, markdown, page, text
+from bot.reporting.prose import Section, markdown
 from bot.reporting.table import Table
 
 SCHEMA = "leaderboard-bot/audit-board/1"
 MOVED_SHOWN = 10
-MOST_POINTS = 5000  # of one chart, which a browser still draws in good time
 DEFINITIONS = (
     "Range: the column without its extreme 2 % on each side. Floor: share of the rows in the lowest tenth of the "
     "range; next: in the tenth above it; mean above: on average in each of the eight higher tenths. Misplaced: rows on "
@@ -31,43 +29,13 @@ def board_json(audit: BoardAudit, source: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "source": source, **msgspec.to_builtins(audit)}
 
 
-def board_text(audit: BoardAudit, source: str) -> str:
-    """Return the report for a terminal."""
-    return text(*_document(audit, source))
-
-
 def board_markdown(audit: BoardAudit, source: str) -> str:
     """Return the report for a discussion or a step summary."""
-    return markdown(*_document(audit, source))
+    return markdown(*document(audit, source))
 
 
-def board_html(audit: BoardAudit, source: str) -> str:
-    """Return the report as one self-contained page with a scatter plot of each named column.
-
-    Raises: CallError where the extra `charts` is absent.
-    """
-    title, lead, sections = _document(audit, source)
-    plots = [Section(f"{column} against the rest", [plot(audit, column)]) for column in audit.named]
-    return page(title, lead, [*sections[:1], *plots, *sections[1:]])
-
-
-def plot(audit: BoardAudit, column: str) -> Chart:
-    """Draw a column against the mean of the other columns; rows on its floor in a colour of their own."""
-    floor = next(figures.floor_top for figures in audit.columns if figures.column == column)
-    groups = ("above the floor", "on the floor")
-    there = audit.points[column]
-    step = -(-len(there) // MOST_POINTS)
-    points = [Point(name, x, y, groups[y <= floor]) for name, x, y in there[::step]]
-    rows = f"{len(there)} rows" if step == 1 else f"one of every {step} of {len(there)} rows"
-    words = ChartText(
-        f"{column} against the mean of the other columns",
-        f"{rows}; the floor ends at {floor:.4g}",
-        groups=groups,
-    )
-    return scatter(words, points, ChartAxis("mean of the other columns (score)"), ChartAxis(f"{column} (score)"))
-
-
-def _document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
+def document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
+    """Return title, lead and sections of the report."""
     named = ", ".join(audit.named)
     title = f"Columns of {source}"
     if audit.silent:

@@ -82,8 +82,7 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
     `first_line` is the score of what is before the first line break, `first_text_line` the same after leading white
     space is dropped; both are `score` where there is no line break. `unglued` is the score with each run of white space
     as one space, None if no number is glued. `answer_line_ends` says that a line break follows the line of the
-    answer, so that no stop word cut the answer. `kind` is that of the gold answers, `length` the bit length of
-    the number of generated words.
+    answer, so that no stop word cut the answer. `kind` is that of the gold answers.
     """
 
     score: DropScore
@@ -98,7 +97,6 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
     kind: str
     form: str
     until: str
-    length: int
 
     @property
     def glued_matters(self) -> bool:
@@ -161,7 +159,6 @@ class Assessor:
             answers.kind,
             sample.form,
             sample.until,
-            words.bit_length(),
         )
         return outcome, words
 

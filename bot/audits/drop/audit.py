@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -30,15 +31,38 @@ from bot.audits.samples.records import (
     Skipped,
     SkippedRecord,
     SkippedRecords,
+    files_below,
     split_log,
 )
-from bot.errors import MalformedSamples
+from bot.errors import CallError, MalformedSamples
 from bot.evaluation.finding import Finding, Severity
 
 GOLDS_SHOWN = 5
 TEXT_SHOWN = 160
 DIFFERS_FROM_LOG = "differs-from-log"
 LITERAL_CUT_IS_WORSE = "literal-cut-is-worse"
+# 0.4.3 and later: samples_drop_<time>.jsonl; 0.4.0 to 0.4.2: <model args>_drop.jsonl; 0.3: drop_write_out_info.json.
+LOG_NAME = re.compile(r"(samples_.*drop.*|.*_drop|.*drop_write_out_info|drop_samples.*)\.jsonl?(\.gz)?", re.IGNORECASE)
+
+
+def find_logs(paths: Iterable[Path]) -> list[Path]:
+    """Return each log once, in the order of the call; a folder stands for the logs of DROP in it, sorted by path.
+
+    Raises CallError for a path that does not exist, and for a folder without such logs.
+    """
+    found = dict.fromkeys(log for path in paths for log in _logs_of(path))
+    return list(found)
+
+
+def _logs_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists():
+            raise CallError(f"{path}: there is no such file or folder")
+        return [path]
+    logs = sorted(log for log in files_below(path, "*.json*") if LOG_NAME.fullmatch(log.name))
+    if not logs:
+        raise CallError(f"{path}: holds no sample log of DROP (samples_*drop*.jsonl); name the files themselves")
+    return logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +237,6 @@ class DropAudit:
 
     health: Health
     figures: Figures
-    counters: Counters
     ranks: RankChange
     symptoms: tuple[Finding, ...]
     logs: tuple[LogAudit, ...]
@@ -268,10 +291,9 @@ def _audit_log(path: str, parts: Iterator[PartAudit], limit: int) -> LogAudit:
 
 
 def _together(logs: Sequence[LogAudit], findings: tuple[Finding, ...]) -> DropAudit:
-    counters = sum((log.counters for log in logs), Counters())
-    figures = figures_of(counters)
+    figures = figures_of(sum((log.counters for log in logs), Counters()))
     ranks = rank_change(
         [(log.figures.scored.f1, log.figures.first_text_line.f1) for log in logs if log.figures.samples]
     )
     symptoms = [*symptoms_of(figures, ""), *rank_findings(ranks, figures)]
-    return DropAudit(health_of(figures, symptoms), figures, counters, ranks, tuple(symptoms), tuple(logs), findings)
+    return DropAudit(health_of(figures, symptoms), figures, ranks, tuple(symptoms), tuple(logs), findings)

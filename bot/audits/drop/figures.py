@@ -89,8 +89,7 @@ class Lengths:
 class LengthCounters:
     """Lengths of generations and what they have to do with f1 (in hundredths).
 
-    `x` is the number of characters and `y` f1: the sums that their correlation needs. `samples` and `f1` count samples
-    and f1 by the bit length of the number of words.
+    `x` is the number of characters and `y` f1: the sums that their correlation needs.
     """
 
     words: int = 0
@@ -100,10 +99,8 @@ class LengthCounters:
     xx: int = 0
     yy: int = 0
     xy: int = 0
-    samples: Counter[int] = field(default_factory=Counter)
-    f1: Counter[int] = field(default_factory=Counter)
 
-    def add(self, bits: int, f1: int, lengths: Lengths) -> None:
+    def add(self, f1: int, lengths: Lengths) -> None:
         """Count the samples of one outcome."""
         self.words += lengths.words
         self.gold_words += lengths.gold_words
@@ -112,13 +109,11 @@ class LengthCounters:
         self.y += f1 * lengths.samples
         self.yy += f1 * f1 * lengths.samples
         self.xy += f1 * lengths.characters
-        self.samples[bits] += lengths.samples
-        self.f1[bits] += f1 * lengths.samples
 
 
 @dataclass(slots=True)
 class Counters:
-    """Everything that is counted; the counters of two logs add up to those of both together."""
+    """Everything that is counted (f1 in hundredths); the counters of two logs add up to those of both together."""
 
     samples: int = 0
     em: int = 0
@@ -133,8 +128,7 @@ class Counters:
     flaws: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     kinds_right: Counter[str] = field(default_factory=Counter)
-    f1: Counter[int] = field(default_factory=Counter)
-    repaired_f1: Counter[int] = field(default_factory=Counter)
+    f1: int = 0
     first_line: RepairCounters = field(default_factory=RepairCounters)
     first_text_line: RepairCounters = field(default_factory=RepairCounters)
     rerun: RerunCounters = field(default_factory=RerunCounters)
@@ -158,12 +152,11 @@ class Counters:
             self.flaws[flaw] += times
         self.kinds[outcome.kind] += times
         self.kinds_right[outcome.kind] += int(score.em) * times
-        self.f1[score.hundredths] += times
-        self.repaired_f1[outcome.first_text_line.hundredths] += times
+        self.f1 += score.hundredths * times
         self.first_line.add(outcome.first_line, score, times)
         self.first_text_line.add(outcome.first_text_line, score, times)
         self.rerun.add(outcome, times)
-        self.length.add(outcome.length, score.hundredths, lengths)
+        self.length.add(score.hundredths, lengths)
 
     def __add__(self, other: Counters) -> Counters:
         total: Counters = _added(self, other)
@@ -278,14 +271,13 @@ class Figures:
 def figures_of(counters: Counters) -> Figures:
     """Return the figures of counters; without samples they are zeros."""
     count = max(1, counters.samples)
-    f1 = sum(value * samples for value, samples in counters.f1.items())
     return Figures(
         samples=counters.samples,
         forms=dict(sorted(counters.forms.items())),
         until={stop: number for stop, number in sorted(counters.until.items()) if stop},
         logged=counters.logged,
         differing=counters.differing,
-        scored=Means(counters.em / count, f1 / 100 / count),
+        scored=Means(counters.em / count, counters.f1 / 100 / count),
         first_line=_repaired(counters.first_line, count),
         first_text_line=_repaired(counters.first_text_line, count),
         starts_with_break=_share(counters.starts_with_break, count),

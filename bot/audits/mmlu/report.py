@@ -11,8 +11,7 @@ from bot.audits.mmlu.audit import ColumnPair, ImplementationComparison, MmluAudi
 from bot.audits.mmlu.source import MmluSource
 from bot.evaluation.benchmarks.mmlu_family import TITLES
 from bot.evaluation.finding import counted
-from bot.reporting.chart import Chart, ChartText, slopes
-from bot.reporting.prose import Block, Section, markdown, page, text
+from bot.reporting.prose import Block, Section
 from bot.reporting.table import Cell, Table
 
 SCHEMA = "leaderboard-bot/audit-mmlu/1"
@@ -29,35 +28,12 @@ def mmlu_json(audit: MmluAudit) -> dict[str, Any]:
     return {"schema": SCHEMA, **msgspec.to_builtins(audit)}
 
 
-def mmlu_text(audit: MmluAudit) -> str:
-    """Return the report for a terminal."""
-    return text(TITLE, lead(audit), list(sections(audit)))
+def document(audit: MmluAudit) -> tuple[str, str, list[Section]]:
+    """Return title, lead and sections of the report."""
+    return TITLE, _lead(audit), list(_sections(audit))
 
 
-def mmlu_markdown(audit: MmluAudit) -> str:
-    """Return the report for a discussion or a step summary."""
-    return markdown(TITLE, lead(audit), list(sections(audit)))
-
-
-def mmlu_html(audit: MmluAudit) -> str:
-    """Return the report as one page, with a chart of ranks where there is a comparison.
-
-    Raises: CallError where the extra `charts` is absent.
-    """
-    drawn = [Section("Ranks", [rank_chart(audit.comparison)])] if audit.comparison else []
-    return page(TITLE, lead(audit), [*drawn, *sections(audit)])
-
-
-def rank_chart(comparison: ImplementationComparison) -> Chart:
-    """Draw the rank of each model in each column; the table beside it has the same ranks."""
-    first = comparison.columns[0]
-    rows = sorted(comparison.ranks.items(), key=lambda row: row[1])
-    words = ChartText("Rank of each model by implementation", f"{len(rows)} models, ordered by {first}")
-    return slopes(words, comparison.columns, rows)
-
-
-def lead(audit: MmluAudit) -> str:
-    """Return the answer in one or two sentences."""
+def _lead(audit: MmluAudit) -> str:
     parts = []
     if audit.sources:
         parts.append(f"{counted(len(audit.sources), 'result')}, {counted(len(audit.columns), 'kind')} of numbers.")
@@ -69,8 +45,7 @@ def lead(audit: MmluAudit) -> str:
     return " ".join(parts) or "Nothing could be read."
 
 
-def sections(audit: MmluAudit) -> Iterator[Section]:
-    """Yield the parts of the report."""
+def _sections(audit: MmluAudit) -> Iterator[Section]:
     if audit.comparison:
         yield from _comparison(audit.comparison)
     for source in audit.sources:

@@ -11,10 +11,18 @@ from enum import StrEnum
 from math import fsum, inf
 from typing import NamedTuple
 
-from bot.audits.mmlu.prompts import Question
 from bot.evaluation.benchmarks.mmlu_family import LETTERS, Family, family_of_prompt
 
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: four choices, and the index of the right one (0 to 3)."""
+
+    question: str
+    choices: tuple[str, str, str, str]
+    answer: int
 
 
 def first_best(values: Sequence[float]) -> int:

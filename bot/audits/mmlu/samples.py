@@ -8,8 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bot.audits.mmlu.prompts import OTHER_TASK, question_of
-from bot.audits.mmlu.rescore import Fidelity, MmluCounters, MmluSample, scores_of
+from bot.audits.mmlu.rescore import Fidelity, MmluCounters, MmluSample, Question, scores_of
 from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, SkippedPart
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
@@ -17,6 +16,8 @@ from bot.audits.samples.sample import Sample, number_in_text
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.benchmarks.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, TITLES, Family, unwrapped
 
+OTHER_TASK = "a sample of another task"
+NO_ANSWER = "no right answer from A to D"
 NO_RESPONSE = "no output of the model"
 METRICS = ("acc", "acc_norm", "exact_match")
 
@@ -76,6 +77,20 @@ def mmlu_sample(sample: Sample) -> MmluSample:
     if sample.response is None:
         raise MalformedSamples(NO_RESPONSE)
     return MmluSample(question, subject, sample.prompt, generated=sample.response, logged=logged)
+
+
+def question_of(text: object, choices: object, answer: object) -> Question:
+    """Return a question of four choices, its answer an index or a letter. Raises MalformedSamples if it is not one."""
+    if not isinstance(text, str) or not isinstance(choices, list) or len(choices) != len(LETTERS):
+        raise MalformedSamples(OTHER_TASK)
+    if not all(isinstance(choice, str) for choice in choices):
+        raise MalformedSamples(OTHER_TASK)
+    if isinstance(answer, str) and answer in LETTERS:
+        answer = LETTERS.index(answer)
+    if not isinstance(answer, int) or not 0 <= answer < len(LETTERS):
+        raise MalformedSamples(NO_ANSWER)
+    first, second, third, fourth = choices
+    return Question(text, (first, second, third, fourth), answer)
 
 
 def _logged(sample: Sample) -> dict[str, float]:

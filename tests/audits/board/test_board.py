@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, audit_board, tenths
-from bot.audits.board.report import plot
 from bot.audits.score_table import PublishedTable, read_score_table
 from bot.cli.audits import audit
 from bot.errors import CallError
@@ -216,7 +215,6 @@ def test_a_column_that_is_not_there_or_a_file_that_is_not_there_is_refused(tmp_p
     path.write_text(HEAD + "x,1,2,3\n")
     assert "has no column 'd'" in str(call(path, "--column", "d").exception)
     assert "cannot be read" in str(call(tmp_path / "none.csv").exception)
-    assert "cannot be written" in str(call(path, "--html", tmp_path / "no" / "x.html").exception)
 
 
 @pytest.fixture
@@ -239,26 +237,6 @@ def test_the_command_names_the_column_in_every_form_with_status_1(broken_board: 
     assert report["named"] == ["c3"]
     assert len(report["points"]["c3"]) == 100
     assert "<b>" not in texts["markdown"].stdout.replace("`", "") or "`org/<b>" in texts["markdown"].stdout
-
-
-def test_the_page_has_the_scatter_plot_and_its_table(broken_board: Path) -> None:
-    path = broken_board / "page.html"
-    assert call(broken_board, "--html", path).exit_code == 1
-    page = path.read_text()
-    assert page.count("<svg") == 1
-    assert "c3 against the mean of the other columns" in page
-    assert "<b>" not in page
-
-
-def test_a_chart_of_very_many_rows_shows_some_of_them() -> None:
-    random = Random(3)
-    columns = sound(12_000, random)
-    columns[2] = random.sample(columns[2], 12_000)
-    found = audit_board(board(columns))
-    chart = plot(found, found.named[0])
-
-    assert len(chart.table.rows) == 4000
-    assert "one of every 3 of 12000 rows" in chart.svg
 
 
 def test_a_sound_board_has_status_0_and_says_so(tmp_path: Path) -> None:

@@ -17,12 +17,9 @@ from tests.audits.drop.drop_logs import SOUND, plain_log, row_03, row_04, row_pl
 HOSTILE = "10\n\x1b[2J\u202e`<script>alert(1)</script>` | @everyone [x](http://evil.example) \ud800"
 
 
-def run(*args: object, without: str = "") -> tuple[int, str, str]:
-    """Run the command in a process of its own; `without` is a module that cannot be imported there."""
-    code = "import sys; from bot.cli.app import main; main()"
-    if without:
-        code = f"import sys; sys.modules[{without!r}] = None; from bot.cli.app import main; main()"
-    call = [sys.executable, "-c", code, "audit", "drop", *map(str, args)]
+def run(*args: object) -> tuple[int, str, str]:
+    """Run the command in a process of its own."""
+    call = [sys.executable, "-m", "bot", "audit", "drop", *map(str, args)]
     done = subprocess.run(call, capture_output=True, text=True, encoding="utf-8", check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -160,7 +157,6 @@ def test_write_out_of_the_old_harness_needs_its_golds(tmp_path: Path) -> None:
         (["absent.jsonl"], "absent.jsonl: there is no such file or folder"),
         (["log.jsonl", "--golds", "absent"], "absent: cannot be read: No such file or directory"),
         (["log.jsonl", "--golds", "log.txt"], "log.txt: holds no gold answers: line 1: not valid JSON"),
-        (["log.jsonl", "--html", "absent/page.html"], "cannot be written: the folder absent does not exist"),
         ([], "Missing argument"),
         (["log.jsonl", "--examples", "-1"], "Invalid value for '--examples'"),
     ],
@@ -178,29 +174,6 @@ def test_wrong_call_gives_status_2_and_one_reason(
     assert (status, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
-
-
-def test_page_without_the_extra_says_what_to_install_before_any_work(tmp_path: Path) -> None:
-    status, out, err = run("absent.jsonl", "--html", tmp_path / "page.html", without="altair")
-
-    assert (status, out) == (2, "")
-    assert err == "leaderboard-bot: charts need one extra: pip install 'leaderboard-bot[charts]'\n"
-
-
-def test_page_holds_charts_tables_and_no_foreign_markup(tmp_path: Path) -> None:
-    logs = [plain_log(tmp_path / f"{name}.jsonl", [(HOSTILE, (("10",),)), *SOUND]) for name in "ab"]
-    page = tmp_path / "page.html"
-
-    status, _, err = run(*logs, "--html", page)
-
-    html = page.read_text(encoding="utf-8")
-    assert (status, err) == (0, "")
-    assert html.count("<svg") == 6
-    assert html.count("Show the numbers") == 6
-    assert "<script" not in html
-    assert "\x1b" not in html
-    assert "\u202e" not in html
-    assert "http://" not in html.replace("http://www.w3.org", "").replace("http://evil.example", "")
 
 
 def test_text_and_markdown_show_hostile_samples_as_plain_text(tmp_path: Path) -> None:

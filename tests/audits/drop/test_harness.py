@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.audits.drop.audit import audit_drop
-from bot.audits.drop.command import find_logs
+from bot.audits.drop.audit import audit_drop, find_logs
 from tests.audits.drop.drop_logs import document
 
 LOCAL = "dataset_path: json\ndataset_kwargs:\n  data_files:\n    validation: {0}\n    train: {0}\n"

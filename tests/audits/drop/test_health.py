@@ -100,7 +100,7 @@ def test_correlation_of_whole_numbers() -> None:
     for x, y in ((1, 2), (2, 4), (3, 7)):
         lengths = Lengths()
         lengths.add(x, words=1, gold_words=1)
-        sums.add(1, y, lengths)
+        sums.add(y, lengths)
 
     assert correlation(sums, 3) == pytest.approx(0.9933992677987828)
     assert correlation(LengthCounters(x=4, y=2, xx=8, yy=2, xy=4), 2) is None

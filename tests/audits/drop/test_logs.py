@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.audits.drop.audit import DropAudit, audit_drop
-from bot.audits.drop.command import find_logs
+from bot.audits.drop.audit import DropAudit, audit_drop, find_logs
 from bot.audits.samples.records import (
     CHUNK,
     MAX_RECORD,

@@ -9,11 +9,11 @@ from typing import Any
 from typer.testing import CliRunner, Result
 
 from bot.audits.mmlu.audit import audit_mmlu
-from bot.audits.mmlu.prompts import Question, ask
-from bot.audits.mmlu.rescore import Fidelity
+from bot.audits.mmlu.rescore import Fidelity, Question
 from bot.audits.mmlu.source import MmluSource
 from bot.cli.audits import audit
 from bot.evaluation.benchmarks.mmlu_family import Family
+from tests.audits.mmlu.mmlu_prompts import ask
 
 QUESTION = Question("Which?", ("a much longer text", "b", "c", "d"), 0)
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.audits.mmlu.prompts import ask
 from bot.audits.mmlu.rescore import Fidelity
 from bot.cli.audits import audit
 from bot.evaluation.benchmarks.mmlu_family import Family
 from tests.audits.mmlu.mmlu_logs import QUESTION, log, one, row, scores
+from tests.audits.mmlu.mmlu_prompts import ask
 
 
 def test_a_letter_log_gives_three_scores_and_says_what_the_others_need(tmp_path: Path) -> None:

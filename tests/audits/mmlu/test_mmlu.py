@@ -93,27 +93,3 @@ def test_what_the_authors_code_writes_is_read(tmp_path: Path) -> None:
     first, second = audit_mmlu([table, sums]).sources
     assert (first.family, first.aggregates[0].macro, first.model) == (Family.ORIGINAL, 0.5, "ada")
     assert (second.aggregates[0].macro, second.aggregates[0].micro) == (0.75, 0.6)
-
-
-def test_prompts_are_printed_exactly(tmp_path: Path) -> None:
-    sheet = json.loads(call("prompts", "--format", "json", "-k", "2").stdout)
-    assert [one["family"] for one in sheet] == [family.value for family in Family if family is not Family.UNKNOWN]
-    questions = log(tmp_path / "q.jsonl", {"question": "Q?", "choices": ["1", "2", "3", "4"], "answer": "B"})
-    shots = log(tmp_path / "s.jsonl", {"question": "S?", "choices": ["5", "6", "7", "8"], "answer": 3})
-    options = ("--shots", shots, "-k", "1", "--family", "harness_2023", "--subject", "virology")
-    (only,) = json.loads(call("prompts", questions, *options, "--format", "json").stdout)
-    assert only["prompt"] == (
-        "Question: S?\nChoices:\nA. 5\nB. 6\nC. 7\nD. 8\nAnswer: 8\n\n"
-        "Question: Q?\nChoices:\nA. 1\nB. 2\nC. 3\nD. 4\nAnswer:"
-    )
-    assert only["continuations"] == [" 1", " 2", " 3", " 4"]
-    assert "=== scored: ' 1', ' 2', ' 3', ' 4'" in call("prompts", questions, *options).stdout
-
-
-def test_prompts_of_what_is_not_there_are_refused(tmp_path: Path) -> None:
-    bad = log(tmp_path / "q.jsonl", {"question": "Q?"})
-    empty = log(tmp_path / "e.jsonl")
-    assert "line 1: a sample of another task" in str(call("prompts", bad).exception)
-    assert "holds no question" in str(call("prompts", empty).exception)
-    assert "there is no implementation 'x'" in str(call("prompts", "--family", "x").exception)
-    assert "5 shots, 6 are asked for" in str(call("prompts", "-k", "6").exception)

@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
-from bot.audits.mmlu.prompts import Question, ask
 from bot.audits.mmlu.rescore import (
+    Question,
     by_generated_letter,
     by_likelihood,
     by_likelihood_per_character,
     by_mapped_letter,
 )
-from bot.errors import CallError
 from bot.evaluation.benchmarks.mmlu_family import SUBJECTS, Family, family_of_prompt
+from tests.audits.mmlu.mmlu_prompts import ask
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SPELLED = {
@@ -187,8 +187,3 @@ def test_what_is_built_is_recognised(family: Family) -> None:
         question = Question("Which?", ("a b", "c d", "e f", "g h"), random.randrange(4))
         built = ask(family, question, [question] * shots, "high_school_us_history")
         assert family_of_prompt(built.prompt, built.continuations) is family
-
-
-def test_the_unknown_family_has_no_prompt() -> None:
-    with pytest.raises(CallError, match="no prompt"):
-        ask(Family.UNKNOWN, DEV[0], (), "anatomy")

@@ -1,25 +1,20 @@
-"""The command `audit results`, and its report: contradictions first, then everything else about each file."""
+"""Report the audit of result files: contradictions first, then everything else about each file."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
-import typer
 
-from bot.audits.output import FORMAT, AuditFormat, Renderers, as_json, write_report
 from bot.audits.results import numbers
-from bot.audits.results.audit import ExaminedFile, FileForensics, ResultsAudit, audit_of, examine_file
+from bot.audits.results.audit import FileForensics, ResultsAudit
 from bot.audits.results.numbers import CountCheck
 from bot.evaluation.finding import counted, examples
-from bot.processes import JOBS, choose_jobs, run_jobs
-from bot.reporting.prose import Block, Section, markdown, text
+from bot.reporting.prose import Block, Section
 from bot.reporting.table import Table
 
-WORTH = 4_000_000  # bytes of result files that pay for one more process
-PART = 32  # places that a process reads at once
 SCHEMA = "leaderboard-bot/audit-results/1"
 TITLE = "Inconsistencies in result files"
 SHOWN = 60
@@ -30,65 +25,14 @@ NOTE = (
 )
 
 
-class FileSet(Protocol):
-    """Where result files may lie: how many bytes they have, and a way to read them."""
-
-    @property
-    def size(self) -> int:
-        """The total size of its files in bytes."""
-        ...
-
-    def read(self) -> Iterable[tuple[str, bytes | None]]:
-        """The result files, as (path, bytes); None for bytes over the size limit."""
-        ...
-
-
-def results_command(find_places: Callable[[Sequence[str]], Sequence[FileSet]]) -> Callable[..., None]:
-    """Return the command; `find_places` finds the files that paths name."""
-
-    def results(
-        paths: Annotated[list[str], typer.Argument(help="Result files, or folders of them.")],
-        form: FORMAT = AuditFormat.TEXT,
-        jobs: JOBS = 0,
-    ) -> None:
-        """Detect inconsistencies in result files.
-
-        Compares sample counts, groups, hashes of samples, copies, and what was asked.
-        Exit status 1 if a file contradicts itself or its samples, or repeats another model's values.
-        """
-        places = find_places(paths)
-        jobs = choose_jobs(jobs, sum(place.size for place in places) // WORTH)
-        found = audit_of(
-            [file for files in run_jobs(_examined, places, jobs, part=PART, label="reading") for file in files]
-        )
-        renderers: Renderers = {
-            AuditFormat.TEXT: lambda: results_text(found),
-            AuditFormat.JSON: lambda: as_json(results_json(found)),
-            AuditFormat.MARKDOWN: lambda: results_markdown(found),
-        }
-        write_report(renderers[form], None, str)
-        raise typer.Exit(0 if found.is_sound else 1)
-
-    return results
-
-
-def _examined(place: FileSet) -> list[ExaminedFile]:
-    return [examine_file(path, data) for path, data in place.read()]
-
-
 def results_json(found: ResultsAudit) -> dict[str, Any]:
     """Return the report for a program."""
     return {"schema": SCHEMA, "sound": found.is_sound, **msgspec.to_builtins(found)}
 
 
-def results_text(found: ResultsAudit) -> str:
-    """Return the report for a terminal."""
-    return text(TITLE, _lead(found), list(_sections(found)))
-
-
-def results_markdown(found: ResultsAudit) -> str:
-    """Return the report for a discussion or a step summary."""
-    return markdown(TITLE, _lead(found), list(_sections(found)))
+def document(found: ResultsAudit) -> tuple[str, str, list[Section]]:
+    """Return title, lead and sections of the report."""
+    return TITLE, _lead(found), list(_sections(found))
 
 
 def _lead(found: ResultsAudit) -> str:
