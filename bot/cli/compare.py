@@ -77,8 +77,8 @@ def compare_measurements(
 
 def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...]) -> list[_Side]:
     """The measurements by their names: paths, and rows of the board where one is named."""
-    entries = _entries(board) if board else []
-    rows = {name: _row(entries, name, board) for name in names if not _is_path(name)}
+    entries = list(open_target(board, read_access()).scan_entries().entries) if board else []
+    rows = {name: _row(entries, name, board) for name in names if not (name.startswith("hf://") or Path(name).exists())}
     declared = _declaration(leaderboard, list(rows.values()), entries, has_board=bool(board))
     if declared is None:
         return [_of_files(name, only) for name in names]
@@ -91,20 +91,12 @@ def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, 
     return found
 
 
-def _is_path(name: str) -> bool:
-    return name.startswith("hf://") or Path(name).exists()
-
-
 def _results_at(name: str, problems: list[str]) -> list[tuple[Place, Result]]:
     """The results at a path with their places; adds why the other files there are none to `problems`."""
     places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
     parsed = list(parse_places(list(places.values()), [], quiet=True))
     problems += [one.problem.why for one in parsed if one.problem]
     return [(places[one.path], one.result) for one in parsed if one.result is not None]
-
-
-def _entries(board: str) -> list[Entry]:
-    return list(open_target(board, read_access()).scan_entries().entries)
 
 
 def _row(entries: Sequence[Entry], name: str, board: str) -> Entry:

@@ -110,7 +110,7 @@ def read_candidate(
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
         return unread_submission(file.path, file.size, Problem("is gone"))
-    own = _limit(head)
+    own = _limit(head[:STARTS])
     limit = own if own > MAX_BYTES else max_bytes
     kind = kind_of_head(head) or (None if own or is_named or not head else OTHER)
     if kind is not None:
@@ -159,13 +159,9 @@ def _suffix(path: str) -> str:
     return name[name.rfind(".") :] if "." in name else ""
 
 
-def _limit(head: bytes) -> int:
-    """The most bytes of a file with this head that any format reads, 0 if none begins so."""
-    return _limit_of(head[:STARTS])
-
-
 @lru_cache(maxsize=256)
-def _limit_of(start: bytes) -> int:
+def _limit(start: bytes) -> int:
+    """The most bytes of a file with this head that any format reads, 0 if none begins so."""
     return max((known.limit(start) for known in formats()), default=0)
 
 

@@ -342,15 +342,11 @@ def _commit_fact(file: Verdict, leaderboard: Leaderboard, facts: Facts) -> Commi
         return None
     harness = file.result.harness
     judged, alone = judge_harness(harness, leaderboard, facts), judge_harness(harness, leaderboard, NO_FACTS)
-    is_told = any(_is_waived(finding) for finding in file.findings)
+    is_told = any(finding.waived is not None and finding.rule in OF_HARNESS for finding in file.findings)
     if (judged.answer, judged.span) == (alone.answer, alone.span) and not is_told:
         return None
     repository = leaderboard.harness.accepted[judged.span].repository if judged.span is not None else ""
     return CommitFact(judged.answer, repository, judged.why if is_told else "")
-
-
-def _is_waived(finding: Finding) -> bool:
-    return finding.waived is not None and finding.rule in OF_HARNESS
 
 
 def _owners(file: Verdict, facts: Facts) -> dict[str, tuple[str, ...]]:

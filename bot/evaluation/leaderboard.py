@@ -192,6 +192,12 @@ class Leaderboard(DeclarationModel):
     served_models: bool = False
     waivers: tuple[Waiver, ...] = ()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Leaderboard) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     @property
     def text(self) -> str:
         """The TOML that gives this declaration and its digest, whatever data another version of the bot comes with."""

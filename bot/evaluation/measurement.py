@@ -108,32 +108,12 @@ class Coverage(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
 
 
-class _Declaration:
-    """A leaderboard as the key of a cache: equal where the digest is."""
-
-    __slots__ = ("leaderboard",)
-
-    def __init__(self, leaderboard: Leaderboard) -> None:
-        self.leaderboard = leaderboard
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Declaration) and self.leaderboard.digest == other.leaderboard.digest
-
-    def __hash__(self) -> int:
-        return hash(self.leaderboard.digest)
-
-
+@lru_cache(maxsize=CACHED)
 def required_metrics(leaderboard: Leaderboard, format_id: str) -> tuple[RequiredMetric, ...]:
     """Every number that the leaderboard requires of a result of that format."""
-    return _required_metrics(_Declaration(leaderboard), format_id)
-
-
-@lru_cache(maxsize=CACHED)
-def _required_metrics(declaration: _Declaration, format_id: str) -> tuple[RequiredMetric, ...]:
-    leaves = declaration.leaderboard.leaves()
     found = []
-    for task, leaf in leaves:
-        definitions = tuple(_definitions(declaration.leaderboard, leaf, format_id))
+    for task, leaf in leaderboard.leaves():
+        definitions = tuple(_definitions(leaderboard, leaf, format_id))
         found += [required_metric(task, leaf, metric, format_id, definitions) for metric in task.metrics]
     return tuple(found)
 
@@ -155,35 +135,23 @@ def _versions_by_definition(definitions: Iterable[AcceptedDefinition]) -> dict[s
     return found
 
 
+@lru_cache(maxsize=CACHED)
 def sizes(leaderboard: Leaderboard, format_id: str) -> Mapping[str, int | None]:
     """The declared number of samples of every required leaf, None if none is declared, by its key in that format."""
-    return _sizes(_Declaration(leaderboard), format_id)
+    return {required.leaf_key: required.size for required in required_metrics(leaderboard, format_id)}
 
 
 @lru_cache(maxsize=CACHED)
-def _sizes(declaration: _Declaration, format_id: str) -> Mapping[str, int | None]:
-    return {required.leaf_key: required.size for required in _required_metrics(declaration, format_id)}
-
-
 def asked_versions(leaderboard: Leaderboard, format_id: str) -> frozenset[str]:
     """The releases and commits of the harness of which the definitions of leaves are declared."""
-    return _asked_versions(_Declaration(leaderboard), format_id)
-
-
-@lru_cache(maxsize=CACHED)
-def _asked_versions(declaration: _Declaration, format_id: str) -> frozenset[str]:
-    required = _required_metrics(declaration, format_id)
+    required = required_metrics(leaderboard, format_id)
     return frozenset(version for one in required for asked in one.definitions for version in asked.versions)
 
 
 @lru_cache(maxsize=CACHED)
-def _value_keys(declaration: _Declaration, format_id: str) -> frozenset[str]:
-    return frozenset(required.value_key for required in _required_metrics(declaration, format_id))
-
-
 def value_keys(leaderboard: Leaderboard, format_id: str) -> frozenset[str]:
     """The key of every required metric in that format."""
-    return _value_keys(_Declaration(leaderboard), format_id)
+    return frozenset(required.value_key for required in required_metrics(leaderboard, format_id))
 
 
 def required_metric(

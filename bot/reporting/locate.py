@@ -6,8 +6,9 @@ No library does it on bytes that are not quite JSON (bare NaN, a key twice), as 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from json import JSONDecoder
 
 import msgspec
@@ -17,10 +18,8 @@ from bot.evaluation.verdict import Judgement
 
 DECODER = JSONDecoder()
 OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 BEGIN = re.compile(rb"\s*\[")
-ITEM = re.compile(rb"[\s,]*")
-LOOSE_ITEM = re.compile(r"[\s,]*")
+ITEM = re.compile(r"[\s,]*")
 KEY = re.compile(rb'[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*')
 END = re.compile(rb"\s*\}")
 LOOSE_KEY = re.compile(r'[\s,{]*(?=")')
@@ -51,10 +50,11 @@ class Locator:
     def _members(self, span: Span) -> dict[str, Span]:
         """The members of the object or array at a span with the spans of their values; of one key twice the last."""
         if span not in self._known:
-            is_array = BEGIN.match(self._data, *span) is not None
-            strict = (_items_strictly if is_array else _members_strictly)(self._data, *span)
-            loosely = _items_loosely if is_array else _members_loosely
-            self._known[span] = dict(loosely(self._data, *span)) if strict is None else strict
+            if BEGIN.match(self._data, *span):
+                self._known[span] = dict(_items(self._data, *span))
+            else:
+                strict = _members_strictly(self._data, *span)
+                self._known[span] = dict(_members_loosely(self._data, *span)) if strict is None else strict
         return self._known[span]
 
 
@@ -75,28 +75,11 @@ def _members_strictly(data: bytes, start: int, end: int) -> dict[str, Span] | No
     return members if not members or END.match(data, at, end) else None
 
 
-def _items_strictly(data: bytes, start: int, end: int) -> dict[str, Span] | None:
-    """The items of an array by their numbers; None if the bytes are not strict JSON."""
-    begin = BEGIN.match(data, start, end)
-    try:
-        values = ARRAY.decode(memoryview(data)[start:end])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    items: dict[str, Span] = {}
-    at = begin.end() if begin else start
-    for number, value in enumerate(values):
-        before = ITEM.match(data, at, end)
-        first = before.end() if before else at
-        at = first + len(memoryview(value))
-        items[str(number)] = (first, at)
-    return items
-
-
-def _items_loosely(data: bytes, start: int, end: int) -> Iterator[tuple[str, Span]]:
-    """The same for what only Python reads, slower."""
+def _items(data: bytes, start: int, end: int) -> Iterator[tuple[str, Span]]:
+    """The items of an array by their numbers."""
     text = data[start:end].decode("utf-8", "replace")
     at, passed, offset, number = text.index("[") + 1, 0, start, 0
-    while (before := LOOSE_ITEM.match(text, at)) is not None:
+    while (before := ITEM.match(text, at)) is not None:
         try:
             _, at = DECODER.raw_decode(text, before.end())
         except (ValueError, RecursionError):
@@ -127,40 +110,26 @@ def _members_loosely(data: bytes, start: int, end: int) -> Iterator[tuple[str, S
         yield name, (begin, offset)
 
 
-Read = Callable[[str], bytes | None]
+def with_lines(judgement: Judgement, read: Callable[[str], bytes | None]) -> Judgement:
+    """The judgement with the line of every finding.
 
-
-class Lines:
-    """Looks lines up in files, each of which is read when the first line in it is asked for.
-
-    `read` gives a file's bytes by its path, None if there are none any more.
+    `read` gives a file's bytes by its path, None if there are none any more. One file at a time stays in memory.
     """
 
-    def __init__(self, read: Read) -> None:
-        self._read = read
-        self._path = ""
-        self._locator: Locator | None = None
+    @lru_cache(maxsize=1)
+    def locator(path: str) -> Locator | None:
+        data = read(path)
+        return None if data is None else Locator(data)
 
-    def located(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The findings with the line of each; one file at a time stays in memory."""
-        return tuple(map(self._with_line, findings))
-
-    def _with_line(self, finding: Finding) -> Finding:
+    def located(finding: Finding) -> Finding:
         place = finding.location
         if place.line or not place.pointer:
             return finding
-        if place.path != self._path:
-            data = self._read(place.path)
-            self._path, self._locator = place.path, None if data is None else Locator(data)
-        line = self._locator.line_of(place.pointer) if self._locator else 0
-        return replace(finding, location=replace(place, line=line))
+        found = locator(place.path)
+        return replace(finding, location=replace(place, line=found.line_of(place.pointer) if found else 0))
 
-
-def with_lines(judgement: Judgement, read: Read) -> Judgement:
-    """The judgement with the line of every finding."""
-    lines = Lines(read)
     return replace(
         judgement,
-        verdicts=tuple(replace(one, findings=lines.located(one.findings)) for one in judgement.verdicts),
-        rows=tuple(replace(row, findings=lines.located(row.findings)) for row in judgement.rows),
+        verdicts=tuple(replace(one, findings=tuple(map(located, one.findings))) for one in judgement.verdicts),
+        rows=tuple(replace(row, findings=tuple(map(located, row.findings))) for row in judgement.rows),
     )

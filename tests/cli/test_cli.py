@@ -15,12 +15,12 @@ from markdown_it import MarkdownIt
 from typer.testing import CliRunner
 
 from bot import __version__
-from bot.cli.app import Commands, app
+from bot.cli.app import SOURCES, app
 from bot.evaluation.rules import ALL_RULES
 from tests.command import BOT, bot
 from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT
 
-COMMANDS = sorted(Commands.sources)
+COMMANDS = sorted(SOURCES)
 
 
 def on_terminal(*args: object) -> str:

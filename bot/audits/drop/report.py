@@ -137,7 +137,7 @@ def audit_drop_markdown(audit: DropAudit) -> str:
         f"## DROP is {audit.health}",
         f"{capitalized(HEALTH_SENTENCES[audit.health])}.",
         "\n".join(map(_markdown_finding, all_findings(audit))),
-        _markdown_summary(audit.figures),
+        "; ".join(_facts(audit.figures, map(code, audit.figures.until))),
         *map(markdown_table, tables(audit)),
         *(_markdown_examples(flaw, examples) for flaw, examples in examples_by_flaw(audit)),
     ]
@@ -178,10 +178,6 @@ def _markdown_finding(finding: Finding) -> str:
 def summary(figures: Figures) -> str:
     """Return what was read, and the figures that no table holds."""
     return visible("; ".join(_facts(figures, figures.until)))
-
-
-def _markdown_summary(figures: Figures) -> str:
-    return "; ".join(_facts(figures, map(code, figures.until)))
 
 
 def _facts(figures: Figures, until: Iterable[str]) -> Iterator[str]:

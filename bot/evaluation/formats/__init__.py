@@ -175,17 +175,7 @@ def _unknown(content: Content) -> str:
     return f"has none of the formats that leaderboard-bot reads: {', '.join(known.title for known in formats())}"
 
 
-__all__ = [
-    "MAX_BYTES",
-    "Content",
-    "Format",
-    "find_format",
-    "format_ids",
-    "format_of",
-    "formats",
-    "most_bytes",
-    "parse_content",
-]
+__all__ = ["MAX_BYTES", "Content", "Format"]
 
 
 MAX_ROWS = 10_000  # leaves and groups of one file, or members of its groups; real files have some hundred

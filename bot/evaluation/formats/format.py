@@ -43,30 +43,10 @@ class Rerun:
     settings: Mapping[str, str]
 
 
-def same_key(key: str) -> str:
-    """Spell a leaf as the declaration does."""
-    return key
-
-
-def plain_metric(name: str, answer_filter: str) -> str:  # noqa: ARG001 - the form that every format has
-    """Spell a metric by its name alone."""
-    return name
-
-
 def stderr_beside(value_key: str) -> str:
     """Spell a standard error as lm-eval does: `acc_stderr`, or `acc_stderr,none` beside `acc,none`."""
     name, comma, answer_filter = value_key.partition(",")
     return f"{name}_stderr{comma}{answer_filter}"
-
-
-def no_advice(head: bytes) -> str:  # noqa: ARG001 - the form that every format has
-    """Say nothing of a file by its first bytes."""
-    return ""
-
-
-def never(head: bytes) -> bool:  # noqa: ARG001 - the form that `has_head` has
-    """Say that the first bytes do not tell."""
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +60,7 @@ class Kind:
     id: str
     title: str
     advice: str
-    has_head: Callable[[bytes], bool] = never
+    has_head: Callable[[bytes], bool] = lambda _: False
     has_value: Callable[[Any], bool] = lambda _: False
 
 
@@ -108,8 +88,8 @@ class Format:
     recognise: Callable[[Content], bool]
     parse: Callable[[Content], Result]
     rerun: Callable[[Rerun], str] | None = None
-    leaf_key: Callable[[str], str] = same_key
-    metric_key: Callable[[str, str], str] = plain_metric
+    leaf_key: Callable[[str], str] = lambda key: key
+    metric_key: Callable[[str, str], str] = lambda name, _: name
     stderr_key: Callable[[str], str] = stderr_beside
     starts: tuple[bytes, ...] = (b"{",)
     members: tuple[str, ...] = ()
@@ -122,7 +102,7 @@ class Format:
     shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
     larger: Mapping[bytes, int] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
-    when_large: Callable[[bytes], str] = no_advice
+    when_large: Callable[[bytes], str] = lambda _: ""
 
     def limit(self, head: bytes) -> int:
         """The most bytes of a single file with this head that are read, 0 if none of this format begins so."""
