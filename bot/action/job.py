@@ -48,7 +48,6 @@ class Inputs:
     comment: When
     fail_on: FailOn
     changed_only: bool
-    claimed_report: str = ""
     site: str = ""
     badge: str = ""
     config: str = ""
@@ -79,7 +78,6 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         badge=environ.get("INPUT_BADGE", "").strip(),
         config=environ.get("INPUT_CONFIG", "").strip(),
         sources=tuple(line.strip() for line in environ.get("INPUT_SOURCES", "").splitlines() if line.strip()),
-        claimed_report=environ.get("INPUT_CLAIMED_REPORT", "").strip(),
         site=_site(environ, mode),
         compare_to=_compare_to(environ, mode),
         fails_when_lower=one_of(environ, "compare-fail-on", ("never", "lower")) == "lower",

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import visible
 from bot.reporting.explanation import explain
@@ -18,15 +16,8 @@ from bot.reporting.markdown import ORDER, row_markdown, verdict_markdown
 from bot.reporting.report import summarize, to_json
 from bot.reporting.text import files_by_key
 
-CLAIM_LIMIT = 20_000_000  # bytes of a report that somebody else wrote
 SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
 CUT = "\n… cut: the report has all submissions.\n"
-
-
-class ClaimedReport(msgspec.Struct):
-    """What is read of somebody else's report; all else of it is skipped, and takes no memory."""
-
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +73,6 @@ def write_report(report: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     path = Path(folder) / "report.json"
     path.write_text(to_json(report) + "\n", encoding="utf-8")
     return str(path)
-
-
-def read_claim(path: str) -> str | None:
-    """The digest of somebody else's report; None if it is not a report.
-
-    It comes from a run of the submitter's, so it may hold anything: its size is bounded, and of all its texts none is
-    ever shown.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return msgspec.json.decode(file.read(CLAIM_LIMIT), type=ClaimedReport).digest
-    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
-        return None
 
 
 def summary_markdown(judgement: Judgement) -> str:

@@ -16,7 +16,6 @@ from bot.action.job import BASE, DEFAULT, TRUSTED, Inputs, Run, one_line, read_i
 from bot.action.outputs import (
     Outputs,
     outputs_of,
-    read_claim,
     summary_markdown,
     write_outputs,
     write_report,
@@ -63,9 +62,6 @@ NOT_HERE = (
     " (docs/github.md has the workflows)"
 )
 NO_COMMENT = "the comment could not be written; the verdict does not change: {error}"
-CLAIM_DIFFERS = (
-    "the claimed report differs from what these files give: somebody changed the run, or the report is of older files"
-)
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
@@ -108,7 +104,6 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     report = make_report(judgement)
     path = write_report(report, environ)
     report_judgement(run, judgement)
-    check_claim(run, str(report["digest"]))
     published: list[str] = []
     status = status_of(inputs, judgement)
     compared = ""
@@ -181,18 +176,6 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
         if row.status == "incomplete" or len(row.files) > 1:
             run.say(f"{row.status}: {row.key}")
     write_summary(summary_markdown(judgement), run.environ)
-
-
-def check_claim(run: Run, digest: str) -> None:
-    """Hold the report that a fork's own run left against ours, which counts; nothing of it is shown."""
-    path = run.inputs.claimed_report
-    if not path:
-        return
-    claimed = read_claim(path)
-    if claimed is None:
-        run.say("the claimed report cannot be read; the verdict is made from the files alone")
-    elif claimed != digest:
-        run.warn(CLAIM_DIFFERS)
 
 
 def compare_with_others(

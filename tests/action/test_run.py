@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.action.outputs import read_claim
 from bot.action.run import main
 from tests.action.jobs import BAD, GOOD, bad_result, propose, push
 from tests.platforms.github.fixtures import BOARD, github
@@ -151,54 +149,6 @@ def test_a_hostile_name_stays_text_in_comment_and_summary(github: GitHubServer, 
     )
     assert job.run("pull_request", event).status == 1
     assert len(github.state.repos[BOARD].comments) == 1
-
-
-def claim(job: Job, text: str) -> str:
-    path = job.runner.scratch.parent / "claimed.json"
-    path.write_text(text)
-    return str(path)
-
-
-def test_a_claimed_report_that_agrees_is_silent_and_one_that_does_not_is_a_warning(
-    github: GitHubServer, job: Job
-) -> None:
-    event = propose(github, {BAD: bad_result()})
-    first = job.run("pull_request", event, comment="never")
-    honest = Path(first.outputs["report"]).read_text()
-    forged = json.loads(honest)
-    forged["submissions"][0] |= {"verdict": "accepted", "path": "::error::@everyone"}
-    forged["digest"] = "sha256:" + "0" * 64
-
-    agreed = job.run("pull_request", event, comment="never", claimed_report=claim(job, honest))
-    differs = job.run("pull_request", event, comment="never", claimed_report=claim(job, json.dumps(forged)))
-
-    assert agreed.log == first.log
-    assert differs.log[-1].startswith(
-        "::warning title=leaderboard-bot::the claimed report differs from what these files give"
-    )
-    assert not any("everyone" in line for line in differs.log)
-    assert differs.outputs["verdict"] == "rejected"
-
-
-def test_a_claimed_report_takes_little_more_memory_than_its_bytes(tmp_path: Path) -> None:
-    claim = tmp_path / "claim.json"
-    claim.write_text('{"rows": [' + "[]," * 5_000_000 + '[]], "digest": "abc"}')
-    tracemalloc.start()
-    try:
-        assert read_claim(str(claim)) == "abc"
-        assert tracemalloc.get_traced_memory()[1] < 2 * claim.stat().st_size
-    finally:
-        tracemalloc.stop()
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"submissions": 3}', "[" * 100_000, '{"submissions": [{}]}', "\0"])
-def test_a_claimed_report_that_is_none_is_said_and_ignored(github: GitHubServer, job: Job, text: str) -> None:
-    event = propose(github, {GOOD: result()})
-
-    said = job.run("pull_request", event, claimed_report=claim(job, text))
-
-    assert said.status == 0
-    assert said.log[-1] == "the claimed report cannot be read; the verdict is made from the files alone"
 
 
 def test_the_workspace_is_taken_where_changed_only_is_off(github: GitHubServer, job: Job) -> None:

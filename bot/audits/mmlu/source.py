@@ -1,19 +1,15 @@
-"""What one path of MMLU results holds, and how result files and the output of hendrycks/test are read."""
+"""What one path of MMLU results holds, and how result files are read."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import fsum, isclose, isfinite
-from pathlib import Path
+from math import fsum, isclose
 
 from bot.audits.mmlu.rescore import ImplementationScore
 from bot.errors import CallError
 from bot.evaluation.aggregates import samples_behind, whole
-from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
+from bot.evaluation.benchmarks.mmlu_family import Family, recognise, subjects_of
 from bot.evaluation.result import LeafResult, Result
 
 # What stands for an implementation where it reports several metrics: the investigation's column of the early harness
@@ -72,11 +68,6 @@ class MmluSource:
     num_fewshot: int | None = None
     chat_template: bool | None = None
     limit: float | None = None
-
-    @property
-    def title(self) -> str:
-        """The implementation in words."""
-        return TITLES[self.family]
 
     def main(self) -> Aggregate | None:
         """The aggregate that stands for the source in a comparison, None if it has no numbers."""
@@ -159,42 +150,3 @@ def _named(reported: float | None, micro: float | None, macro: float) -> str:
     if micro is not None and isclose(reported, micro, abs_tol=1e-9):
         return "micro (mean over questions)"
     return "macro (mean over subjects)" if isclose(reported, macro, abs_tol=1e-9) else "neither micro nor macro"
-
-
-def of_original(path: Path, data: bytes) -> MmluSource:
-    """Judge what hendrycks/test writes: a subject's CSV with `<engine>_correct`, or accuracies_<model>.json.
-
-    Raises CallError if it is neither.
-    """
-    if path.suffix == ".csv":
-        return _original_csv(path, data)
-    try:
-        accuracies = json.loads(data)
-        categories, weighted = accuracies["subcategories"], float(accuracies["weighted_accuracy"])
-        macro = fsum(map(float, categories.values())) / len(categories)
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError):
-        raise CallError(f"{path}: is not an accuracies file of hendrycks/test") from None
-    if not (isfinite(macro) and isfinite(weighted)):
-        raise CallError(f"{path}: is not an accuracies file of hendrycks/test: it holds values that are not numbers")
-    aggregate = Aggregate("acc", macro, weighted, len(categories), weighted, "micro (mean over questions)")
-    evidence = ("has subcategories, categories and weighted_accuracy, as hendrycks/test writes them",)
-    model = path.stem.removeprefix("accuracies_")
-    return MmluSource(str(path), "hendrycks/test accuracies", model, Family.ORIGINAL, evidence, (), (aggregate,))
-
-
-def _original_csv(path: Path, data: bytes) -> MmluSource:
-    try:
-        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"))))
-    except csv.Error as error:
-        raise CallError(f"{path}: is not a CSV file: {error}") from None
-    column = next((name for name in rows[0] if name and name.endswith("_correct")), None) if rows else None
-    if column is None:
-        raise CallError(f"{path}: is not a CSV file of hendrycks/test: no column ends in _correct")
-    right = [row[column] in {"True", "1", "1.0"} for row in rows]
-    mean = sum(right) / len(right)
-    evidence = (f"has the column {column}, as hendrycks/test writes it",)
-    aggregate = Aggregate("acc", mean, mean, 1)
-    model = column.removesuffix("_correct")
-    return MmluSource(
-        str(path), "hendrycks/test CSV", model, Family.ORIGINAL, evidence, (), (aggregate,), samples=len(right)
-    )

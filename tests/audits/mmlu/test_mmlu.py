@@ -25,11 +25,6 @@ from tests.audits.mmlu.mmlu_logs import call, helm_run, log, one, row
         ("x.jsonl", '{"doc": {"passage": "p"}}\n', "no sample of MMLU: not a sample of a known format (1)"),
         ("x.jsonl", "", "no sample of MMLU: it is empty"),
         ("x.csv", "model,a\nx,1\n", "two columns of scores"),
-        ("x.csv", "q,ada_correct\n", "is not a CSV file of hendrycks/test"),
-        ("accuracies_x.json", '{"weighted_accuracy": "x"}', "is not an accuracies file"),
-        ("accuracies_x.json", '{"weighted_accuracy": 1, "subcategories": {}}', "is not an accuracies file"),
-        ("accuracies_x.json", '{"weighted_accuracy": 1, "subcategories": []}', "is not an accuracies file"),
-        ("accuracies_x.json", '{"weighted_accuracy": NaN, "subcategories": {"a": 1}}', "not numbers"),
     ],
 )
 def test_what_is_no_result_of_mmlu_is_one_line_with_status_1(tmp_path: Path, name: str, text: str, why: str) -> None:
@@ -83,13 +78,3 @@ def test_a_helm_run_without_sound_states_still_has_its_statistics(tmp_path: Path
 def test_a_helm_state_that_is_damaged_is_counted(tmp_path: Path) -> None:
     states = {"request_states": [{"instance": {"split": "test"}, "request": {}}]}
     assert [skip.count for skip in one(helm_run(tmp_path, states)).skipped] == [1]
-
-
-def test_what_the_authors_code_writes_is_read(tmp_path: Path) -> None:
-    table = tmp_path / "anatomy.csv"
-    table.write_text("q,a,ada_correct\nx,A,True\ny,B,False\n")
-    sums = tmp_path / "accuracies_llama.json"
-    sums.write_text(json.dumps({"subcategories": {"a": 0.5, "b": 1.0}, "categories": {}, "weighted_accuracy": 0.6}))
-    first, second = audit_mmlu([table, sums]).sources
-    assert (first.family, first.aggregates[0].macro, first.model) == (Family.ORIGINAL, 0.5, "ada")
-    assert (second.aggregates[0].macro, second.aggregates[0].micro) == (0.75, 0.6)
