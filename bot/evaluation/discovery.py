@@ -26,7 +26,6 @@ from bot.evaluation.submission import (
     UnreadPath,
     one_file,
     parse_submission,
-    unread_submission,
 )
 
 HEAD = 4_096  # bytes that a file is recognised by before it is read
@@ -109,7 +108,7 @@ def read_candidate(
         return UnreadPath(file.path, OTHER.id, OTHER.advice)
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
-        return unread_submission(file.path, file.size, Problem("is gone"))
+        return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     own = _limit(head[:STARTS])
     limit = own if own > MAX_BYTES else max_bytes
     kind = kind_of_head(head) or (None if own or is_named or not head else OTHER)
@@ -124,7 +123,7 @@ def read_candidate(
 def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool) -> Parsed | UnreadPath:
     """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
     if data is None:
-        return unread_submission(file.path, file.size, Problem("is gone"))
+        return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     parsed = parse_submission(one_file(file.path, data), lies_at=lies_at)
     if parsed.problem is None:
         return parsed
@@ -173,7 +172,7 @@ def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> 
     problem = Problem(f"has {in_units(file.size)}; the limit is {in_units(limit)}", hint=hint)
     is_result = b'"results"' in head or bool(hint)
     return (
-        unread_submission(file.path, file.size, problem)
+        Parsed(file.path, "", file.size, problem=problem)
         if is_named or is_result
         else UnreadPath(file.path, OTHER.id, problem.why)
     )
@@ -182,4 +181,4 @@ def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> 
 def _unread(file: ListedFile, kind: Kind, *, is_named: bool, sha256: str = "") -> Parsed | UnreadPath:
     if not is_named:
         return UnreadPath(file.path, kind.id, kind.advice)
-    return unread_submission(file.path, file.size, Problem(f"is {kind.title}, not a result", hint=kind.advice), sha256)
+    return Parsed(file.path, sha256, file.size, problem=Problem(f"is {kind.title}, not a result", hint=kind.advice))

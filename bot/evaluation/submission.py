@@ -120,11 +120,6 @@ class UnreadPath:
     why: str
 
 
-def unread_submission(path: str, size: int, problem: Problem, sha256: str = "") -> Parsed:
-    """A submission that is not read, and why."""
-    return Parsed(path, sha256, size, None, problem)
-
-
 def one_file(path: str, data: bytes | None, size: int | None = None) -> Submission:
     """The submission of a single file; `size` is needed where the file was too large to be read."""
     return Submission(path, (SubmittedFile(path, data, len(data or b"") if size is None else size),))

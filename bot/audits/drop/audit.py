@@ -84,45 +84,33 @@ class Example:
 
 
 @dataclass(slots=True)
-class FlawExamples:
-    """The first examples of one flaw that a repair improves, and the first others."""
-
-    improved: list[Example] = field(default_factory=list)
-    others: list[Example] = field(default_factory=list)
-
-    def like(self, *, is_improved: bool) -> list[Example]:
-        """Return the list that such an example belongs to."""
-        return self.improved if is_improved else self.others
-
-
-@dataclass(slots=True)
 class Examples:
     """The first `limit` examples of each flaw, those that a repair improves before others."""
 
     path: str
     limit: int
-    flaws: dict[str, FlawExamples] = field(default_factory=dict)
+    flaws: dict[str, list[Example]] = field(default_factory=dict)
 
     def add(self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome) -> None:
         """Keep a sample as an example of each flaw that it shows, while there is room."""
         for flaw, repaired in _flaws(outcome):
-            is_improved = repaired is not None and repaired > outcome.score
-            kept = self.flaws.setdefault(flaw, FlawExamples()).like(is_improved=is_improved)
-            if len(kept) < self.limit:
-                kept.append(self._example(line, sample, golds, outcome, repaired))
+            self._keep(flaw, self._example(line, sample, golds, outcome, repaired))
 
     def merge(self, other: Examples, lines_before: int) -> None:
         """Add the examples of a later part of the log, in which line 1 is line `lines_before` + 1."""
         for flaw, found in other.flaws.items():
-            for example in (*found.improved, *found.others):
-                kept = self.flaws.setdefault(flaw, FlawExamples()).like(is_improved=example.is_improved)
-                if len(kept) < self.limit:
-                    kept.append(replace(example, line=example.line + lines_before))
+            for example in found:
+                self._keep(flaw, replace(example, line=example.line + lines_before))
 
     def by_flaw(self) -> dict[str, list[Example]]:
         """Return the examples to show, by line; only flaws that have any."""
-        chosen = {flaw: (found.improved + found.others)[: self.limit] for flaw, found in self.flaws.items()}
-        return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(chosen.items()) if shown}
+        return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(self.flaws.items())}
+
+    def _keep(self, flaw: str, example: Example) -> None:
+        kept = self.flaws.setdefault(flaw, [])
+        kept.append(example)
+        kept.sort(key=lambda one: not one.is_improved)
+        del kept[self.limit :]
 
     def _example(
         self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome, repaired: DropScore | None

@@ -48,7 +48,8 @@ def health_of(figures: Figures, symptoms: list[Finding]) -> Health:
 
 def symptoms_of(figures: Figures, path: str) -> list[Finding]:
     """Return what is wrong with the benchmark, judged by the samples of one log or of all."""
-    return [Finding(*symptom, Location(path), "drop") for symptom in _symptoms(figures)]
+    tests = (_distorted, _decimals, _floor, _length, _rendered)
+    return [Finding(*symptom, Location(path), "drop") for test in tests for symptom in test(figures)]
 
 
 class Symptom(NamedTuple):
@@ -58,14 +59,6 @@ class Symptom(NamedTuple):
     severity: Severity
     message: str
     hint: str
-
-
-def _symptoms(figures: Figures) -> Iterator[Symptom]:
-    yield from _distorted(figures)
-    yield from _decimals(figures)
-    yield from _floor(figures)
-    yield from _length(figures)
-    yield from _rendered(figures)
 
 
 def _distorted(figures: Figures) -> Iterator[Symptom]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from bot.audits.mmlu.rescore import Fidelity, MmluCounters, MmluSample, Question, scores_of
 from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, SkippedPart
 from bot.audits.samples.read import read_log
-from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.records import Skipped, SkippedRecord
 from bot.audits.samples.sample import Sample, number_in_text
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.benchmarks.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, TITLES, Family, unwrapped
@@ -28,35 +29,25 @@ def of_logs(path: Path, files: Sequence[Path]) -> MmluSource:
     Records that hold no sample are counted, not fatal. Raises CallError if a file cannot be opened, NotMmlu where
     no record holds a sample of MMLU.
     """
-    counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
+    counters, skipped = MmluCounters(), Skipped()
     for file in files:
         _count(counters, skipped, read_log(file))
     if not counters.families.total():
-        why = ", ".join(f"{why} ({count})" for why, (count, _) in skipped.items()) or "it is empty"
+        why = ", ".join(f"{one.why} ({one.count})" for one in skipped.values()) or "it is empty"
         raise NotMmlu(f"{path}: holds no sample of MMLU: {why}")
     return _source(str(path), "sample log", counters, skipped, "")
 
 
-def _count(
-    counters: MmluCounters, skipped: dict[str, tuple[int, int]], samples: Iterable[Sample | SkippedRecord]
-) -> None:
-    """Count the samples of one log, and why others are left out: how many, and the first line."""
+def _count(counters: MmluCounters, skipped: Skipped, samples: Iterable[Sample | SkippedRecord]) -> None:
+    """Count the samples of one log, and the records that hold none of MMLU."""
     for place, sample in enumerate(samples, start=1):
-        why, line = _counted(counters, sample), sample.line if isinstance(sample, SkippedRecord) else place
-        if why:
-            count, first = skipped.get(why, (0, line))
-            skipped[why] = count + 1, first
-
-
-def _counted(counters: MmluCounters, sample: Sample | SkippedRecord) -> str:
-    """Count a sample; return why it holds none of MMLU, "" if it does."""
-    if isinstance(sample, SkippedRecord):
-        return sample.why
-    try:
-        counters.add(mmlu_sample(sample))
-    except MalformedSamples as error:
-        return str(error)
-    return ""
+        try:
+            if isinstance(sample, SkippedRecord):
+                skipped.add(sample)
+            else:
+                counters.add(mmlu_sample(sample))
+        except MalformedSamples as error:
+            skipped.add(SkippedRecord(place, str(error)))
 
 
 def mmlu_sample(sample: Sample) -> MmluSample:
@@ -153,9 +144,7 @@ def _subject(named: object, prompt: str) -> str:
     return found[2].replace(" ", "_") if found else ""
 
 
-def _source(
-    path: str, kind: str, counters: MmluCounters, skipped: Mapping[str, tuple[int, int]], model: str
-) -> MmluSource:
+def _source(path: str, kind: str, counters: MmluCounters, skipped: Skipped, model: str) -> MmluSource:
     total = counters.families.total()
     shapes = [
         f"{count} of {total} prompts are those of {TITLES[family]}" for family, count in counters.families.most_common()
@@ -172,7 +161,7 @@ def _source(
         () if len(counters.families) < 2 else ("the log mixes implementations",),
         aggregates=tuple(Aggregate(one.metric, one.macro or 0.0, one.micro, one.subjects) for one in own),
         scores=scores,
-        skipped=tuple(SkippedPart(why, count, line) for why, (count, line) in skipped.items()),
+        skipped=tuple(SkippedPart(one.why, one.count, one.lines[0]) for one in skipped.values()),
         samples=total,
     )
 
@@ -194,17 +183,24 @@ def of_helm(folder: Path) -> MmluSource:
         raise CallError(f"{folder}: is not a HELM run of MMLU") from None
     if not isfinite(value):
         raise CallError(f"{folder}: its exact_match is not a finite number")
-    counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
+    counters, skipped = MmluCounters(), Skipped()
     # The split of a sample is its `filter`.
     tested = (one for one in read_log(folder) if isinstance(one, SkippedRecord) or one.filter == "test")
     _count(counters, skipped, tested)
     read = _source(str(folder), "HELM run", counters, skipped, model)
     method = f"HELM run folder, {adapter.get('method', 'unknown method')}, subject {subject}"
     mean = Aggregate("exact_match", value, value, 1, value, "macro (one run for each subject)")
-    return MmluSource(
-        read.path, read.kind, model, Family.HELM, (method, *read.evidence), (), (mean,), read.scores, read.skipped,
-        read.samples, num_fewshot=shots if isinstance(shots, int) else None, limit=adapter.get("max_eval_instances"),
-    )  # fmt: skip
+    shots = shots if isinstance(shots, int) else None
+    limit, evidence = adapter.get("max_eval_instances"), (method, *read.evidence)
+    return replace(
+        read,
+        family=Family.HELM,
+        evidence=evidence,
+        against=(),
+        aggregates=(mean,),
+        num_fewshot=shots,
+        limit=limit,
+    )
 
 
 def _json(path: Path) -> Any:

@@ -13,7 +13,7 @@ from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.finding import counted, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of, twins
-from bot.evaluation.submission import Parsed, Problem, unread_submission
+from bot.evaluation.submission import Parsed, Problem
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import LastCommit, Source
@@ -170,7 +170,7 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
     size = max(file.size for file in candidate.files)
     if size <= limit:
         return None
-    return unread_submission(candidate.path, size, Problem(f"has {in_units(size)}; the limit is {in_units(limit)}"))
+    return Parsed(candidate.path, "", size, problem=Problem(f"has {in_units(size)}; the limit is {in_units(limit)}"))
 
 
 def is_named_as_result(path: str) -> bool:

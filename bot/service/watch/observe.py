@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, is_of_a_run
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.submission import Problem, unread_submission
+from bot.evaluation.submission import Parsed, Problem
 from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Mark, marks
@@ -126,7 +126,7 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
 
 def _unreadable(change: Change) -> StoredSubmission:
     """A file that cannot even be named, as a submission that says so."""
-    content = unread_submission(change.path, change.size, Problem(f"cannot be read: {change.fault}"))
+    content = Parsed(change.path, "", change.size, problem=Problem(f"cannot be read: {change.fault}"))
     return StoredSubmission(change.path, folder_of(change.path), None, "rejected", change.oid or "", "", None, content)
 
 
