@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterator, MutableMapping
+from collections import UserDict
+from collections.abc import Callable
 from io import SEEK_END, BytesIO
 from typing import IO, Any, Generic, Self, TypeVar, overload
 
@@ -40,39 +41,26 @@ class lazy_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
         return value
 
 
-class Contents(MutableMapping[str, bytes]):
+class Contents(UserDict[str, bytes]):
     """Contents by object id, of at most so many bytes in all: the oldest goes first, a larger one is not kept."""
 
     def __init__(self, most: int = MOST_CONTENTS) -> None:
+        super().__init__()
         self._most, self._size = most, 0
-        self._kept: dict[str, bytes] = {}
         self._lock = threading.Lock()
-
-    def __getitem__(self, oid: str) -> bytes:
-        return self._kept[oid]
 
     def __setitem__(self, oid: str, data: bytes) -> None:
         with self._lock:
-            self._drop(oid)
-            if len(data) > self._most:
-                return
-            self._kept[oid] = data
-            self._size += len(data)
+            self._size -= len(self.data.pop(oid, b""))
+            if len(data) <= self._most:
+                self.data[oid] = data
+                self._size += len(data)
             while self._size > self._most:
-                self._drop(next(iter(self._kept)))
+                self._size -= len(self.data.pop(next(iter(self.data))))
 
     def __delitem__(self, oid: str) -> None:
         with self._lock:
-            self._drop(oid)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._kept))
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def _drop(self, oid: str) -> None:
-        self._size -= len(self._kept.pop(oid, b""))
+            self._size -= len(self.data.pop(oid))
 
 
 OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

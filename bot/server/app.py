@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
@@ -21,21 +20,8 @@ from bot.server.operator import OperatorRoutes
 from bot.server.service import Service
 from bot.server.views import Declarations, Views
 from bot.server.webhooks import Webhooks
-from bot.service.watch.event import Event
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class ServiceView(Protocol):
-    """The service as webhooks and health use it."""
-
-    def take(self, event: Event) -> bool:
-        """Hint the watches that an event may concern; whether there was one. Never waits."""
-        ...
-
-    def health(self) -> Mapping[str, Any]:
-        """The state of all watches, `status`, and each of them, `watches`."""
-        ...
 
 
 def make_pages(service: Service, token: str | None, bound_to: str) -> list[BaseRoute]:
@@ -49,7 +35,7 @@ def make_pages(service: Service, token: str | None, bound_to: str) -> list[BaseR
 
 
 def make_app(
-    service: ServiceView,
+    service: Service,
     *,
     secret: str | None,
     registry: CollectorRegistry,
@@ -76,7 +62,7 @@ def make_app(
     return Guarded(OwnNames(app, public_url) if is_loopback(bound_to) else app)
 
 
-def health_route(service: ServiceView) -> Endpoint:
+def health_route(service: Service) -> Endpoint:
     """`GET /healthz`: 200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
 
     async def healthz(_: Request) -> Response:

@@ -22,8 +22,7 @@ from ruamel.yaml import YAML
 from bot.errors import Unwritable
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import parse_entry
-from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
-from bot.publishing.hub_evals.model_page import OpenFiles
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, OpenFiles
 from bot.publishing.layout import RowChange
 from bot.publishing.publication import entry_in, entry_marker
 from bot.publishing.tables.mapping import TemplateOptions

@@ -15,8 +15,15 @@ from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
 from bot.platforms.target import Target
 from bot.publishing.hub_evals import eval_result
-from bot.publishing.hub_evals.eval_results_layout import BENCHMARK_FILE, FOLDER, LARGEST_BENCHMARK, SUFFIXES
-from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles, faults
+from bot.publishing.hub_evals.eval_results_layout import (
+    BENCHMARK_FILE,
+    FOLDER,
+    LARGEST_BENCHMARK,
+    SUFFIXES,
+    ModelPage,
+    OpenFiles,
+    faults,
+)
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import CurrentState, Marker, Publication
 

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
-from bot.publishing.hub_evals.model_page import ModelPage
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, ModelPage, eval_results_path
 from bot.publishing.layout import Draft, Links, RowChange
 from tests.evaluation.judging import declared
 from tests.publishing.tables.boards import MODEL, entry

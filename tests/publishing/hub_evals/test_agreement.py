@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult
-from bot.publishing.hub_evals.model_page import DIGITS, PLACE, SAME, Agreement, is_ours, judge_value, signed
+from bot.publishing.hub_evals.eval_results_layout import DIGITS, PLACE, SAME, Agreement, is_ours, judge_value, signed
 from bot.publishing.publication import Marker
 
 OURS = HubEvalResult("a/b", "c", Decimal(50))

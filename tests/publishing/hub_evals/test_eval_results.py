@@ -16,8 +16,7 @@ from ruamel.yaml import YAML
 
 from bot.errors import Unwritable
 from bot.publishing.hub_evals.eval_result import HubEvalResult, claims_in, parse_eval_results, to_yaml
-from bot.publishing.hub_evals.eval_results_layout import parse_benchmark
-from bot.publishing.hub_evals.model_page import is_ours, signed
+from bot.publishing.hub_evals.eval_results_layout import is_ours, parse_benchmark, signed
 from bot.publishing.publication import Marker
 from tests.publishing.hub_evals.models import DATASET, EVAL_YAML, PATH, PRINTABLE, drafted, row, written
 from tests.publishing.tables.test_damaged_files import CHANGES, damaged

@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, OpenFiles, ShownFile, faults, shown_files
 from bot.publishing.hub_evals.model_layout import ModelsOptions, model_request_text
-from bot.publishing.hub_evals.model_page import OpenFiles, ShownFile, faults, shown_files
 from bot.publishing.layout import Draft, Links, RowChange
 from bot.publishing.publication import Marker, find_marker
 from tests.publishing.hub_evals.models import (
