@@ -220,7 +220,7 @@ def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
     return read
 
 
-MAX_BYTES = 1024 * 1024
+LARGEST_DECLARATION = 1024 * 1024  # bytes
 
 
 def open_leaderboard(name: str, access: Access) -> Leaderboard:
@@ -247,9 +247,9 @@ def _read(name: str, access: Access) -> bytes:
         raise CallError(f"{name}: name the file of the declaration: {address.url}/board.toml")
     source, commit = open_pinned(address, name, access)
     try:
-        data = source.read(address.path, commit, MAX_BYTES)
+        data = source.read(address.path, commit, LARGEST_DECLARATION)
     except TooLarge:
-        raise CallError(f"{name}: has more than {in_units(MAX_BYTES)}, which no declaration has") from None
+        raise CallError(f"{name}: has more than {in_units(LARGEST_DECLARATION)}, which no declaration has") from None
     if data is None:
         from bot.publishing.repeat import when_kept
 

@@ -136,7 +136,6 @@ def _logged(name: str, call: Callable[..., object]) -> Callable[..., None]:
 
 
 THREADS = 2  # jobs that one process does at once
-log = logging.getLogger(__name__)
 
 
 @dataclass
