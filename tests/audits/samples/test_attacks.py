@@ -1,4 +1,4 @@
-"""Each way to deceive with the logs of Inspect, HELM and lighteval has its rule, and their sound logs have none."""
+"""Each way to deceive with a log of any harness has its rule, and sound logs have none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import pytest
 from bot.platforms.inputs import find_places
 from bot.platforms.platform import Access
 from bot.service.judge.samples import with_local_samples
-from tests.audits.samples.test_check import STAMP, faults, inspect_log
+from tests.audits.samples.test_check import STAMP, faults, hashed, inspect_log, result_of
+from tests.evaluation.inspect_logs import archive
 from tests.evaluation.judging import stderr
 from tests.evaluation.test_helm import spec, stat
 from tests.evaluation.test_lighteval import release_011
@@ -113,11 +114,58 @@ def write_inspect(folder: Path, rows: Rows, value: float) -> Path:
     return folder / "log.json"
 
 
+def write_archive(folder: Path, rows: Rows, value: float) -> Path:
+    """The same log as an archive: a header, and a member for each sample."""
+    log = json.loads(write_inspect(folder, [], value).read_text())
+    samples = {f"samples/{place}_epoch_1.json": row for place, row in enumerate(rows)}
+    (folder / "log.json").unlink()
+    (folder / "log.eval").write_bytes(
+        archive({"header.json": {k: v for k, v in log.items() if k != "samples"}} | samples)
+    )
+    return folder / "log.eval"
+
+
+def lm_eval_rows() -> Rows:
+    """As releases since 0.4.7 write them; their hashes are made when the log is."""
+    return [
+        {
+            "doc_id": number, "doc": {"question": f"Question {number}"}, "target": "0", "filter": "none",
+            "arguments": {f"gen_args_{n}": {"arg_0": f"Question {number}", "arg_1": text}
+                          for n, text in enumerate((" a", " b"))},
+            "resps": [[["-1.0" if is_right else "-3.0", "False"]], [["-2.0", "False"]]],
+            "filtered_resps": [], "acc": float(is_right),
+        }
+        for number, is_right in enumerate(RIGHT)
+    ]  # fmt: skip
+
+
+def old_lm_eval_rows() -> Rows:
+    """As the first releases of 0.4 write them: without a filter and without hashes."""
+    return [
+        {name: value for name, value in row.items() if name != "filter"}
+        | {"arguments": [list(one.values()) for one in row["arguments"].values()]}
+        for row in lm_eval_rows()
+    ]
+
+
+def write_lm_eval(folder: Path, rows: Rows, value: float) -> Path:
+    path = folder / f"results_{STAMP}.json"
+    path.write_text(json.dumps(result_of("arc", [], {"acc,none": value}) | {
+        "n-samples": {"arc": {"original": QUESTIONS, "effective": QUESTIONS}}, "task_hashes": {},
+    }))  # fmt: skip
+    lines = [hashed(row) if isinstance(row["arguments"], dict) else row for row in rows]
+    (folder / f"samples_arc_{STAMP}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    return path
+
+
 LOGS: dict[str, tuple[Callable[[], Rows], Callable[[Path, Rows, float], Path]]] = {
     "helm": (helm_rows, write_helm),
     "lighteval": (lighteval_rows, write_lighteval),
     "lighteval before 0.10": (old_lighteval_rows, write_lighteval),
     "inspect": (inspect_rows, write_inspect),
+    "inspect archive": (inspect_rows, write_archive),
+    "lm-eval": (lm_eval_rows, write_lm_eval),
+    "lm-eval before 0.4.3": (old_lm_eval_rows, write_lm_eval),
 }
 VALUE = sum(RIGHT) / QUESTIONS
 # Where each log has the metric, and what the model answered, of the question that it answered wrongly: (place, value).
@@ -126,18 +174,27 @@ METRIC: dict[str, tuple[str, Any]] = {
     "lighteval": ("metric/acc", 1.0),
     "lighteval before 0.10": ("metrics/acc", 1.0),
     "inspect": ("scores/choice/value", "C"),
+    "inspect archive": ("scores/choice/value", "C"),
+    "lm-eval": ("acc", 1.0),
+    "lm-eval before 0.4.3": ("acc", 1.0),
 }
 ANSWER: dict[str, tuple[str, Any]] = {
     "helm": ("result/completions/0/text", " A"),
     "lighteval": ("model_response/logprobs/0", -0.5),
     "lighteval before 0.10": ("predictions/0", -0.5),
     "inspect": ("scores/choice/answer", "A"),
+    "inspect archive": ("scores/choice/answer", "A"),
+    "lm-eval": ("resps/0/0/0", "-0.5"),
+    "lm-eval before 0.4.3": ("resps/0/0/0", "-0.5"),
 }
 QUESTION = {
     "helm": "instance/input/text",
     "lighteval": "doc/query",
     "lighteval before 0.10": "example",
     "inspect": "input",
+    "inspect archive": "input",
+    "lm-eval": "doc/question",
+    "lm-eval before 0.4.3": "doc/question",
 }
 
 
@@ -167,7 +224,7 @@ def test_a_sound_log_breaks_no_rule(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", LOGS)
-def test_an_edited_value_and_the_log_of_another_model_disagree(tmp_path: Path, form: str) -> None:
+def test_an_edited_value_disagrees(tmp_path: Path, form: str) -> None:
     assert found(tmp_path / "value", form, LOGS[form][0](), 0.75)[0] == {"samples-disagree"}
 
 
