@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -228,8 +228,7 @@ def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
         conclusion = "not separable"
     else:
         conclusion = "higher" if task.contrast.difference > 0 else "lower"
-    return ComparedTask(task.id, task.values, task.points, task.contrast, adjusted, task.method, conclusion, task.why,
-                        task.pairs)  # fmt: skip
+    return replace(task, p_adjusted=adjusted, conclusion=conclusion)
 
 
 def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
@@ -301,21 +300,17 @@ def said_of(values: Mapping[str, str], leaves: Iterable[str]) -> str:
 
 def _difference(name: str, values: tuple[str, str], tasks: tuple[str, ...]) -> SettingDifference:
     effect = next((one for one in effects() if one.setting == _setting(name)), None)
+    if effect is None:
+        return SettingDifference(name, values, tasks, "")
     return SettingDifference(
-        effect.title if effect and effect.setting == name else name,
-        values,
-        tasks,
-        effect.what if effect else "",
-        breaks=effect.breaks if effect else False,
+        effect.title if effect.setting == name else name, values, tasks, effect.what, effect.breaks
     )
 
 
 def _setting(name: str) -> str:
     """The setting of the table of effects that a name belongs to."""
-    known = {one.setting for one in effects()} | {one.title for one in effects()}
-    if name in known:
-        return next(one.setting for one in effects() if name in {one.setting, one.title})
-    return next((group for group in ("generation", "definition") if name.startswith((f"{group} ", f"{group}:"))), name)
+    known = next((one.setting for one in effects() if name in {one.setting, one.title}), name)
+    return next((group for group in ("generation", "definition") if name.startswith((f"{group} ", f"{group}:"))), known)
 
 
 @cache

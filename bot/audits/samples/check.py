@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bot.audits.drop.samples import golds_of
 from bot.audits.drop.scorer import Scorer
+from bot.audits.samples.helm import STATES, STATISTICS
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord, is_own_file
 from bot.audits.samples.sample import HASHES, NESTED, Sample, by_likelihood, document_hash, sha256
@@ -32,7 +33,6 @@ LOGS = (
     re.compile(rf"details_(?P<task>.+?){STAMP}\.parquet"),
 )
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]*\d")
-STATES, STATISTICS = "scenario_state.json", "per_instance_stats.json"  # of a HELM run
 # Metrics whose value of a task is no mean of those of its samples.
 NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|pearson|spearman|rouge", re.IGNORECASE)
 # Tasks whose exact match is that of the filtered answer and the target, but for case and signs.

@@ -13,7 +13,7 @@ from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, id
 from bot.errors import MalformedSamples
 
 ARTICLES, NO_SIGNS = re.compile(r"\b(a|an|the)\b"), str.maketrans("", "", string.punctuation)
-STATES, STATS = "scenario_state.json", "per_instance_stats.json"
+STATES, STATISTICS = "scenario_state.json", "per_instance_stats.json"
 Key = tuple[int | str | None, int | None, str]
 
 
@@ -24,7 +24,7 @@ def read_run(folder: Path) -> Iterator[Sample | SkippedRecord]:
     """
     if not (folder / STATES).exists():
         return
-    stats = _Statistics(folder / STATS)
+    stats = _Statistics(folder / STATISTICS)
     with open_log(folder / STATES) as log:
         for place, record in enumerate(array_elements(log, "request_states"), start=1):
             sample = _sample(record, place)

@@ -13,7 +13,8 @@ from typing import IO, Literal
 
 from msgspec.structs import replace
 
-from bot.audits.samples.check import MAX_LOG, STATISTICS
+from bot.audits.samples.check import MAX_LOG
+from bot.audits.samples.helm import STATISTICS
 from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import formats, most_bytes

@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from bot.audits.samples.check import STATES, STATISTICS, check_leaf, find_logs, logs_of
+from bot.audits.samples.check import check_leaf, find_logs, logs_of
+from bot.audits.samples.helm import STATES, STATISTICS
 from bot.audits.samples.pairs import pairs_between
 from bot.evaluation.compare import MeasuredRun, Pairs
 from bot.evaluation.discovery import ListedFile
