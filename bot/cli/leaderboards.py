@@ -14,18 +14,19 @@ from typer.core import TyperGroup
 from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, QUIET, results_at, say, warn
 from bot.errors import CallError, MalformedDeclaration, Unavailable
 from bot.evaluation.finding import counted
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.submission import Parsed
 from bot.platforms.history import history_of
-from bot.platforms.inputs import local_places, open_leaderboard
+from bot.platforms.inputs import declaration_at, local_places, open_leaderboard
 from bot.platforms.platform import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.card import declaration_path
 from bot.publishing.changes import BoardChange
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Declared, Entry
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, params_in, read_verified, with_file
+from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
 from bot.service.settings.environment import read_access
 
@@ -254,9 +255,13 @@ def declared_at(opened: Target, name: str, entries: Sequence[Entry]) -> Leaderbo
         raise CallError(f"{name}: there are entries of {', '.join(ids)}: name one with --leaderboard")
     if not ids or ids[0] in shipped():
         return load_leaderboard(ids[0] if ids else DEFAULT)
-    digests = Counter(entry.leaderboard.digest for entry in entries)
-    path = declaration_path(digests.most_common(1)[0][0])
-    data = opened.read_files([path]).get(path)
-    if data is None:
-        raise CallError(f"{name}: the declaration of {ids[0]} is not stored there: name it with --leaderboard")
-    return parse_leaderboard(data.decode("utf-8", "replace"), ids[0], f"{name}/{path}")
+    return declared_by(opened, name, Counter(entry.leaderboard for entry in entries).most_common(1)[0][0])
+
+
+def declared_by(opened: Target, name: str, named: Declared) -> Leaderboard:
+    """The declaration that rows at a target name. Raises CallError if what is kept there is not it."""
+    found = declaration_at(opened, named)
+    if found is None:
+        path = declaration_path(named.digest)
+        raise CallError(f"{name}: {brief(path)} is missing or different: name the declaration with --leaderboard")
+    return found

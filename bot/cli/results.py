@@ -27,10 +27,13 @@ from bot.cli.judging import (
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import open_leaderboard, reader_of
 from bot.processes import JOBS
+from bot.publishing.entry import Entry
+from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines
 from bot.reporting.report import make_report, sample_logs, to_json
 from bot.reporting.text import sample_text, summary_text, terminal_text, unreadable_text
@@ -195,22 +198,39 @@ def explain(
 
 def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     """The explanation of a row of a board, from the numbers that its entry records."""
-    from bot.cli.leaderboards import read_board
+    from bot.cli.leaderboards import declared_by, read_board
+    from bot.platforms.platform import open_target
     from bot.reporting.explanation import Explained, explain
 
     board = read_board(target, leaderboard)
-    entries = [row.entry for row in board.rows if model in {row.entry.model.id, row.entry.key}]
-    if len(entries) != 1:
-        keys = f": name one by its key, such as {entries[0].key}" if entries else ""
-        raise CallError(f"{target} has {len(entries) or 'no'} {'rows' if entries else 'row'} of {model}{keys}")
-    [entry] = entries
-    known = [one.id for one in board.leaderboard.tasks]
+    rows = [row for row in board.rows if model in {row.entry.model.id, row.entry.key}]
+    if len(rows) != 1:
+        keys = f": name one by its key, such as {rows[0].entry.key}" if rows else ""
+        raise CallError(f"{target} has {len(rows) or 'no'} {'rows' if rows else 'row'} of {model}{keys}")
+    entry, declared = rows[0].entry, board.leaderboard
+    if entry.leaderboard.scoring_digest != declared.scoring_digest:
+        declared = declared_by(open_target(target, read_access()), target, entry.leaderboard)
+    known = [one.id for one in declared.tasks]
     if task and task not in known:
-        raise CallError(f"{board.leaderboard.id} has no task {task!r}; it has {', '.join(known)}")
-    tasks = tuple(one for one in entry.tasks if one.id in known)
-    scores = Scores(entry.average, tasks)
+        raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
+    if why := rows[0].fault or _undeclared(entry, declared):
+        raise CallError(f"{brief(entry.key, 500)} is not to be believed: {why}")
     missing, definitions = entry.coverage.missing, entry.definitions
-    return explain(Explained(board.leaderboard, scores, len(entry.evidence), missing, {}, definitions, {}), task)
+    scores = Scores(entry.average, entry.tasks)
+    return explain(Explained(declared, scores, len(entry.evidence), missing, {}, definitions, {}), task)
+
+
+def _undeclared(entry: Entry, declared: Leaderboard) -> str:
+    """What a row has and its declaration has not, or has otherwise, as a sentence; "" if there is nothing."""
+    tasks = {task.id: task for task in declared.tasks}
+    for score in entry.tasks:
+        if (task := tasks.get(score.id)) is None:
+            return f"its declaration has no task {brief(score.id)}"
+        leaves, metrics = {leaf.id for leaf in task.leaves}, {metric.name for metric in task.metrics}
+        for leaf in score.leaves:
+            if leaf.id not in leaves or leaf.metric not in metrics:
+                return f"its declaration of {task.id} has no {brief(leaf.metric)} of {brief(leaf.id)}"
+    return ""
 
 
 def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:

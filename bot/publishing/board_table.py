@@ -7,6 +7,7 @@ from textwrap import fill
 
 import msgspec
 
+from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import TIE, Board, BoardRow, Record, average_without, records
 from bot.reporting.escape import brief
@@ -67,7 +68,10 @@ def _notes(board: Board) -> list[str]:
     )
     doubted = [task for task in board.leaderboard.tasks if task.quarantined]
     faults = [f"{brief(row.entry.key, 500)} has no rank: {row.fault}" for row in board.rows if row.fault]
-    return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted), *faults]
+    own = board.leaderboard.scoring_digest
+    others = [brief(row.entry.key, 500) for row in board.rows if row.entry.leaderboard.scoring_digest != own]
+    scored = [f"{counted(len(others), 'row')} of another declaration, such as {others[0]}"] if others else []
+    return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted), *faults, *scored]
 
 
 def _cells(row: BoardRow, name: str, leaderboard: Leaderboard) -> tuple[str, ...]:

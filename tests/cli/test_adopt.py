@@ -19,6 +19,7 @@ from bot.publishing.tables.mapping import TableOptions
 from bot.service.settings.config import load_settings
 from tests.command import bot
 from tests.evaluation.judging import KESTREL
+from tests.platforms.git.test_source import Folder
 from tests.world.hub import Hub
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
@@ -438,6 +439,37 @@ def test_a_board_with_one_leaderboard_needs_no_name_of_it(tmp_path: Path) -> Non
     assert "Average: 58.3333" in whole.stdout
     missing = CliRunner().invoke(app, ["explain", target, "--model", "acme/none"])
     assert "has no row of acme/none" in str(missing.exception)
+
+
+def test_a_declaration_that_is_not_what_its_name_says_explains_nothing(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
+    (tmp_path / "run.json").write_bytes(result())
+    board = Folder(tmp_path / "board")
+    made = ("publish", tmp_path / "run.json", "--to", board.path, "--as", "commit", "-l", tmp_path / "tiny.toml")
+    assert bot(*made)[0] == 0
+    [kept] = board.git("ls-tree", "--name-only", "main", "declarations/").splitlines()
+    board.push({kept: TINY.replace('"1/4"', '"1/5"').encode()})
+    for command in (("board",), ("explain", "--model", "acme/atlas-7b"), ("site", "--out", tmp_path / "site")):
+        status, out, err = bot(*command[:1], board.path, *command[1:])
+        assert (status, out, "missing or different" in err) == (2, "", True), err
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize("field", ["metric", "id"])
+def test_a_row_with_a_number_that_its_declaration_does_not_have_is_not_explained(tmp_path: Path, field: str) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
+    (tmp_path / "run.json").write_bytes(result())
+    board = Folder(tmp_path / "board")
+    made = ("publish", tmp_path / "run.json", "--to", board.path, "--as", "commit", "-l", tmp_path / "tiny.toml")
+    assert bot(*made)[0] == 0
+    [path] = board.git("ls-tree", "-r", "--name-only", "main", "entries/").splitlines()
+    whole = json.loads(board.git("show", f"main:{path}"))
+    whole["tasks"][1]["leaves"][0][field] = "x\u001b[31m"
+    board.push({path: json.dumps(whole).encode()})
+    status, out, err = bot("explain", board.path, "--model", "acme/atlas-7b")
+    assert (status, out) == (2, "")
+    assert "is not to be believed: its declaration of logic has no" in err
+    assert "\x1b" not in err
 
 
 def test_a_column_may_be_the_mean_of_subtasks_that_begin_alike(tmp_path: Path) -> None:

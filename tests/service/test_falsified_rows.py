@@ -30,6 +30,7 @@ from bot.service.judge.facts import Judge
 from bot.service.judge.samples import with_local_samples
 from tests.audits.samples.test_check import STAMP
 from tests.cli.test_samples import RIGHT, rows
+from tests.command import bot
 from tests.platforms.git.test_source import Folder
 from tests.world.results import TINY, result, revision_of
 
@@ -298,12 +299,63 @@ def test_a_day_that_is_none_stops_one_row_alone(tmp_path: Path, source: Folder, 
     assert (found.outcome, found.why) == ("untraceable", "a date or a waiver of the row is malformed")
 
 
-def test_the_last_day_that_there_is_stops_nothing(tmp_path: Path, source: Folder) -> None:
+@pytest.mark.parametrize("field", ["today", "date"])
+def test_no_row_is_of_a_day_to_come(tmp_path: Path, source: Folder, field: str) -> None:
+    """Under a day to come no file has a future date, and a row with one stays the newest."""
     declaration = TINY.replace("[[tasks]]", PINNED, 1)
     entry = all_facts(source, parse_leaderboard(declaration, "tiny", "tiny.toml"))
     board = put(tmp_path, entry, declaration)
     whole = json.loads(entry.to_bytes())
-    whole["facts"]["today"] = "9999-12-31"
+    (whole["facts"] if field == "today" else whole["evidence"][0])[field] = "9999-12-31"
     board.push({entry.path: json.dumps(whole).encode()})
 
-    assert [one.outcome for one in verify(tmp_path)] == ["differs"]
+    [found] = verify(tmp_path)
+    assert (found.outcome, found.why) == ("untraceable", "the row names a day that is to come: 9999-12-31")
+
+
+def test_what_only_the_row_tells_of_is_said(tmp_path: Path, source: Folder) -> None:
+    """Whoever writes a row may write a waiver into it, and another model for the name in its file."""
+    declaration = TINY.replace("[[tasks]]", PINNED, 1)
+    entry = all_facts(source, parse_leaderboard(declaration, "tiny", "tiny.toml"))
+    put(tmp_path, entry, declaration)
+
+    [found] = verify(tmp_path)
+    assert found.follows
+    for one in entry.waivers:
+        assert f"that ann waived {one.rule} until {one.until} is the row's own word" in found.notice
+    assert f"that ./x is {MODEL}@{revision_of(MODEL)} is the row's own word" in found.notice
+    assert entry.facts is not None
+    assert f"that it was judged on {entry.facts.today} is the row's own word" in found.notice
+
+
+def test_a_waiver_that_the_declaration_has_is_not_the_rows_own_word(tmp_path: Path, source: Folder) -> None:
+    waivers = "".join(
+        f'[[waivers]]\nrule = "{rule}"\nsubmission = "*"\nreason = "so"\nwho = "ann"\nuntil = 2099-01-01\n'
+        for rule in ("limited-run", "wrong-sample-count")
+    )
+    declaration = TINY + waivers
+    declared = parse_leaderboard(declaration, "tiny", "tiny.toml")
+    entry = row(source, "a.json", Judge(declared, datetime.now(UTC).date()), result(MODEL, **LIMITED))
+    assert entry.waivers
+    put(tmp_path, entry, declaration)
+
+    assert [(one.outcome, one.notice) for one in verify(tmp_path)] == [("follows", "")]
+
+
+def test_a_row_of_an_easier_declaration_is_told(tmp_path: Path, source: Folder) -> None:
+    """Whoever writes rows may keep a declaration for one of them under which it is better."""
+    easier = TINY.replace('"1/4"', '"1/20"')
+    texts = (TINY, TINY, easier)
+    entries = []
+    for number, text in enumerate(texts):
+        judge = Judge(parse_leaderboard(text, "tiny", "tiny.toml"), datetime.now(UTC).date())
+        entries.append(row(source, f"{number}.json", judge, result(f"acme/m-{number}")))
+        board = put(tmp_path, entries[-1], text)
+
+    found = {one.key: one for one in verify(tmp_path)}
+    assert [found[one.key].outcome for one in entries] == ["follows"] * 3
+    told = [found[one.key].notice for one in entries]
+    kept = declaration_path(entries[2].leaderboard.digest)
+    assert told == ["", "", f"its declaration of tiny is not that of most rows: {kept}"]
+    shown = bot("board", board.path)
+    assert f"1 row of another declaration, such as {entries[2].key}" in " ".join(shown[1].split())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import examples
-from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
 from bot.platforms.inputs import declaration_at
@@ -82,6 +83,7 @@ class Verifier:
     look_up: LookUp = no_look_up
     reads_samples: bool = False
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
+    _usual: dict[str, str] = field(default_factory=dict, repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
         """Each row of the target, or those that are named by key, by path or by model.
@@ -92,6 +94,7 @@ class Verifier:
         if not stored.entries and not stored.skipped:
             raise CallError(f"{self.target.name}: there is no entry to verify")
         entries = {entry.key: entry for entry in stored.entries}
+        self._usual = _usual_declarations(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
         try:
@@ -131,7 +134,10 @@ class Verifier:
         if model.is_gone:
             return VerifiedRow(entry.key, "model", model.said)
         moved = [said for file in entry.evidence if (said := self._evidence.since(file))]
-        remarks = filter(None, [*moved, model.said, *self._unasked(entry), *_other_warnings(entry, computed)])
+        believed = [*_own_words(entry, declared), *self._unasked(entry)]
+        remarks = filter(
+            None, [*moved, model.said, *self._unusual(entry), *believed, *_other_warnings(entry, computed)]
+        )
         return VerifiedRow(entry.key, "follows", notice="; ".join(remarks))
 
     def _read(self, entry: Entry, file: Evidence, declared: Leaderboard) -> tuple[Parsed, float | None]:
@@ -140,6 +146,13 @@ class Verifier:
         if not self.reads_samples or not entry.samples:
             return as_recorded(parsed, entry, declared), when
         return self._evidence.with_samples(parsed, file, entry), when
+
+    def _unusual(self, entry: Entry) -> Iterator[str]:
+        """A sentence for a row that is scored neither as its leaderboard is shipped nor, else, as most rows are."""
+        board = entry.leaderboard
+        if board.scoring_digest != self._usual[board.id]:
+            which = "the one that is shipped" if board.id in shipped() else "that of most rows"
+            yield f"its declaration of {brief(board.id)} is not {which}: {declaration_path(board.digest)}"
 
     def _unasked(self, entry: Entry) -> Iterator[str]:
         """A sentence for each harness commit about which the row is believed, because GitHub gave no answer."""
@@ -185,6 +198,30 @@ class Verifier:
         return found
 
 
+def _own_words(entry: Entry, declared: Leaderboard) -> Iterator[str]:
+    """A sentence for each decision of people that made the row what it is, and that only the row tells of."""
+    known = {(one.rule, one.who, one.reason, one.until.isoformat()) for one in declared.waivers}
+    for one in entry.waivers:
+        if (one.rule, one.who, one.reason, one.until) not in known:
+            yield f"that {brief(one.who, 40)} waived {one.rule} until {one.until} is the row's own word"
+    facts = entry.facts or RowFacts()
+    for name, model in facts.names.items():
+        yield f"that {brief(name)} is {brief(model)} is the row's own word"
+    if facts.today:
+        yield f"that it was judged on {facts.today} is the row's own word"
+
+
+def _usual_declarations(entries: Sequence[Entry]) -> dict[str, str]:
+    """By leaderboard the scoring digest of its shipped declaration, or else of most rows."""
+    found: dict[str, Counter[str]] = {}
+    for entry in entries:
+        found.setdefault(entry.leaderboard.id, Counter())[entry.leaderboard.scoring_digest] += 1
+    return {
+        name: load_shipped(name).scoring_digest if name in shipped() else count.most_common(1)[0][0]
+        for name, count in found.items()
+    }
+
+
 def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:
     """A sentence for each kind of warnings that is not compared: about other files, or of another version."""
     own, others = ({one.rule for one in row.warnings} if row else set() for row in (entry, computed))
@@ -214,6 +251,9 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
         today = min(map(date.fromisoformat, days), default=None)
     except ValueError:
         raise Unfounded("untraceable", "a date or a waiver of the row is malformed") from None
+    dates = [facts.today, *(file.date[:10] for file in entry.evidence)]
+    if (last := max(dates)) > datetime.now(UTC).date().isoformat():
+        raise Unfounded("untraceable", f"the row names a day that is to come: {brief(last, 20)}")
     raws = raws_of(entry)
     return Judge(
         declared,
