@@ -331,7 +331,7 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     for task in only:
         if task not in wanted:
             members = [key for result in results for key in leaves_of(task, result.subtasks) if key in metrics]
-            wanted |= {task: tuple(members)} if members else {}
+            wanted |= {task: tuple(members)} if len({metrics[key] for key in members}) == 1 else {}
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
     tasks = {task: _task_of(task, keys, leaves, metrics) for task, keys in wanted.items() if not only or task in only}
@@ -371,7 +371,8 @@ def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[t
             if known is not None and isinstance(known.of, Group):
                 found[known.of.id] = (*found.get(known.of.id, ()), key)
     for group, members in found.items():
-        if not any(set(members) < set(other) for other in found.values()):
+        is_whole = len({metrics[key] for key in members}) == 1
+        if is_whole and not any(set(members) < set(other) for other in found.values()):
             yield group, members
 
 

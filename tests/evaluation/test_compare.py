@@ -313,6 +313,19 @@ def test_two_implementations_of_mmlu_are_not_comparable() -> None:
 
 
 @needs_reference
+@pytest.mark.parametrize("value", ["1/0", [[]], None, {"a": 1}])
+def test_a_known_group_of_which_a_leaf_has_no_number_is_no_task(value: object) -> None:
+    """A leaf whose first metric is no number is compared by its second, and then its group has two metrics."""
+    data = json.loads((Path(REFERENCE) / "lm_eval_old" / "llama-7B_mmlu_5-shot.json").read_bytes())
+    data["results"]["hendrycksTest-virology"]["acc"] = value
+    broken = run(data)
+    assert "hendrycksTest" not in broken.tasks
+    assert broken.tasks["hendrycksTest-virology"].metric == "acc_norm"
+    with pytest.raises(CallError, match="has no task hendrycksTest"):
+        run(data, "hendrycksTest")
+
+
+@needs_reference
 def test_mmlu_of_harness_3_is_one_task() -> None:
     folder = Path(REFERENCE) / "lm_eval_old"
     files = [(folder / f"{name}_mmlu_5-shot.json").read_bytes() for name in ("llama-7B", "mpt-7b")]
