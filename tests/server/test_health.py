@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from starlette.testclient import TestClient
 
 from bot.errors import BotError
 from bot.server.health import State, has_moved, overall, status_of
 from bot.server.service import Service
 from bot.service.settings.config import parse_settings
+from bot.service.watch.passes import settle_watches, status_lines
+from tests.server.services import make_web
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -87,6 +90,26 @@ def test_a_row_that_cannot_be_published_degrades_and_is_named(story: Story, serv
     service.settle(watch)
     assert service.health()["status"] == "ok"
     assert len(story.requests) == 2
+
+
+def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    for name in ("m0", "m1", "m2", "m3"):
+        story.push(model=f"acme/{name}")
+    service.settle(watch)
+    story.hub.merge(story.target, story.requests[0])
+    story.hub.set_status(story.target, story.requests[1], "closed", "ann")
+    line = "4 accepted: 1 on main, 2 open, 0 held, 1 declined, 0 unexplained"
+
+    [settled] = settle_watches(service.contexts, [watch])
+    looked = settle_watches(service.contexts, [watch], dry_run=True)
+    page = TestClient(make_web(service), base_url="http://localhost").get("/").text
+    target = "hf://datasets/acme/contents"
+    assert settled.lines(dry_run=False)[-1] == f"tiny: {target}: {line}"
+    assert status_lines(looked)[0] == f"tiny: {target}: {line}"
+    assert f"<p>{line}.</p>" in page
+    assert service.health()["watches"]["tiny"]["ledgers"] == {target: line}
+    story.news()
 
 
 def test_where_the_hub_is_gone_nothing_moves(story: Story, service: Service) -> None:
