@@ -36,7 +36,8 @@ def digest_in(outcomes: list[Outcome]) -> str:
     return text.split("approve plan ")[1].split(" ", maxsplit=1)[0]
 
 
-def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory) -> None:
+@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory, is_lost: bool) -> None:
     push_all(story)
 
     [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
@@ -46,6 +47,9 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory) -> N
 
     outcomes = story.settle()
     digest = digest_in(outcomes)
+    if is_lost:
+        story.lose_state()
+        outcomes = story.settle()
     assert said(outcomes, "held") == [
         (
             f"0 rows would be removed and {ROWS} changed; approve plan {digest} to allow this "
@@ -56,7 +60,10 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory) -> N
     assert story.board() == FOREIGN
 
     story.contexts.store.approve_plan("tiny", digest_in(outcomes))
-    story.settle()
+    [done] = settle_watches(story.contexts, [story.watch])
+    assert [one.line for one in done.ledgers] == [
+        f"{ROWS} accepted: {ROWS} on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    ]
     assert story.board() == OURS
 
 

@@ -203,10 +203,8 @@ def status_of_ledgers(passes: Sequence[WatchPass]) -> int:
 
 
 def exit_status(passes: Sequence[WatchPass]) -> int:
-    """1 where an item failed, a plan is held or a row is unexplained, 3 or 4 where only a service failed, else 0."""
+    """1 where an item failed, a plan is held or a row is nowhere, 3 or 4 where only a service failed, else 0."""
     statuses = {outcome.status for one in passes for outcome in one.outcomes} - {0}
-    if any(why == NOTHING for one in passes for ledger in one.ledgers for why in ledger.unexplained.values()):
-        statuses |= {1}
     services = {Unavailable.status, Refused.status}
     if not statuses:
         return 0
