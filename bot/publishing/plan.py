@@ -160,7 +160,7 @@ def plan_lines(plan: Plan, most: int = 20) -> list[str]:
     listed = LISTED if plan.having("restored") else LISTED[:3]
     counts = ", ".join(f"{len(plan.having(action))} {action}" for action in listed)
     lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged; plan {plan.digest}"]
-    lines += [f"  {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
+    lines += [f"  {reason}: {counted(count, 'row')}" for reason, count in plan.reasons.items()]
     for action in listed:
         rows = plan.having(action)
         lines += [f"  {action}  {row.key}  {average_change(row)}" for row in rows[:most]]

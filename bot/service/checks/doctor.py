@@ -43,7 +43,7 @@ def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
     try:
         case.settings = open_settings(case.path, case.access)
     except BotError as error:
-        yield from _faults("settings", error, "correct them: docs/hub.md explains every key")
+        yield from _faults("settings", error, "correct them: bot.example.toml explains every key")
         return
     count = len(case.watches)
     yield Diagnosis("settings", "ok", f"{case.path} has {count} watch{'es' if count > 1 else ''}")
