@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tracemalloc
 from pathlib import Path
@@ -75,6 +76,19 @@ def test_a_row_with_logs_is_published_and_verified(run: Path) -> None:
     git(run / "board", "commit", "-qam", "another log")
     verified = bot(run, "verify", "board", "--sources", ".", "--samples")
     assert verified.returncode == 1
+    assert "is not the sample log that the row names" in verified.stdout
+
+
+def test_a_row_of_a_folder_without_commits_is_verified_with_its_logs(run: Path) -> None:
+    shutil.rmtree(run / ".git")
+    published = bot(run, "publish", "runs", "-l", "tiny.toml", "--to", "board", "--as", "commit", "--quiet")
+    assert published.returncode == 0, published.stdout + published.stderr
+    verified = bot(run, "verify", "board", "--sources", "runs", "--samples")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+    log = next((run / "runs" / "atlas").glob("samples_logic_*"))
+    log.write_text(log.read_text() + "\n")
+    verified = bot(run, "verify", "board", "--sources", "runs", "--samples")
     assert "is not the sample log that the row names" in verified.stdout
 
 

@@ -26,7 +26,7 @@ from bot.platforms.inputs import Place
 from bot.platforms.source import Source, TooLarge, is_wanted
 from bot.publishing.entry import Entry, EntrySamples
 
-MOST_OF_PUSH = 1_000_000_000  # bytes of all logs that one batch of files may cost
+MOST_OF_PUSH = 1 << 30  # bytes of all logs that one batch of files may cost
 Results: TypeAlias = Sequence[tuple[Place, Result]]
 PATTERNS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
 
@@ -185,7 +185,7 @@ class LogSamples:
         """Copy a file of the source to this machine, as it is at the commit or else later; "no" where it is not."""
         with place.open("wb+") as copy:
             try:
-                commits = (one for one in (self.commit, self.later) if one)
+                commits = (self.commit, *([self.later] if self.later else []))
                 return any(self.source.save(file.path, commit, max(file.size, 1), copy) for commit in commits)
             except TooLarge:
                 return False
