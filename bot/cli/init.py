@@ -187,8 +187,8 @@ def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
         names = list(dict.fromkeys(visible(one.id) for one in unnamed if one.id))
         called = f", but {examples(names)}" if names else ""
         first = f"{names[0]}=ORG/NAME{' for each' * (len(names) > 1)}" if names else "ORG/NAME"
-        how = "" if proposed else f": say it with --model-name {first}"
-        warn(f"{counted(len(unnamed), 'file')} name no model of the Hub{called}{how}")
+        how = "" if proposed else f": say which it is with --model-name {first}"
+        warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
     for mapping in proposed:
         warn(f"say by their folders which models these are: init … --model-name {shlex.quote(mapping)}")
     lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()

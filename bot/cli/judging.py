@@ -159,9 +159,8 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
         read = counted(len(parsed) + len(unread), "file")
         empty = [one.result.unfinished for one in parsed if one.result is not None]
         ended = f" ({', '.join(filter(None, sorted(set(empty))))})" if any(empty) else ""
-        without = (
-            f"; {counted(len(empty), 'file')} of runs without a score{ended}: run them to the end" if empty else ""
-        )
+        todo = "run them to the end" if any(empty) else "let the harness score the answers"
+        without = f"; {counted(len(empty), 'file')} of runs without a score{ended}: {todo}" if empty else ""
         raise CallError(f"no result to draft a declaration from in {read}{without}{_reasons(unread)}")
     return results, bool(faulty)
 

@@ -111,8 +111,11 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     models = examples(list(dict.fromkeys(one.model.id or "a model without a name" for one in results)))
     tasks = examples(list(dict.fromkeys(key for one in results for key in one.leaves)))
     names = " ".join(map(shlex.quote, paths))
+    found = f"{counted(len(results), 'result')} ({formats}) of {models}"
+    if not tasks:
+        raise CallError(f"{found}: without a score; let the harness run them to the end and score the answers")
     raise CallError(
-        f"{counted(len(results), 'result')} ({formats}) of {models}: {tasks}\n"
+        f"{found}: {tasks}\n"
         f"nothing of {judgement.leaderboard.id} is in them, and no --leaderboard was given\n"
         f"to draft a leaderboard of these tasks: leaderboard-bot leaderboards draft {names} > board.toml\n"
         f"then: leaderboard-bot check {names} --leaderboard board.toml"

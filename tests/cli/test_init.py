@@ -21,6 +21,7 @@ from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
 from bot.service.settings.config import load_settings, parse_settings
 from tests.command import BOT, bot
+from tests.evaluation.inspect_logs import log_json
 from tests.evaluation.judging import EXAMPLES, ROOT
 from tests.world.github_server import local_github
 from tests.world.results import path_of, result
@@ -72,6 +73,14 @@ def test_lines_of_several_models_are_refused_with_the_command_that_splits_them(t
     assert (
         "a submission is of one model: write each to a file of its own, in bash with `jq -r .model FILE" in done.stderr
     )
+
+
+def test_logs_without_a_score_are_said_to_need_one(tmp_path: Path) -> None:
+    (tmp_path / "log.json").write_bytes(log_json(results={"total_samples": 10, "completed_samples": 10}))
+    done = init(tmp_path / "board", "--results", tmp_path / "log.json", *PLACES)
+    assert str(done.exception).endswith("1 file of runs without a score: let the harness score the answers")
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "log.json")])
+    assert "without a score; let the harness run them to the end and score the answers" in str(done.exception)
 
 
 def test_the_settings_explain_every_key_of_the_example() -> None:
