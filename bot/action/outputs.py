@@ -12,9 +12,8 @@ from typing import Any
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import visible
 from bot.reporting.explanation import explain
-from bot.reporting.markdown import ORDER, row_markdown, verdict_markdown
+from bot.reporting.markdown import ORDER, judgement_markdown
 from bot.reporting.report import summarize, to_json
-from bot.reporting.text import files_by_key
 
 SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
 CUT = "\n… cut: the report has all submissions.\n"
@@ -77,14 +76,10 @@ def write_report(report: Mapping[str, Any], environ: Mapping[str, str]) -> str:
 
 def summary_markdown(judgement: Judgement) -> str:
     """Every row with its findings and scores, the worst first, and the way of each number folded below it."""
-    files = files_by_key(judgement)
-    rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
-    parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]
-    parts += [f"{row_markdown(row, files[row.key])}\n{explanation_markdown(row)}" for row in rows]
-    return "\n".join(parts)
+    return judgement_markdown(judgement, _explanation)
 
 
-def explanation_markdown(row: Row) -> str:
+def _explanation(row: Row) -> str:
     """The explanation as a fold; every line of it is indented, so that none can end the block."""
     lines = [f"    {visible(line)}" for line in explain(row).splitlines()]
-    return "\n".join(["<details><summary>Where each number comes from</summary>", "", *lines, "", "</details>", ""])
+    return "\n".join(["", "<details><summary>Where each number comes from</summary>", "", *lines, "", "</details>", ""])

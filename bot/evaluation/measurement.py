@@ -232,10 +232,10 @@ def definitions_of(measurements: Measurements) -> dict[str, str]:
     return {one.required.leaf_id: one.leaf.definition for one in measurements.present if one.leaf.definition}
 
 
-def by_task(measurements: Measurements) -> dict[str, list[Measurement]]:
-    """The measurements of each task, in the order of the declaration."""
+def by_task(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
+    """The measurements by the ids of their tasks, in the order in which they come."""
     tasks: dict[str, list[Measurement]] = {}
-    for measurement in measurements.present:
+    for measurement in measurements:
         task_id = measurement.required.task_id
         if task_id in tasks:
             tasks[task_id].append(measurement)
@@ -264,7 +264,7 @@ def raw_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[floa
 
 def raw_values(measurements: Measurements, leaderboard: Leaderboard) -> tuple[float, ...]:
     """The raw value of every task in the order of the declaration; only where nothing is missing."""
-    tasks = by_task(measurements)
+    tasks = by_task(measurements.present)
     return tuple(task_raw(task, tasks[task.id]) for task in leaderboard.tasks)
 
 

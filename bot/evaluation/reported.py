@@ -52,7 +52,7 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to get a number out of a file: `value` is on the scale of the reported number, `steps` are for people.
+    """One way to get a number out of a file: `value` on the scale of the reported one, `steps` for people.
 
     `task` is the column or subtask, "average" for the average; a smaller `cost` is a simpler reading.
     """
@@ -100,17 +100,6 @@ class _Column:
     own: TaskScore | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """A candidate as a fraction of the scale, before it is printed as one or in percent."""
-
-    value: float
-    task: str
-    metric: str
-    steps: tuple[str, ...]
-    cost: int
-
-
 def parse_reported(text: str) -> Reported:
     """Read a number as people print it: `55.93`, `0.6915`, `47.88%`, also with a decimal comma or an exponent.
 
@@ -144,14 +133,14 @@ def read_reported(
     return Readings(reported, tuple(fitting), len(readings), min(chance, len(steps)), () if fitting else tuple(nearest))
 
 
-def _printed(values: Iterable[_Value], reported: Reported) -> Iterator[Reading]:
+def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]:
     """Each value on the scales on which it could have been printed."""
     for one in values:
         scales = [100.0] if reported.top > 1 else [1.0] if abs(one.value) > 0.01 else [1.0, 100.0]
         if reported.top > 1 and abs(one.value) > 1 and not reported.is_percent:
             scales = [1.0]  # perplexities and other values that are no share of anything
         for scale in scales:
-            yield Reading(one.value * scale, one.task, one.metric, one.steps, one.cost)
+            yield replace(one, value=one.value * scale)
 
 
 def _distinct(readings: Iterable[Reading]) -> list[Reading]:
@@ -231,22 +220,22 @@ def _member(result: Result, key: str, row: LeafResult, found: KnownLeaf | None =
     return _Member(key, row, row.samples or (found.samples if found else None), guess)
 
 
-def _values(column: _Column) -> Iterator[_Value]:
+def _values(column: _Column) -> Iterator[Reading]:
     """Every reading of a column, as fractions."""
     if column.own is not None and column.own.score is not None:
         said = f"the leaderboard's score of {column.id} = {column.own.score:.6g}"
-        yield _Value(column.own.score / 100, column.id, " and ".join(column.keys), (said,), 0)
+        yield Reading(column.own.score / 100, column.id, " and ".join(column.keys), (said,), 0)
     for metric, keys, cost in _metrics(column):
         read = [_mean_of_numbers(member.row.numbers, keys) for member in column.members]
         numbers = [one for one in read if one is not None]
         if len(numbers) == len(read):
             for value, steps, more in _means(column, numbers):
-                yield _Value(value, column.id, metric, (f"{metric} of {column.id}", *steps), column.cost + cost + more)
+                yield Reading(value, column.id, metric, (f"{metric} of {column.id}", *steps), column.cost + cost + more)
         for row in column.rows:
             of_group = _mean_of_numbers(row, keys)
             if of_group is not None:
                 said = f"{metric} of the group's own row = {of_group:.6g}"
-                yield _Value(of_group, column.id, metric, (said,), column.cost + cost + OTHER_MEAN)
+                yield Reading(of_group, column.id, metric, (said,), column.cost + cost + OTHER_MEAN)
 
 
 def _mean_of_numbers(row: Mapping[str, object], keys: Sequence[str]) -> float | None:
@@ -316,11 +305,11 @@ def _scales(raw: float, guess: float, steps: tuple[str, ...], cost: int) -> Iter
             yield below, (*steps, f"normalized, also below guessing = {below:.6g}"), cost + OTHER_SCALE + UNCLIPPED
 
 
-def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[_Value]:
+def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[Reading]:
     """The leaderboard's average, and the means of scores and of raw values, each also with one task left out."""
     if scores.average is not None:
         steps = (f"the leaderboard's average of {len(scores.tasks)} tasks = {scores.average:.6g}",)
-        yield _Value(scores.average / 100, "average", "", steps, 0)
+        yield Reading(scores.average / 100, "average", "", steps, 0)
     for name, values in (
         ("scores", [(one.score or 0.0) / 100 for one in tasks]),
         ("raw values", [one.raw or 0.0 for one in tasks]),
@@ -331,9 +320,9 @@ def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[_Value]:
             yield _plain_mean(_without(values, place), f"{name} without {task.id}", LEFT_OUT)
 
 
-def _plain_mean(values: Sequence[float], of: str, cost: int) -> _Value:
+def _plain_mean(values: Sequence[float], of: str, cost: int) -> Reading:
     mean = fsum(values) / len(values)
-    return _Value(mean, "average", "", (f"plain mean of the {of} = {mean:.6g}",), cost)
+    return Reading(mean, "average", "", (f"plain mean of the {of} = {mean:.6g}",), cost)
 
 
 def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:

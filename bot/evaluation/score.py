@@ -74,7 +74,7 @@ def normalize(value: float, lower: float, span: float) -> float:
 
 def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
     """Score every task of which no leaf is missing."""
-    present = by_task(measurements)
+    present = by_task(measurements.present)
     holes = {required.task_id for required in measurements.missing}
     tasks = tuple(_task_score(task, present.get(task.id, []), task.id not in holes) for task in leaderboard.tasks)
     return Scores(average_of([task.score for task in tasks]), tasks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.score import Scores
@@ -15,12 +15,12 @@ ORDER = ("rejected", "incomplete", "accepted")
 FENCE = "```"
 
 
-def judgement_markdown(judgement: Judgement) -> str:
-    """The submissions that no format reads, then every row, the worst first."""
+def judgement_markdown(judgement: Judgement, below: Callable[[Row], str] = lambda _: "") -> str:
+    """The submissions that no format reads, then every row, the worst first, each with what is said below it."""
     files = files_by_key(judgement)
     rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
     parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]
-    return "\n".join([*parts, *(row_markdown(row, files[row.key]) for row in rows)])
+    return "\n".join([*parts, *(f"{row_markdown(row, files[row.key])}{below(row)}" for row in rows)])
 
 
 def row_markdown(row: Row, files: Sequence[Verdict]) -> str:

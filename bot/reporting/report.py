@@ -19,7 +19,7 @@ from bot.evaluation.measurement import coverage_of
 from bot.evaluation.result import HarnessVersion, Model
 from bot.evaluation.row_key import key_of
 from bot.evaluation.rules import SAMPLE_RULES
-from bot.evaluation.score import LeafScore, TaskScore
+from bot.evaluation.score import TaskScore
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import plain_json
 
@@ -198,25 +198,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _task(task: TaskScore) -> dict[str, Any]:
-    return {
-        "id": task.id,
-        "title": task.title,
-        "raw": task.raw,
-        "score": task.score,
-        "stderr": task.stderr,
-        "leaves": [_leaf(leaf) for leaf in task.leaves],
-    }
-
-
-def _leaf(leaf: LeafScore) -> dict[str, Any]:
-    return {
-        "id": leaf.id,
-        "metric": leaf.metric,
-        "samples": leaf.samples,
-        "raw": leaf.raw if isfinite(leaf.raw) else None,
-        "stderr": leaf.stderr,
-        "lower_bound": leaf.lower_bound,
-        "upper_bound": leaf.upper_bound,
-        "score": leaf.score,
-        "file": leaf.file,
-    }
+    values: dict[str, Any] = msgspec.to_builtins(task)
+    for leaf in values["leaves"]:
+        leaf["raw"] = leaf["raw"] if isfinite(leaf["raw"]) else None
+    return values

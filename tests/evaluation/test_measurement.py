@@ -236,7 +236,7 @@ def test_the_value_of_a_column_is_the_mean_of_its_metrics_over_its_leaves(board:
     leaves = {name: LeafResult({STRICT[0]: value, STRICT[1]: value + 0.2}) for name, value in (("a", 0.2), ("b", 0.6))}
     found = taken(board, leaves | {"c": LeafResult({RATE: 30.0}), "d": LeafResult({RATE: 50.0})})
     assert raw_values(found, board) == (pytest.approx(0.6), 40.0)
-    tasks = by_task(found)
+    tasks = by_task(found.present)
     assert {name: [each.required.leaf_id for each in each_task] for name, each_task in tasks.items()} == {
         "strict": ["a", "a", "b", "b"], "rate": ["c", "d"],
     }  # fmt: skip

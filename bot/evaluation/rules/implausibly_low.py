@@ -39,7 +39,7 @@ HINT = "look at the logged samples: were the answers recognised? A chat template
 def implausibly_low(case: RowCase) -> Iterator[Violation]:
     """Yield at most one violation for each task."""
     values = {task.id: task.raw for task in case.row.scores.tasks}
-    for task_id, found in by_task(case.row.measurements).items():
+    for task_id, found in by_task(case.row.measurements.present).items():
         raw = values[task_id]
         about, message = found, _column(case, found, task_raw(found[0].required.task, found) if raw is None else raw)
         if not message:

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
-from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rerun_advice, rule
+from bot.evaluation.measurement import Measurement, by_task
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, rerun_advice, rule
 
 
 @rule(Severity.ERROR)
@@ -36,7 +36,7 @@ def limited_run(case: Case) -> Iterator[Violation]:
             case.result.pointer_to("limit"),
         )
         return
-    for found in in_tasks(cut).values():
+    for found in by_task(cut).values():
         yield _violation(case, found)
 
 

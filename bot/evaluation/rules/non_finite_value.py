@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from math import isfinite
 
 from bot.evaluation.finding import Severity, examples, shown
-from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rerun_advice, rule
+from bot.evaluation.measurement import by_task
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, rerun_advice, rule
 
 WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16, or in float32 if NaN comes back"
 
@@ -28,7 +29,7 @@ WHAT = "NaN often comes from overflow in half precision: measure it again, in bf
 @rule(Severity.ERROR)
 def non_finite_value(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task with needed values that are not finite numbers."""
-    wrong = in_tasks(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
+    wrong = by_task(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
     for task_id, found in wrong.items():
         first = found[0].required
         keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))

@@ -114,14 +114,6 @@ class Violation:
     file: str = ""
 
 
-def in_tasks(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
-    """The measurements by the ids of their tasks."""
-    tasks: dict[str, list[Measurement]] = {}
-    for measurement in measurements:
-        tasks.setdefault(measurement.required.task_id, []).append(measurement)
-    return tasks
-
-
 def leaves_of(measurements: Iterable[Measurement]) -> tuple[str, ...]:
     """The ids of the leaves of measurements, each once."""
     return tuple(dict.fromkeys(measurement.required.leaf_id for measurement in measurements))
@@ -194,12 +186,14 @@ def rule(
     invalidates_score: bool | None = None,
     subject: Subject = "result",
     is_pin: bool = False,
+    is_one_a_task: bool = False,
     is_accepted: Callable[[Leaderboard], bool] = lambda _: False,
     is_demanded: Callable[[Leaderboard], bool] = lambda _: False,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case.
 
-    Its module's docstring is its page; in a module of several rules, the function's own.
+    Its module's docstring is its page; in a module of several rules, the function's own. With `is_one_a_task` the
+    violations of one task become one.
     """
 
     def register(check: Callable[[Any], Iterable[Violation]]) -> Rule:
@@ -207,7 +201,8 @@ def rule(
         page = own if "\n## " in own else (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
-        return Rule(name, severity, since, blocks, check, page, subject, is_pin, is_accepted, is_demanded)
+        find = (lambda case: one_for_each_task(check(case))) if is_one_a_task else check
+        return Rule(name, severity, since, blocks, find, page, subject, is_pin, is_accepted, is_demanded)
 
     return register
 

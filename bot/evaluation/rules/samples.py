@@ -11,7 +11,7 @@ from bot.evaluation.finding import Severity, counted, examples
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
-from bot.evaluation.rules.rule import Case, Rule, Violation, leaves_of, one_for_each_task, rule
+from bot.evaluation.rules.rule import Case, Rule, Violation, leaves_of, rule
 
 TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
 
@@ -63,7 +63,7 @@ def samples_missing(case: Case) -> Iterator[Violation]:
         )
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, is_one_a_task=True)
 def samples_unreadable(case: Case) -> Iterator[Violation]:
     """A sample log cannot be read to its end.
 
@@ -81,15 +81,14 @@ def samples_unreadable(case: Case) -> Iterator[Violation]:
     ## Use instead
     (declaration) evidence: {"samples": "checked"}
     """
-    found = (
+    yield from (
         _violation(case, one, f"{log.path} cannot be read: {log.unreadable}", "submit the log as the harness wrote it")
         for one, log in _looked_at(case)
         if log is not None and log.unreadable
     )
-    yield from one_for_each_task(found)
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, is_one_a_task=True)
 def samples_disagree(case: Case) -> Iterator[Violation]:
     """A value is not the mean of its samples.
 
@@ -106,7 +105,7 @@ def samples_disagree(case: Case) -> Iterator[Violation]:
     ## Use instead
     (declaration) evidence: {"samples": "checked"}
     """
-    found = (
+    yield from (
         _violation(
             case,
             one,
@@ -118,10 +117,9 @@ def samples_disagree(case: Case) -> Iterator[Violation]:
         if log is not None and not log.unreadable and one.required.value_key in log.means
         if abs(one.raw - log.means[one.required.value_key]) > TOLERANCE
     )
-    yield from one_for_each_task(found)
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, is_one_a_task=True)
 def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
     """A sample has another score than its logged answer gives.
 
@@ -139,7 +137,7 @@ def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
     ## Use instead
     (declaration) evidence: {"samples": "checked"}
     """
-    found = (
+    yield from (
         _violation(
             case,
             one,
@@ -152,10 +150,9 @@ def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
         for wrong in log.wrong
         if wrong.metric == one.required.value_key
     )
-    yield from one_for_each_task(found)
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, is_one_a_task=True)
 def other_questions(case: Case) -> Iterator[Violation]:
     """The samples are not the questions of the task.
 
@@ -175,13 +172,12 @@ def other_questions(case: Case) -> Iterator[Violation]:
     ## Use instead
     (declaration) evidence: {"samples": "checked"}
     """
-    found = (
+    yield from (
         _violation(case, one, f"{log.path}: {why}", "submit the whole log of the run that gave the result")
         for one, log in _looked_at(case)
         if log is not None
         and (why := log.others or _unlike_the_declared(case, one, log) or _unlike_the_board(case, one, log))
     )
-    yield from one_for_each_task(found)
 
 
 def _unlike_the_declared(case: Case, found: Measurement, log: CheckedSamples) -> str:

@@ -21,19 +21,15 @@ from collections.abc import Iterator
 from bot.evaluation.aggregates import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 TOLERANCE = 1e-4
 TINY = 1e-24  # the square of the tolerance for a standard error of 0
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, is_one_a_task=True)
 def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task with standard error that is not that of value and number of samples."""
-    yield from one_for_each_task(_violations(case))
-
-
-def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required, stderr = measurement.required, measurement.stderr
         if stderr is None or not measurement.is_proportion:

@@ -23,20 +23,16 @@ from functools import lru_cache
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 FAR = 0.1  # in shares of the samples
 STRICT = re.compile(r"strict(?![a-z])")
 FLEXIBLE = ("flexible", "loose")
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, is_one_a_task=True)
 def strict_below_flexible(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task with strict value that is far below its flexible sibling."""
-    yield from one_for_each_task(_violations(case))
-
-
-def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required = measurement.required
         if "strict" not in required.value_key:

@@ -22,16 +22,12 @@ from collections.abc import Iterator
 from bot.evaluation.aggregates import TOLERANCE
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, is_one_a_task=True)
 def value_not_integral(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task whose value of zeros and ones is not k/n."""
-    yield from one_for_each_task(_violations(case))
-
-
-def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required, value = measurement.required, measurement.value
         samples = required.samples if measurement.leaf.samples is None else measurement.samples

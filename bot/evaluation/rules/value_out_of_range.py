@@ -21,16 +21,12 @@ from collections.abc import Iterator
 from math import isfinite
 
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, is_one_a_task=True)
 def value_out_of_range(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task with values outside their range; what is not finite is another rule's."""
-    yield from one_for_each_task(_violations(case))
-
-
-def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         low, high = measurement.required.task.range
         if isfinite(measurement.value) and not low <= measurement.value <= high:
