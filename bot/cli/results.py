@@ -35,6 +35,7 @@ from bot.processes import JOBS
 from bot.publishing.entry import Entry
 from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines
+from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, sample_logs, to_json
 from bot.reporting.text import sample_text, summary_text, terminal_text, unreadable_text
 from bot.service.settings.environment import read_access
@@ -84,7 +85,7 @@ def check(
     written: dict[str, Callable[[], str]] = {
         "text": lambda: terminal_text(judgement, ink(), quiet=quiet, whole=whole) + sample_text(logs),
         "json": lambda: to_json(make_report(judgement) | ({"samples": logs} if samples else {})) + "\n",
-        "markdown": lambda: _markdown(judgement),
+        "markdown": lambda: judgement_markdown(judgement),
         "github": lambda: _annotations(judgement),
         "summary": lambda: summary_text(judgement, ink()),
     }
@@ -120,12 +121,6 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
         f"to draft a leaderboard of these tasks: leaderboard-bot leaderboards draft {names} > board.toml\n"
         f"then: leaderboard-bot check {names} --leaderboard board.toml"
     )
-
-
-def _markdown(judgement: Judgement) -> str:
-    from bot.reporting.markdown import judgement_markdown
-
-    return judgement_markdown(judgement)
 
 
 def _annotations(judgement: Judgement) -> str:
