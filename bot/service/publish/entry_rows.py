@@ -253,7 +253,7 @@ class EntryRows(TargetRows[RowLook]):
         """The other rows on main of the models of new rows, by the key of the new one; only those of this source."""
         new = [look.key for look in looks if look.entry is not None and not look.is_merged and self.form != "comment"]
         keys = {key: self.context.store.keys_beside(self.context.name, key)[:MOST_BESIDE] for key in new}
-        files = self.target.read_files([entry_path(one) for found in keys.values() for one in found])
+        files = self.target.read_files({entry_path(one) for found in keys.values() for one in found})
         rows = {key: [parsed(files.get(entry_path(one))) for one in found] for key, found in keys.items()}
         return {key: [one for one in found if one is not None] for key, found in rows.items()}
 
