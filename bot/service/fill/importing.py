@@ -116,16 +116,12 @@ def import_watch(source: str, to: str, form: Form, leaderboard: str) -> Watch:
     return Watch(name=f"import-{name}", leaderboard=leaderboard, source=source, comments=False, targets=(target,))
 
 
-def nothing(_: str, __: int, ___: int) -> None:
-    """Tell nobody how far it came."""
-
-
 @dataclass
 class Import:
     """One import; `tell` hears what is done, how much of it, and how much there is, `sleep` waits some seconds."""
 
     context: WatchContext
-    tell: Tell = nothing
+    tell: Tell = lambda *_: None
     sleep: Callable[[float], None] = time.sleep
     result: ImportResult = field(default_factory=ImportResult)
 

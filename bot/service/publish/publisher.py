@@ -27,11 +27,6 @@ MOST_ROWS = 1_000_000  # of one target
 PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
 
 
-def say_nothing(_: PublishResult) -> str:
-    """Add nothing to the outcome of a publication."""
-    return ""
-
-
 @dataclass(frozen=True)
 class Proposal:
     """One request, commit or comment that brings rows in step.
@@ -47,7 +42,7 @@ class Proposal:
     paths: tuple[str, ...]
     desire: Callable[[CurrentState], DesiredState]
     form: Form
-    note: Callable[[PublishResult], str] = say_nothing
+    note: Callable[[PublishResult], str] = lambda _: ""
     subject: str = ""
     is_restored: bool = False
 

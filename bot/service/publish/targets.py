@@ -38,10 +38,6 @@ ROWS: dict[str, type[TargetRows[Any]]] = {
 }
 
 
-def nothing(_: Item) -> None:
-    """Do nothing for an item: it is finished."""
-
-
 @dataclass
 class Targets:
     """Brings the targets of one watch in step.
@@ -156,7 +152,7 @@ class Targets:
                 self.report.attempt([], boards.look_up_models, subject=f"models of {settings.to}")
                 self._each_of("site", settings.to, None, boards.publish)
             # A model has no discussion about plans.
-            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
+            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else lambda _: None)
             if self._each_of("sweep", settings.to, None, boards.remove_duplicates):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
                 self.report.attempt([], self._explain, subject="ledger")
