@@ -293,35 +293,26 @@ class PlanPlace:
 
 
 def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
-    """Approve the plan that waits; the answer is posted first, so that no comment approves twice."""
-    if not place.digest.startswith(words[1]):
-        return _other_plan(place, words[1])
-    words_of_answer = (
-        f"The plan {code(place.digest)} is approved by this comment, once. "
-        "Where the bot still lists it as waiting, write the command again."
-    )
-    place.post(reply_text(words_of_answer + _taken_lines(place), asked.comment.id, place.leaderboard_id))
-    place.approve()
-    return ""
-
-
-def _taken_lines(place: PlanPlace) -> str:
-    """The rows that people took from main, so that the answer tells what was said of each."""
-    lines = [f"- `{key}` (`{digest}`)" for key, digest in list(place.taken.items())[:MOST_TAKEN]]
-    return "".join(f"\n{line}" for line in ["", *lines] if lines)
-
-
-def _other_plan(place: PlanPlace, digits: str) -> str:
-    return f"No plan with the digest {code(digits)} waits here. The plan that waits is {code(place.digest)}."
+    """Approve the plan that waits."""
+    said = "approved by this comment, once. Where the bot still lists it as waiting, write the command again."
+    return _answer_plan(place, asked, words[1], said, place.approve)
 
 
 def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
     """Leave the rows of the plan that waits as they are."""
-    if not place.digest.startswith(words[1]):
-        return _other_plan(place, words[1])
-    words_of_answer = f"The plan {code(place.digest)} is declined by this comment: its rows stay as they are."
-    place.post(reply_text(words_of_answer + _taken_lines(place), asked.comment.id, place.leaderboard_id))
-    place.decline()
+    said = "declined by this comment: its rows stay as they are."
+    return _answer_plan(place, asked, words[1], said, place.decline)
+
+
+def _answer_plan(place: PlanPlace, asked: RequestedCommand, digits: str, said: str, do: Callable[[], object]) -> str:
+    """Answer with the rows that people took from main, and then do it: so no comment counts twice."""
+    if not place.digest.startswith(digits):
+        return f"No plan with the digest {code(digits)} waits here. The plan that waits is {code(place.digest)}."
+    lines = [f"- `{key}` (`{digest}`)" for key, digest in list(place.taken.items())[:MOST_TAKEN]]
+    rows = "".join(f"\n{line}" for line in ["", *lines] if lines)
+    answer = f"The plan {code(place.digest)} is {said}{rows}"
+    place.post(reply_text(answer, asked.comment.id, place.leaderboard_id))
+    do()
     return ""
 
 
