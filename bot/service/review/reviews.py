@@ -168,7 +168,6 @@ class Reviews:
     source: ReviewedSource
     discussions: Discussions
     report: Report
-    _standing: TargetBoard | None = field(default=None, repr=False)
 
     @cached_property
     def _head(self) -> str:
@@ -361,18 +360,13 @@ class Reviews:
     # the sticky comment
 
     def _body(self, num: int, proposal: SourceRequest, judgements: Sequence[Judgement]) -> str:
-        preview = preview_of(self.context, proposal, self._board)
-        return review_body(self.context, proposal, judgements, preview, self._mark(num))
+        preview = preview_of(self.context, proposal, lambda: self._board)
+        return review_body(self.context, proposal, judgements, preview, review_mark(self.context, num))
 
+    @cached_property
     def _board(self) -> TargetBoard:
         """The board at the first target, read once."""
-        if self._standing is None:
-            self._standing = read_target_board(self.context)
-        return self._standing
-
-    def _mark(self, num: int) -> Marker:
-        """The mark of the sticky comment."""
-        return review_mark(self.context, num)
+        return read_target_board(self.context)
 
     def _write(self, num: int, body: str) -> None:
         """Post or edit the sticky comment."""
