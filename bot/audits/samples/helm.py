@@ -63,7 +63,6 @@ def _request_state(state: dict[str, Any]) -> Sample:
         prompt,
         sha256(prompt),
         target,
-        sha256(target),
         response=written,
         answer=written.strip(),
         filter=text(instance.get("split")),

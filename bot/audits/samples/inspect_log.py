@@ -77,7 +77,6 @@ def _sample(row: dict[str, Any]) -> Sample:
         prompt,
         sha256(prompt),
         target,
-        sha256(target),
         response=_output(row.get("output")),
         answer=answers[0] if answers else None,
         metrics=dict(_metrics(scores)),

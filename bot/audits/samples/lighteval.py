@@ -90,8 +90,7 @@ def _made(row: dict[str, Any], doc_id: int | str | None, asked: dict[str, Any], 
 
 
 def _finished(sample: Sample, index: Any) -> Sample:
-    """The sample with the hash of its target, and with acc and acc_norm as its log-likelihoods give them."""
-    sample.target_hash = sha256(sample.target)
+    """The sample with acc and acc_norm as its log-likelihoods give them."""
     golds = {one for one in (index if isinstance(index, list) else [index]) if isinstance(one, int)}
     if golds and len(sample.logprobs) > 1:
         sample.rescored = {

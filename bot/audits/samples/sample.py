@@ -46,7 +46,6 @@ class Sample(msgspec.Struct, gc=False):
     prompt: str = ""
     prompt_hash: str = ""
     target: str = ""
-    target_hash: str = ""
     response: str | None = None
     answer: str | None = None
     continuations: tuple[str, ...] = ()
@@ -147,7 +146,6 @@ def _harness_04(row: dict[str, Any]) -> Sample:
         first,
         text(row.get("prompt_hash")) or sha256(first),
         target,
-        text(row.get("target_hash")) or sha256(target),
         metrics=dict(_metrics(row)),
         filter=text(row.get("filter")) or "none",
     )
