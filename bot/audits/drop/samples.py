@@ -1,6 +1,6 @@
 """Read the samples of DROP in a log: generation, gold answers, and what was logged of them.
 
-Rows of the harness's usual form are decoded without what no figure needs: the passage and the
+Rows of the harness's usual form, and of the plain one, are decoded without what no figure needs: the passage and the
 prompt are most of a record. All others come from the common reader of sample logs, which takes three times as long.
 """
 
@@ -98,23 +98,40 @@ class HarnessRow(msgspec.Struct, gc=False):
     f1: float | None = None
 
 
+class PlainRow(msgspec.Struct, gc=False):
+    """A row of the plain format; the fields of null tell it from the formats of the harness."""
+
+    prediction: str
+    gold_answers: Golds
+    em: float | None = None
+    f1: float | None = None
+    filtered_resps: None = None
+    resps: None = None
+    logit_0: None = None
+    prompt_0: None = None
+
+
 class SampleReader:
     """Reads records; it remembers the few lists of stop words that a log has."""
 
     def __init__(self) -> None:
-        self._decode = msgspec.json.Decoder(HarnessRow).decode
+        self._decode_harness = msgspec.json.Decoder(HarnessRow).decode
+        self._decode_plain = msgspec.json.Decoder(PlainRow).decode
         self._stop_words: dict[bytes, str] = {}
 
     def __call__(self, data: bytes) -> DropSample:
         """Return the sample of a record. Raises MalformedSamples with the reason if there is none."""
-        try:
-            sample = self._harness(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            sample = None
-        return read_any(data) if sample is None else sample
+        for read in (self._harness, self._plain):
+            try:
+                sample = read(data)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            if sample is not None:
+                return sample
+        return read_any(data)
 
     def _harness(self, data: bytes) -> DropSample | None:
-        row = self._decode(data)
+        row = self._decode_harness(data)
         request = row.arguments.gen_args_0
         prompt = bytes(request.arg_0)
         if prompt[0] != QUOTE:
@@ -139,6 +156,10 @@ class SampleReader:
             if len(self._stop_words) < MAX_STOPS:
                 self._stop_words[raw] = known
         return known
+
+    def _plain(self, data: bytes) -> DropSample:
+        row = self._decode_plain(data)
+        return DropSample("plain", row.prediction, row.gold_answers, row.em, row.f1)
 
 
 def read_any(data: bytes | str) -> DropSample:
