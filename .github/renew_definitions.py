@@ -1,6 +1,6 @@
 """Renews the definitions of the shipped boards' leaves in bot/data/definitions/ from the harness's own task files.
 
-    python .github/renew_definitions.py [FORK]
+    uv run --with pip python .github/renew_definitions.py [FORK]
 
 The releases come from the package index (`pip download`, without their dependencies), the commits of the fork from a
 clone, which is made where none is named. Nothing of the harness is run, and no model or data set is loaded: each task
