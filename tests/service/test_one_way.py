@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.measurement import raw_values
+from bot.evaluation.submission import one_file, parse_submission
 from bot.evaluation.verdict import Judgement
 from bot.platforms.platform import Access, Opener
+from bot.publishing.board import KnownBoardRows
 from bot.reporting.report import make_report
 from bot.service.checks.verify import Verifier
 from bot.service.context import ContextFactory
@@ -46,6 +50,20 @@ OWNERS = '[watches.owners]\n"other/" = ["acme"]'
 
 def digest(judged: Judgement) -> object:
     return make_report(judged)["digest"]
+
+
+@pytest.mark.parametrize("first", ["acme/atlas-7b", "acme/borea-1b"])
+def test_rows_of_equal_values_are_judged_together_as_alone(first: str) -> None:
+    board = parse_leaderboard(TINY, "tiny", "tiny.toml")
+    models = ["acme/atlas-7b", "acme/borea-1b"]
+    files = [parse_submission(one_file(path_of(model), result(model))) for model in models]
+    [row] = Judge(board, None).judge(files[:1]).rows
+    judge = Judge(board, None, known=KnownBoardRows({raw_values(row.measurements, board): first}))
+    alone = [row for file in files for row in judge.judge([file]).rows]
+    together = judge.judge(files).rows
+    warned = [[one.rule for one in row.findings if one.rule == "duplicate-scores"] for row in together]
+    assert warned == [["duplicate-scores"] if model != first else [] for model in models]
+    assert [row.findings for row in together] == [row.findings for row in alone]
 
 
 @pytest.mark.parametrize("pins", ["reported", "required"])

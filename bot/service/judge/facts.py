@@ -89,13 +89,13 @@ class Judge:
 
     def _with_values(self, judgement: Judgement, facts: Facts) -> Judgement:
         """The judgement with what the values of other models' rows say: only a joined row has values to compare."""
-        models = {
-            raw_values(row.measurements, self.leaderboard): row.model.id
+        values = [
+            (raw_values(row.measurements, self.leaderboard), row.model.id)
             for row in judgement.rows
             if row.measurements.present and not row.measurements.missing
-        }
-        known = self.known.same_values(models) if self.known is not None and models else {}
-        if all(models[raws] == model for raws, model in known.items()):
+        ]
+        known = self.known.same_values({raws for raws, _ in values}) if self.known is not None and values else {}
+        if all(known.get(raws, model) == model for raws, model in values):
             return judgement
         rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known))
         return replace(judgement, rows=tuple(rows))
