@@ -110,8 +110,8 @@ def test_a_plan_for_programs_has_counts_reasons_and_rows() -> None:
 def test_a_plan_for_people_names_the_first_rows_of_each_kind() -> None:
     assert plan_lines(PLAN, most=1) == [
         f"{TARGET}: 1 added, 2 changed, 1 removed, 7 unchanged; plan {PLAN.digest}",
-        "  2 rows: y",
-        "  1 row: x",
+        "  y: 2 rows",
+        "  x: 1 row",
         "  added  b  – → 61.00",
         "  changed  a  50.00 → 60.00",
         "  changed  and 1 more",
