@@ -257,6 +257,20 @@ def test_a_column_that_no_result_gives_is_a_todo_with_its_name(tmp_path: Path) -
     assert "Elo" not in mapping(tmp_path).columns
 
 
+def test_a_column_of_mostly_zeros_is_a_todo_although_a_subtask_of_zeros_gives_them(tmp_path: Path) -> None:
+    """The same zero in many rows is one number that agrees, not many: weak models have it in every hard task."""
+    right = {f"acme/model-{number}": (20 + 3 * number, 30 + 7 * number, 0) for number in range(7)}
+    right["acme/model-6"] = (71, 83, 31)
+    files = {path_of(model): result(model, right=counts) for model, counts in right.items()}
+    table = [
+        {"Model": model, "sums plus": float(counts[0]), "Contest": 0.0 if counts[2] == 0 else 3.7}
+        for model, counts in right.items()
+    ]
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert "TODO Contest: no result gives its numbers" in done.stderr
+    assert mapping(tmp_path).columns.keys() == {"Model", "sums plus"}
+
+
 def test_a_heading_and_values_that_disagree_are_a_todo(tmp_path: Path) -> None:
     """Two columns whose headings are exchanged: the numbers of each are those of the other."""
     table = [{**row, "logic": row["sums plus"], "sums plus": row["logic"]} for row in numbers()]

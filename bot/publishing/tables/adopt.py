@@ -37,13 +37,25 @@ TEXTS = {  # values that are no score, and what a column is called that holds th
 
 @dataclass(frozen=True)
 class Matched:
-    """A column and the reading that gives its numbers in `fitting` of `covered` rows; `note` is for the maintainer."""
+    """A column and a reading; `fits` says for each row that it covers whether it gives the row's number.
+
+    `note` is for the maintainer.
+    """
 
     column: NumberColumn
     reading: TaskReading
-    covered: int
-    fitting: int
+    fits: Mapping[int, bool]
     note: str = ""
+
+    @property
+    def covered(self) -> int:
+        """The number of rows for which the reading has a value."""
+        return len(self.fits)
+
+    @property
+    def fitting(self) -> int:
+        """The number of rows whose number it gives."""
+        return sum(self.fits.values())
 
 
 @dataclass(frozen=True)
@@ -162,18 +174,21 @@ def _resemblance(column: NumberColumn, reading: TaskReading) -> int:
 def _tried(
     column: NumberColumn, reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]], values: _Values
 ) -> Matched:
-    covered = fitting = 0
-    for row, models in rows.items():
-        found = values.of(reading, models) if row in column.numbers else []
-        covered += bool(found)
-        fitting += any(column.fits(row, value, is_fraction=reading.is_fraction) for value in found)
-    return Matched(column, reading, covered, fitting)
+    found = {row: values.of(reading, models) for row, models in rows.items() if row in column.numbers}
+    fits = {
+        row: any(column.fits(row, value, is_fraction=reading.is_fraction) for value in given)
+        for row, given in found.items()
+        if given
+    }
+    return Matched(column, reading, fits)
 
 
 def _by_chance(column: NumberColumn, one: Matched, tried: int) -> float:
-    """How many of the tried readings would fit as many rows by chance."""
+    """How many of the tried readings would give as many numbers by chance; equal numbers, such as 0.0, count once."""
     each = min(1.0, CLUSTERED * column.unit / column.top)
-    return tried * comb(one.covered, one.fitting) * each**one.fitting
+    covered = {column.numbers[row] for row in one.fits}
+    given = {column.numbers[row] for row, fits in one.fits.items() if fits}
+    return tried * comb(len(covered), len(given)) * each ** len(given)
 
 
 def _is_sure(column: NumberColumn, one: Matched, tried: int) -> bool:
@@ -274,13 +289,10 @@ def average_column(matching: Matching, entries: Mapping[int, Entry], taken: set[
             for row, entry in entries.items()
             if row in column.numbers and column.column_path not in taken
         }
-        known = {row: average / 100 for row, average in averages.items() if average is not None}
-        fitting = sum(column.fits(row, value) for row, value in known.items())
+        fits = {row: column.fits(row, each / 100) for row, each in averages.items() if each is not None}
         is_named = form_of(column.column_path[-1]).replace("+", "") in AVERAGES
-        found = (
-            Matched(column, matching.matched[0].reading, len(known), fitting) if known and matching.matched else None
-        )
-        if found and fitting and ((is_named and fitting * 2 >= len(known)) or _is_sure(column, found, 2)):
+        found = Matched(column, matching.matched[0].reading, fits) if matching.matched else None
+        if found and found.fitting and ((is_named and found.fitting * 2 >= len(fits)) or _is_sure(column, found, 2)):
             keys: dict[str, Any] = {"value": "average"}
             if not column.is_percent:
                 keys["unit"] = "proportion"
