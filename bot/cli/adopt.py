@@ -117,7 +117,10 @@ def _template_board(name: str) -> TableFile:
     files = [(file.path, one.read) for one in find_places([name], read_access()) for file in one.candidate.files]
     rows = rows_of_template({path: read(path, LARGEST) or b"" for path, read in files if path.endswith(".json")})
     if not rows:
-        raise CallError(f"{name}: no JSON file in it is a result of the demo-leaderboard template; name a table's file")
+        raise CallError(
+            f"{name}: no JSON file in it is a result of the demo-leaderboard template (`config` with `model_name` and "
+            "`model_dtype`, and `results`); name a table's file"
+        )
     data = "".join(json.dumps(row) + "\n" for row in rows).encode()
     place = Path(name).resolve()
     root = None if name.startswith("hf://") else root_of(place)
@@ -376,12 +379,13 @@ def _template(board: _Board, columns: Sequence[MappingColumn]) -> str:
         value = (column.keys or {}).get("value", "")
         if len(column.column_path) != 2:
             continue
-        benchmark, metric = map(toml_text, column.column_path)
         if value.startswith("tasks."):
             task_id, _, field = value.removeprefix("tasks.").rpartition(".")
-            lines.append(
-                f"{toml_key(task_id)} = {{ benchmark = {benchmark}, metric = {metric}, value = {toml_text(field)} }}"
-            )
+            keys = {"benchmark": column.column_path[0], "metric": column.column_path[1], "value": field}
+            unit = (column.keys or {}).get("unit") or ("percent" if field == "score" else "proportion")
+            keys |= {"unit": unit} if unit == "percent" else {}
+            keys |= {"decimals": column.keys["decimals"]} if column.keys and "decimals" in column.keys else {}
+            lines.append(f"{toml_key(task_id)} = {toml_text(keys)}")
         elif column.note != "people fill it":
             lines.append(f"# TODO {brief(column.label, 80)}: {brief(column.note, 300)}")
     return "\n".join(lines) + "\n"

@@ -185,6 +185,26 @@ def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_va
     assert changed == ["zoo/heron-3b/results_bfloat16.json"]
 
 
+def test_a_template_board_of_rounded_percentages_keeps_them(tmp_path: Path) -> None:
+    """The template has proportions; a board that changed its readers would show 0.7 beside 70.4."""
+    boards = {path: json.loads(data) for path, data in template_board().items()}
+    for board in boards.values():
+        for task in board["results"].values():
+            task["acc"] = round(task["acc"] * 100, 1)
+    commit_files(tmp_path / "board", {path: json.dumps(board).encode() for path, board in boards.items()})
+    right = {model: tuple(count + 0.04 for count in counts) for model, counts in MODELS.items()}
+    commit_files(tmp_path / "results", {path_of(model): result(model, right=each) for model, each in right.items()})
+    words = ["--table", str(tmp_path / "board"), "--results", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
+    assert "zoo/heron-3b, logic.acc: there 70.0, computed 69.0" in done.stdout
+
+    CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml")])
+    branch = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip()
+    [changed] = git(tmp_path / "board", "diff", "--name-only", f"HEAD..{branch}").split()
+    written = json.loads(git(tmp_path / "board", "show", f"{branch}:{changed}"))
+    assert written["results"] == {"sums_plus": {"acc": 48.0}, "sums_times": {"acc": 57.0}, "logic": {"acc": 69.0}}
+
+
 def test_a_table_and_a_template_board_on_the_hub_are_adopted(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import Decimal
 from enum import Enum
 from html import escape as html
 from string import Formatter
 
 from bot.errors import Unwritable
 from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat, TableOptions
-from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, lookup, placeholders, scaled, unit_of
+from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, lookup, placeholders, printed, unit_of
 from bot.reporting.escape import brief, no_formula, plain_markup
 
 LONGEST = 200  # characters of one text of an entry; names on the Hub have at most 96
@@ -73,7 +73,7 @@ def _cell(label: str, column: MappedColumn, row: RowView, written: TableFormat) 
     named = column.names.get(row.entry.key, column.names.get(row.entry.model.id))
     if named is not None:
         return _formula_free(named, written)
-    value = None if column.value is None else _number(lookup(column.value, row), column, row)
+    value = None if column.value is None else printed(column.value, row, column.unit, column.decimals)
     gaps = [name for name in _names(column) if (value if name == OWN else lookup(name, row)) in {None, ""}]
     if gaps:
         return _gap(f"{label} ({column.value if gaps[0] == OWN else gaps[0]})", column, written)
@@ -85,19 +85,6 @@ def _cell(label: str, column: MappedColumn, row: RowView, written: TableFormat) 
 def _names(column: MappedColumn) -> tuple[str, ...]:
     """The values without which the cell is a gap."""
     return (OWN,) if column.template is None else placeholders(column.template)
-
-
-def _number(value: Scalar, column: MappedColumn, row: RowView) -> Scalar:
-    """A number in the column's unit, rounded half to even where the column says how far."""
-    if not isinstance(value, Decimal):
-        return value
-    number = scaled(value, unit_of(column.value or "", row), column.unit)
-    if column.decimals is None:
-        return number
-    try:
-        return number.quantize(Decimal(1).scaleb(-column.decimals), ROUND_HALF_EVEN) + Decimal(0)  # no minus zero
-    except InvalidOperation:
-        raise Unwritable(f"{number} is too large for {column.decimals} decimals") from None
 
 
 def _filled(template: str, value: Scalar, row: RowView, written: TableFormat) -> str:

@@ -27,6 +27,7 @@ NESTED = frozenset({"json", "jsonl", "yaml"})  # formats whose rows are objects
 OMIT, NULL = "omit", "null"
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*%?")
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Decimals = Annotated[int, Field(ge=0, le=12)]
 Accessor = Annotated[str, AfterValidator(check_accessor)]
 
 
@@ -84,7 +85,7 @@ class MappedColumn(TargetOptions):
     value: Accessor | None = None
     template: Line | None = None
     unit: Unit | None = None
-    decimals: Annotated[int, Field(ge=0, le=12)] | None = None
+    decimals: Decimals | None = None
     missing: Annotated[Line, AfterValidator(_is_no_number)] | None = None
     default: bool | int | float | Line | None = None
     names: dict[Name, Line] = {}
@@ -196,11 +197,16 @@ class TableOptions(TargetOptions):
 
 
 class TemplateTask(TargetOptions):
-    """Where a task lies in a template's result file: `results[benchmark][metric]`, a proportion from 0 to 1."""
+    """Where a task lies in a template's result file: `results[benchmark][metric]`.
+
+    It is a proportion from 0 to 1 in full, unless the board's own files have another `unit` or so many `decimals`.
+    """
 
     benchmark: Name
     metric: Name
     value: Literal["raw", "score"] = "raw"
+    unit: Unit = "proportion"
+    decimals: Decimals | None = None
 
 
 class TemplateOptions(TargetOptions):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from bot.errors import CallError, Unwritable
@@ -20,7 +21,7 @@ from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.tables.json_text import load, members
 from bot.publishing.tables.mapping import REQUEST, TemplateOptions
 from bot.publishing.tables.sheet import Splice, spliced
-from bot.publishing.tables.values import RowView, exact, scaled
+from bot.publishing.tables.values import RowView, printed
 from bot.reporting.escape import brief
 
 HUB_ID = re.compile(r"(?!\.)[\w.-]+/(?!\.)[\w.-]+", re.ASCII)
@@ -279,12 +280,10 @@ class ResultFiles(TemplateFiles):
         row = RowView(entry, self.leaderboard)
         results: dict[str, dict[str, float]] = {}
         for task_id, place in self.options.tasks.items():
-            task = row.task(task_id)
-            number = exact(task.raw if place.value == "raw" else task.score)
-            if number is None:
+            number = printed(f"tasks.{task_id}.{place.value}", row, place.unit, place.decimals)
+            if not isinstance(number, Decimal):
                 raise Unwritable(f"the row has no value for {task_id}, and the board drops models with a missing task")
-            unit = row.unit(task_id) if place.value == "raw" else "percent"
-            results.setdefault(place.benchmark, {})[place.metric] = float(scaled(number, unit, "proportion"))
+            results.setdefault(place.benchmark, {})[place.metric] = float(number)
         return results
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:

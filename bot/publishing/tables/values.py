@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from math import isfinite
 from string import Formatter
 from typing import Literal
@@ -140,6 +140,20 @@ def lookup(accessor: str, row: RowView) -> Scalar:
         counts = [leaf.samples for leaf in task.leaves]
         return None if not counts or None in counts else Decimal(sum(count or 0 for count in counts))
     return exact({"score": task.score, "raw": task.raw, "stderr": task.stderr}[parts[1]])
+
+
+def printed(accessor: str, row: RowView, unit: Unit | None, decimals: int | None) -> Scalar:
+    """The value that an accessor names; a number in this unit, rounded half to even. Raises Unwritable."""
+    value = lookup(accessor, row)
+    if not isinstance(value, Decimal):
+        return value
+    number = scaled(value, unit_of(accessor, row), unit)
+    if decimals is None:
+        return number
+    try:
+        return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN) + Decimal(0)  # no minus zero
+    except InvalidOperation:
+        raise Unwritable(f"{number} is too large for {decimals} decimals") from None
 
 
 def unit_of(accessor: str, row: RowView) -> Unit | None:
