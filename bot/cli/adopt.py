@@ -265,12 +265,12 @@ def _columns(
 ) -> list[MappingColumn]:
     """Every column of the table, mapped or left to a person."""
     found, declared = board.found, board.judgement.leaderboard
-    labels = {one.column.label.lower() for one in matching.matched}
+    labels, tasks = {one.column.label.lower() for one in matching.matched}, {task.id: task for task in declared.tasks}
     columns = [name_column(found, {row: board.named(one) for row, one in board.rows.items()}, board.table.written)]
     columns += [MappingColumn(column_path, {"value": accessor}) for column_path, accessor in keys]
     for one in matching.matched:
         beside = f"{one.column.label.lower()} raw" in labels
-        columns.append(task_column(one, ids[id(one.reading)], beside_raw=beside))
+        columns.append(task_column(one, tasks[ids[id(one.reading)]], beside_raw=beside))
     entries, judged = board.entries(), board.judged()
     rows = {row: entry for row, one in judged.items() if (entry := entries.get(one.key.text)) is not None}
     average = average_column(matching, rows, {column.column_path for column in columns})

@@ -226,6 +226,11 @@ class Task(DeclarationModel):
         if leaf.samples is None and self.aggregation == "size-weighted":
             yield f'{leaf.id}: aggregation = "size-weighted" needs the samples of each leaf'
 
+    @property
+    def has_bounds(self) -> bool:
+        """Tell whether guessing is subtracted, so that the score is not the raw value."""
+        return self.normalize == "leaf" or self.lower_bound != 0
+
     def versions_of(self, format_id: str) -> tuple[str, ...]:
         """The task versions that are accepted from a format; any where there are none."""
         return self.format_versions.get(format_id, self.versions)

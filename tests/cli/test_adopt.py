@@ -323,6 +323,25 @@ def test_a_heading_that_says_raw_takes_no_normalized_score(tmp_path: Path) -> No
     assert {"BBH", "GPQA"} <= mapping(tmp_path).columns.keys()
 
 
+def test_raw_and_normalized_percentages_side_by_side_keep_what_each_shows(tmp_path: Path) -> None:
+    """No heading says raw: the column of raw values would be filled with scores."""
+    shutil.copytree(KESTREL.parent, tmp_path / "results")
+    judged = CliRunner().invoke(app, ["score", str(KESTREL), "--format", "json"])
+    [row] = json.loads(judged.stdout)["rows"]
+    of = {task["id"]: task for task in row["scores"]["tasks"]}
+    cells: dict[str, Any] = {"Model": "kestrel-7b"}
+    for name in ("bbh", "gpqa"):
+        cells |= {f"{name} a": of[name]["raw"] * 100, f"{name} b": of[name]["score"]}
+    (tmp_path / "board.json").write_text(json.dumps([cells]), encoding="utf-8")
+    words = ["--table", str(tmp_path / "board.json"), "--results", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
+    assert done.stdout.splitlines() == ["1 of 1 row reproduced to the printed digit"], done.output
+    values = {label: column.value for label, column in mapping(tmp_path).columns.items()}
+    assert [values[label].rpartition(".")[2] for label in ("bbh a", "bbh b", "gpqa a", "gpqa b")] == [
+        "raw", "score", "raw", "score"
+    ]  # fmt: skip
+
+
 def test_numbers_of_ten_decimals_are_no_full_doubles(tmp_path: Path) -> None:
     right = {model: (one + 1 / 3, *rest) for model, (one, *rest) in MODELS.items()}
     results = {path_of(model): result(model, right=values) for model, values in right.items()}

@@ -174,8 +174,7 @@ def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iter
         if text in seen:
             continue
         seen.add(text)
-        has_bound = task.normalize == "leaf" or task.lower_bound != 0
-        yield TaskReading(task, "score" if has_bound else "raw", choice, cost + (mean != ""))
+        yield TaskReading(task, "score" if task.has_bounds else "raw", choice, cost + (mean != ""))
 
 
 def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]:

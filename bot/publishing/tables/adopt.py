@@ -11,6 +11,7 @@ from typing import Any
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, TaskReading, resemblance
 from bot.evaluation.finding import counted
+from bot.evaluation.task import Task
 from bot.publishing.entry import Entry
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
@@ -200,7 +201,7 @@ def _said(reading: TaskReading) -> str:
 
 
 def _is_normalized(reading: TaskReading) -> bool:
-    return reading.field == "score" and (reading.task.normalize == "leaf" or reading.task.lower_bound != 0)
+    return reading.field == "score" and reading.task.has_bounds
 
 
 def _noted(best: Matched, alike: Sequence[Matched]) -> Matched:
@@ -259,13 +260,12 @@ class MappingColumn:
         return ".".join(self.column_path)
 
 
-def task_column(one: Matched, task_id: str, *, beside_raw: bool) -> MappingColumn:
-    """The mapping of a column that shows a task."""
+def task_column(one: Matched, declared: Task, *, beside_raw: bool) -> MappingColumn:
+    """The mapping of a column that shows a declared task; without bounds its score is its raw value in percent."""
     column, reading = one.column, one.reading
-    is_score = _is_normalized(reading) or (
-        reading.is_fraction and column.is_percent and not column.is_named_raw and reading.task.higher_is_better
-    )
-    keys: dict[str, Any] = {"value": f"tasks.{task_id}.{'score' if is_score or beside_raw else 'raw'}"}
+    is_percent = reading.is_fraction and column.is_percent and not column.is_named_raw and declared.higher_is_better
+    is_score = _is_normalized(reading) or (not declared.has_bounds and (is_percent or beside_raw))
+    keys: dict[str, Any] = {"value": f"tasks.{declared.id}.{'score' if is_score else 'raw'}"}
     if reading.is_fraction and (not column.is_percent or not is_score):
         keys["unit"] = "percent" if column.is_percent else "proportion"
     return MappingColumn(column.column_path, keys | printed(column), one.note)
