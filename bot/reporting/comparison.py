@@ -20,7 +20,10 @@ SCHEMA = "leaderboard-bot/compare/1"
 LEAST_P = 0.001  # a smaller p is not spelled out
 MOST_TASKS = 6  # that one line names
 WITH_LOGS = "Sample logs show by how much."
-PAIRING = "With sample logs beside both (lm-eval: --log_samples) the answers are paired, and smaller differences show."
+PAIRING = (
+    "With sample logs beside both (lm-eval: --log_samples, lighteval: --save-details) the answers are paired, "
+    "and smaller differences show."
+)
 # Tasks with several questions about one passage.
 SHARED_TEXTS = re.compile(r"(^|_)(drop|squad|squadv2|race|coqa|quac|boolq|multirc|narrativeqa)(_|$|\W)", re.IGNORECASE)
 SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not comparable": "≠"}
@@ -172,7 +175,7 @@ def _flips(comparison: RunComparison, letter: str) -> list[str]:
                 f"{visible(task.id)}: both right {both}, only A {first}, only {letter} {second}, neither {neither}"
             )
             lines += [
-                f"  {visible(key[:12])}: A {brief(one)!r}, {letter} {brief(other)!r}"
+                f'  {visible(key[:12])}: A "{brief(one)}", {letter} "{brief(other)}"'
                 for key, one, other in task.pairs.flips
             ]
         if task.pairs and task.pairs.prompts_differ:

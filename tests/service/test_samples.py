@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.platform import Opener
+from bot.platforms.target import Target
+from bot.service.checks.verify import Verifier
+from tests.audits.samples.test_attacks import METRIC, VALUE, edited, lighteval_rows, write_lighteval
 from tests.cli.test_samples import RIGHT, rows
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -32,9 +35,12 @@ def story(hub: Hub, tmp_path: Path) -> Story:
     return found
 
 
+def target(story: Story) -> Target:
+    return Opener(story.contexts.access, story.folder).target("hf://datasets/acme/contents")
+
+
 def backed(story: Story) -> list[str]:
-    target = Opener(story.contexts.access, story.folder).target("hf://datasets/acme/contents")
-    return [entry.backed_by for entry in target.scan_entries().entries]
+    return [entry.backed_by for entry in target(story).scan_entries().entries]
 
 
 def rejected(story: Story) -> list[str]:
@@ -80,6 +86,47 @@ def test_a_log_that_is_edited_later_takes_the_row_back(story: Story) -> None:
     story.hub.push(story.source, logs('"acc": 1.0'))
     (why,) = rejected(story)
     assert "samples-disagree" in why
+
+
+LIGHTEVAL = """
+title = "Arc"
+description = "One task of lighteval."
+
+[evidence]
+samples = "required"
+
+[harness]
+formats = ["lighteval"]
+
+[[tasks]]
+id = "arc"
+title = "Arc"
+metrics = [{ name = "acc" }]
+num_fewshot = 0
+leaves = [{ id = "arc", keys = { lighteval = "leaderboard|arc|0" }, samples = 20 }]
+"""
+
+
+def test_details_of_lighteval_count_where_it_writes_them(story: Story, tmp_path: Path) -> None:
+    """The result is in `results/`, the details are in `details/` beside it, and come later."""
+    (story.folder / "tiny.toml").write_text(LIGHTEVAL)
+    story.contexts = story.open_context_factory()
+    output = tmp_path / "output"
+    write_lighteval(output, lighteval_rows(), VALUE)
+    files = {str(one.relative_to(output)): one.read_bytes() for one in output.rglob("*") if one.is_file()}
+    (details,) = (path for path in files if path.endswith(".parquet"))
+    content = files.pop(details)
+    story.hub.push(story.source, files)
+    (why,) = rejected(story)
+    assert "samples-missing" in why
+    story.hub.push(story.source, {details: content})
+    assert rejected(story) == []
+    assert backed(story) == ["answers"]
+    verifier = Verifier(target(story), Opener(story.contexts.access, story.folder), reads_samples=True)
+    assert [row.outcome for row in verifier.verify()] == ["follows"]
+
+    write_lighteval(output, edited(lighteval_rows(), 1, *METRIC["lighteval"]), VALUE)
+    assert "answer-scored-otherwise" in review(story, {details: (output / details).read_bytes()})
 
 
 def test_a_board_that_begins_to_ask_reads_the_logs_that_are_there(story: Story) -> None:

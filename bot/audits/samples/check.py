@@ -18,7 +18,7 @@ from bot.audits.drop.samples import golds_of
 from bot.audits.drop.scorer import Scorer
 from bot.audits.samples.helm import STATES, STATISTICS
 from bot.audits.samples.read import read_log
-from bot.audits.samples.records import SkippedRecord, is_own_file
+from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import HASHES, NESTED, Sample, by_likelihood, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind, whole
@@ -27,12 +27,6 @@ from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 MAX_LOG = 2 << 30  # bytes of one log
 NUMBERED = re.compile(r"(?s:(.*?))(0|[1-9]\d{0,6})")  # a document's name that ends in a number, or is one
 MOST_FIELDS = 16  # of such names, which differ in what stands before the number
-STAMP = r"_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)"
-LOGS = (
-    re.compile(rf"samples_(?P<task>.+?){STAMP}\.jsonl(\.gz)?"),
-    re.compile(rf"details_(?P<task>.+?){STAMP}\.parquet"),
-)
-TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]*\d")
 # Metrics whose value of a task is no mean of those of its samples.
 NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|pearson|spearman|rouge", re.IGNORECASE)
 # Tasks whose exact match is that of the filtered answer and the target, but for case and signs.
@@ -41,41 +35,6 @@ NO_SAMPLE = "it has no sample"
 LETTERS = "ABCDEFGHIJ"
 IGNORED = re.compile(r"[,$]|\.$")  # what GSM8K's exact match leaves out behind the "#### " of answer and target
 SIGNS = re.compile(r"[\W_]+")
-
-
-def logs_of(result: Result, name: str, names: Iterable[str]) -> dict[str, str]:
-    """The names of the sample logs of a result, by leaf: of files in its folder and below it.
-
-    `name` is that of the result. A log carries the time of the result in its name; where the result has none, the
-    newest log of each task counts.
-    """
-    if result.format == "inspect":
-        return dict.fromkeys(result.leaves, name)
-    time = TIME.search(name.rpartition("/")[2])
-    found: dict[str, str] = {}
-    for one in sorted(names):
-        last = one.rpartition("/")[2]
-        match = next((match for log in LOGS if (match := log.fullmatch(last))), None)
-        if match and (time is None or match["time"] == time[0]):
-            found[match["task"]] = one
-    spelled = {leaf: result.original_keys.get(leaf, leaf) for leaf in result.leaves}
-    return {leaf: found[text] for leaf, text in spelled.items() if text in found}
-
-
-def find_logs(path: Path, result: Result, folder: Path | None = None) -> dict[str, Path]:
-    """The sample logs of a result on this machine, by leaf; no link is followed.
-
-    They lie beside the result file, in the folder of the run, or anywhere below `folder`.
-    """
-    if result.format == "helm":
-        run = path if path.is_dir() else path.parent
-        return dict.fromkeys(result.leaves, run) if is_own_file(run / STATES) else {}
-    place = folder or (path if path.is_dir() else path.parent)
-    if result.format == "inspect":
-        return dict.fromkeys(result.leaves, path)
-    listed = place.rglob("*") if folder else place.iterdir()
-    names = [str(one.relative_to(place)) for one in filter(is_own_file, listed)]
-    return {leaf: place / name for leaf, name in logs_of(result, path.name, names).items()}
 
 
 def metric_in_log(format_id: str, leaf_key: str, key: str) -> str:

@@ -56,7 +56,7 @@ def samples_missing(case: Case) -> Iterator[Violation]:
         keys = list(dict.fromkeys(one.required.leaf_key for one in without))
         yield Violation(
             f"there is no sample log of {examples(keys)} beside the result",
-            "measure with --log_samples, and submit the logs in the folder of the result",
+            "measure with --log_samples (lighteval: --save-details), and submit the logs where the tool writes them",
             case.result.pointer_to("leaf", keys[0]),
             without[0].required.task_id if len({one.required.task_id for one in without}) == 1 else "",
             leaves_of(without),

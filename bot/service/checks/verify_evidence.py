@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
+from posixpath import dirname, normpath
 from shutil import copyfileobj
 from typing import IO, Literal
 
@@ -121,13 +122,19 @@ class EvidenceReader:
         found, _ = self._in_folders(file)
         source = found or self.opener.source(file.source)
         folder = file.path if file.format == "helm" else file.path.rpartition("/")[0]
-        logs = {f"{folder}/{one.log}".lstrip("/"): one for one in entry.samples}
-        names = [*logs, f"{folder}/{STATISTICS}"] if file.format == "helm" else list(logs)
+        logs = {normpath(f"{folder or '.'}/{one.log}"): one for one in entry.samples}
+        names = [*logs, f"{folder}/{STATISTICS}".lstrip("/")] if file.format == "helm" else list(logs)
         listed = [ListedFile(path, MAX_LOG) for path in names]
-        reader = LogSamples(source, file.commit, lambda _: listed, 1 << 62, source.head())
+        reader = LogSamples(
+            source,
+            file.commit,
+            lambda folder: (one for one in listed if dirname(one.path) == folder),
+            1 << 62,
+            source.head(),
+        )
         looked = reader.look(parsed)
         for one in looked.samples or ():
-            if one.sha256 != logs[f"{folder}/{one.path}".lstrip("/")].sha256:
+            if one.sha256 != logs[normpath(f"{folder or '.'}/{one.path}")].sha256:
                 raise Unfounded("evidence", f"{one.path} is not the sample log that the row names: its SHA-256 differs")
         return looked
 

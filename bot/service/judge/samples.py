@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from posixpath import basename, dirname, relpath
 from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
@@ -12,7 +13,8 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from bot.audits.samples.check import check_leaf, find_logs, logs_of
+from bot.audits.samples.check import check_leaf
+from bot.audits.samples.find import find_logs, folders_of_logs, logs_of
 from bot.audits.samples.helm import STATES, STATISTICS
 from bot.audits.samples.pairs import pairs_between
 from bot.evaluation.compare import MeasuredRun, Pairs
@@ -41,19 +43,15 @@ def is_sample_log(path: str) -> bool:
     return is_wanted(path, PATTERNS)
 
 
-def base_name(path: str) -> str:
-    """The last part of a path in a source."""
-    return path.rpartition("/")[2]
-
-
 def with_local_samples(parsed: Parsed, path: Path) -> Parsed:
     """A submission on this machine with what the logs beside it show."""
-    folder = path if path.is_dir() else path.parent
+    folder = path if path.is_dir() else path.parent.resolve()
     if parsed.result is None or not folder.is_dir():
         return parsed
-    logs = find_logs(path, parsed.result)
-    names = {leaf: str(log.relative_to(folder)) if log != folder else STATES for leaf, log in logs.items()}
-    checked = [check_leaf(parsed.result, leaf, log, names[leaf]) for leaf, log in logs.items()]
+    checked = [
+        check_leaf(parsed.result, leaf, log, STATES if log == folder else relpath(log, folder))
+        for leaf, log in find_logs(path, parsed.result).items()
+    ]
     return replace(parsed, samples=tuple(one for one in checked if one is not None))
 
 
@@ -111,9 +109,7 @@ def _lister(place: Place) -> Callable[[str], Iterable[ListedFile]]:
     known = {} if source is None else {one.path: one.size for one in source.changes(None, commit)}
 
     def listing(folder: str) -> Iterator[ListedFile]:
-        return (
-            ListedFile(path, size) for path, size in known.items() if path.startswith(f"{folder}/" if folder else "")
-        )
+        return (ListedFile(path, size) for path, size in known.items() if dirname(path) == folder)
 
     return listing
 
@@ -122,8 +118,8 @@ def _lister(place: Place) -> Callable[[str], Iterable[ListedFile]]:
 class LogSamples:
     """Reads the sample logs beside results of a source at a commit, `left` bytes in all.
 
-    `listing` gives the files of a folder and below it, by their paths in the source. What is not there yet is read at
-    the commit `later`.
+    `listing` gives the files of a folder by their paths in the source. What is not there yet is read at the commit
+    `later`.
     """
 
     source: Source
@@ -148,26 +144,29 @@ class LogSamples:
         return replace(parsed, samples=tuple(one for one in checked if one is not None))
 
     def copies(self, result: Result, path: str, scratch: Path) -> Iterator[tuple[str, list[str], Path | str]]:
-        """The logs beside the result at a path: the name, the leaves, and a copy in a folder of its own in `scratch`.
+        """The logs of the result at a path: the name, the leaves, and a copy in a folder of its own in `scratch`.
 
-        Instead of a copy, why there is none.
+        The name is the path from the folder of the result. Instead of a copy, why there is none.
         """
         is_run = result.format == "helm"
-        folder, _, name = path.rpartition("/")
-        folder = path if is_run else folder
-        below = {file.path.removeprefix(f"{folder}/" if folder else ""): file for file in self.listing(folder)}
-        if is_run:
-            named = dict.fromkeys(result.leaves, STATES) if STATES in below else {}
+        folder = path if is_run else dirname(path)
+        places = [path] if is_run else folders_of_logs(path)
+        there = {file.path: file for place in dict.fromkeys(places) for file in self.listing(place)}
+        states, statistics = (f"{path}/{name}".lstrip("/") for name in (STATES, STATISTICS))
+        if result.format == "inspect":
+            named = dict.fromkeys(result.leaves, path)
+        elif is_run:
+            named = dict.fromkeys(result.leaves, states) if states in there else {}
         else:
-            named = logs_of(result, name, below)
+            named = logs_of(result, path, there)
         for log in dict.fromkeys(named.values()):
-            files = [below[one] for one in ((log, STATISTICS) if is_run else (log,)) if one in below]
+            files = [there[one] for one in ((log, statistics) if is_run else (log,)) if one in there]
             place = Path(mkdtemp(dir=scratch))
             why = self._copy_all(files, place)
             yield (
-                log,
+                relpath(log, folder or "."),
                 [leaf for leaf in named if named[leaf] == log],
-                why or (place if is_run else place / base_name(log)),
+                why or (place if is_run else place / basename(log)),
             )
 
     def _copy_all(self, files: Sequence[ListedFile], place: Path) -> str:
@@ -178,7 +177,7 @@ class LogSamples:
             self.left -= 0 if is_too_much else size
         if is_too_much:
             return f"has {in_units(size)}; {in_units(MOST_OF_PUSH)} of logs are read at once"
-        is_there = all(self._copy(file, place / base_name(file.path)) for file in files)
+        is_there = all(self._copy(file, place / basename(file.path)) for file in files)
         return "" if is_there else "it is gone, or larger than its listing says"
 
     def _copy(self, file: ListedFile, place: Path) -> bool:

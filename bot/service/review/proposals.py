@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from bot.audits.samples.find import folders_of_results
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, read_candidate
 from bot.evaluation.formats import formats
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -204,7 +205,7 @@ def _listing(context: WatchContext, changes: Iterable[Change]) -> Callable[[str]
         there = context.store.files_in(context.name, folder)
         yield from (ListedFile(file.path, file.size) for path, file in there.items() if path not in changed)
         for path, one in changed.items():
-            if one.oid is not None and path.startswith(f"{folder}/" if folder else ""):
+            if one.oid is not None and folder_of(path) == folder:
                 yield ListedFile(path, one.size)
 
     return listing
@@ -216,7 +217,7 @@ def _candidates(context: WatchContext, changes: Iterable[Change]) -> list[tuple[
     A run's folder also has its files of the main branch; where a sample log changes, the results beside it count.
     """
     changed = {one.path: one for one in changes if not one.fault}
-    with_logs = {folder_of(path) for path in changed if is_sample_log(path)}
+    with_logs = {folder for path in changed if is_sample_log(path) for folder in folders_of_results(path)}
     folders = {folder_of(path) for path in changed if path.rpartition("/")[2] in _members()} | with_logs
     there = {path: file for folder in folders for path, file in context.store.files_in(context.name, folder).items()}
     there |= {path: IndexedFile(path, one.oid or "", one.size) for path, one in changed.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
+from bot.audits.samples.find import folders_of_logs, folders_of_results
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, is_of_a_run
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Parsed, Problem
@@ -117,7 +118,7 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
     context.store.mark(context.name, [Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
     runs = {folder_of(path) for path in subjects if is_of_a_run(path)}
-    folders = sorted({folder_of(path) for path in subjects if is_sample_log(path)})
+    folders = sorted({folder for path in subjects if is_sample_log(path) for folder in folders_of_results(path)})
     beside = [path for folder in folders for path in context.store.files_in(context.name, folder)]
     found = [path for path in dict.fromkeys([*subjects, *beside, *sorted(runs - {""})]) if not is_sample_log(path)]
     context.store.mark(context.name, marks("file", found, cause=cause), context.clock())
@@ -168,8 +169,8 @@ def _logs_beside(context: WatchContext, path: str) -> str:
     """What tells the sample logs beside a file, so that it is read again where one of them changes; "" without any."""
     if not asks_samples(context.leaderboard):
         return ""
-    files = context.store.files_in(context.name, folder_of(path))
-    oids = sorted(file.oid for file in files.values() if is_sample_log(file.path))
+    files = [file for place in folders_of_logs(path) for file in context.store.files_in(context.name, place).values()]
+    oids = sorted(file.oid for file in files if is_sample_log(file.path))
     return f" {hashlib.sha256(repr(oids).encode()).hexdigest()[:16]}" if oids else ""
 
 

@@ -94,9 +94,13 @@ def write_lighteval(folder: Path, rows: Rows, value: float) -> Path:
     counted = QUESTIONS if "predictions" in rows[0] else -1  # since 0.11 nothing is counted
     counts = {"original_num_docs": counted, "effective_num_docs": counted}
     data |= {"versions": {task: 0}, "config_tasks": {task: counts}}
-    (folder / f"results_{STAMP}.json").write_text(json.dumps(data))
-    pq.write_table(pa.Table.from_pylist(rows), folder / f"details_{task}_{STAMP}.parquet")
-    return folder / f"results_{STAMP}.json"
+    path = folder / "results" / "acme" / "a" / f"results_{STAMP}.json"
+    details = folder / "details" / "acme" / "a" / STAMP
+    for one in (path.parent, details):
+        one.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data))
+    pq.write_table(pa.Table.from_pylist(rows), details / f"details_{task}_{STAMP}.parquet")
+    return path
 
 
 def inspect_rows() -> Rows:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.audits.samples.check import _by_text, check_leaf, find_logs
+from bot.audits.samples.check import _by_text, check_leaf
+from bot.audits.samples.find import find_logs
 from bot.audits.samples.sample import document_hash, sha256
 from bot.evaluation.formats import parse_result
 from bot.evaluation.result import CheckedSamples, Result

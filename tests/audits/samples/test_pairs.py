@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from bot.audits.samples.check import find_logs
+from bot.audits.samples.find import find_logs, folders_of_results
 from bot.audits.samples.pairs import pair_logs
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -118,6 +118,28 @@ def test_logs_are_found_beside_the_file_of_their_time_and_no_link_is_followed(tm
     of = Result("lm-eval-0.4", Model(), HarnessVersion("lm-eval"), {"toy": LeafResult({}), "link": LeafResult({})})
     assert find_logs(result, of) == {"toy": mine}
     assert find_logs(result, of, tmp_path) == {"toy": mine}
+
+
+@pytest.mark.parametrize("place", ["results/acme/a", "details/acme/a/{time}", "results/acme/a/{time}"])
+def test_logs_are_found_where_lighteval_writes_them(tmp_path: Path, place: str) -> None:
+    """Beside the result, in `details/` beside `results/`, and in a folder of the run, as it pushes them to the Hub."""
+    result = tmp_path / "results" / "acme" / "a" / f"results_{STAMP}.json"
+    folder = tmp_path / place.format(time=STAMP)
+    other = tmp_path / "details" / "acme" / "b" / STAMP
+    for each in (result.parent, folder, other):
+        each.mkdir(parents=True, exist_ok=True)
+    name = f"details_mmlu:anatomy|5_{STAMP}.parquet"
+    for path in (result, folder / name, other / name, folder / "details_mmlu:anatomy|5_2025-01-01T00-00-00.0.parquet"):
+        path.write_text("{}")
+    of = Result("lighteval", Model(), HarnessVersion("lighteval"), {"mmlu:anatomy|5": LeafResult({})})
+    assert find_logs(result, of) == {"mmlu:anatomy|5": folder / name}
+    log = str((folder / name).relative_to(tmp_path))
+    assert str(result.parent.relative_to(tmp_path)) in folders_of_results(log)
+
+    if folder != result.parent:
+        moved = folder.rename(tmp_path / "elsewhere")
+        folder.symlink_to(moved, target_is_directory=True)
+        assert find_logs(result, of) == {}
 
 
 def test_questions_about_one_passage_are_a_cluster(tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""Find the sample logs of a result by the places and names that tools give them.
+
+lm-evaluation-harness writes a log beside the result, lighteval into a folder of the run: `details/<model>/<time>/`
+where the result is in `results/<model>/`, and `<time>/` beside a result that it pushed to the Hub.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bot.audits.samples.helm import STATES
+from bot.audits.samples.records import is_own_file
+from bot.evaluation.result import Result
+
+STAMP = r"_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)"
+LOGS = (
+    re.compile(rf"samples_(?P<task>.+?){STAMP}\.jsonl(\.gz)?"),
+    re.compile(rf"details_(?P<task>.+?){STAMP}\.parquet"),
+)
+TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]*\d")
+RESULTS, DETAILS = "results", "details"
+
+
+def folders_of_logs(path: str) -> list[str]:
+    """The folders in which the logs of the result at a path may lie: its own, and those of lighteval."""
+    *folders, name = path.split("/")
+    time = TIME.search(name)
+    found = [folders]
+    if time:
+        found.append([*folders, time[0]])
+        found += [[*swapped, time[0]] for swapped in _swapped(folders, RESULTS, DETAILS)]
+    return ["/".join(one) for one in found]
+
+
+def folders_of_results(log: str) -> list[str]:
+    """The folders in which the result of a log may lie; the other way of `folders_of_logs`."""
+    *folders, _ = log.split("/")
+    found = [folders]
+    if folders and TIME.fullmatch(folders[-1]):
+        found += [folders[:-1], *_swapped(folders[:-1], DETAILS, RESULTS)]
+    return ["/".join(one) for one in found]
+
+
+def _swapped(folders: list[str], one: str, other: str) -> Iterator[list[str]]:
+    """The folders with each that has one name called the other."""
+    for place, name in enumerate(folders):
+        if name == one:
+            yield [*folders[:place], other, *folders[place + 1 :]]
+
+
+def logs_of(result: Result, path: str, paths: Iterable[str]) -> dict[str, str]:
+    """Which of these files are the sample logs of the result at a path, by leaf.
+
+    A log carries the time of the result in its name; where the result has none, the newest log of each task counts.
+    """
+    time = TIME.search(path.rpartition("/")[2])
+    found: dict[str, tuple[str, str]] = {}
+    for one in paths:
+        last = one.rpartition("/")[2]
+        match = next((match for log in LOGS if (match := log.fullmatch(last))), None)
+        if match and (time is None or match["time"] == time[0]):
+            found[match["task"]] = max(found.get(match["task"], ("", "")), (match["time"], one))
+    spelled = {leaf: result.original_keys.get(leaf, leaf) for leaf in result.leaves}
+    return {leaf: found[text][1] for leaf, text in spelled.items() if text in found}
+
+
+def find_logs(path: Path, result: Result, folder: Path | None = None) -> dict[str, Path]:
+    """The sample logs of a result on this machine, by leaf; no link is followed.
+
+    They lie where the tool writes them, or anywhere below `folder`.
+    """
+    if result.format == "helm":
+        run = path if path.is_dir() else path.parent
+        return dict.fromkeys(result.leaves, run) if is_own_file(run / STATES) else {}
+    if result.format == "inspect":
+        return dict.fromkeys(result.leaves, path)
+    whole = (path.parent.resolve() / path.name).as_posix()
+    places = [place for one in folders_of_logs(whole) if (place := Path(one)).is_dir() and place.resolve() == place]
+    listed = folder.rglob("*") if folder else (one for place in places for one in place.iterdir())
+    return {leaf: Path(log) for leaf, log in logs_of(result, whole, map(str, filter(is_own_file, listed))).items()}
