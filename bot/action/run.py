@@ -100,7 +100,8 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         return verify(run)
     found = with_commits(gather(inputs, trigger, GitHubSource(run.client(), GitHubAddress(trigger.repository)), access))
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
-    judgement = judge(run, found, target)
+    there = target.scan_entries().entries if target and found else []
+    judgement = judge(run, found, there)
     report = make_report(judgement)
     path = write_report(report, environ)
     report_judgement(run, judgement)
@@ -114,7 +115,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
             write_summary(f"{compared}\n", environ)
             status = report_lower(run, comparisons) or status
         if target is not None:
-            published = publish_rows(run, found, judgement, target)
+            published = publish_rows(run, found, judgement, target, there)
         elif trigger.is_proposal:
             keep_comment(run, judgement, compared)
     except BotError as failure:
@@ -137,16 +138,15 @@ def status_of(inputs: Inputs, judgement: Judgement) -> int:
     return 1 if any(finding.severity in fatal for finding in findings_in(judgement)) else 0
 
 
-def judge(run: Run, found: Sequence[Place], target: Target | None) -> Judgement:
+def judge(run: Run, found: Sequence[Place], there: Sequence[Entry] = ()) -> Judgement:
     """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
     read = [place.parse() for place in found]
     parsed = [one for one in read if isinstance(one, Parsed)]
     if asks_samples(run.leaderboard):
         parsed = with_samples(parsed, [_with_origin(run, place) for place in found], run.trigger.workspace)
     unread = [one for one in read if isinstance(one, UnreadPath)]
-    entries = target.scan_entries().entries if target and found else []
     look_up = open_look_up(run.access, cached_answers(run.environ), run.say)
-    judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(entries))
+    judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(there))
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
 
 
@@ -186,7 +186,7 @@ def compare_with_others(
     if to == BASE:
         source = GitHubSource(run.client(), GitHubAddress(run.trigger.repository))
         base = base_places(found, run.inputs, run.trigger, source)
-        rows = list(judge(run, base, None).rows)
+        rows = list(judge(run, base).rows)
         others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
         others = entries_of(open_target(to, run.access), run.leaderboard)
@@ -227,7 +227,9 @@ def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
     return int(is_lower)
 
 
-def publish_rows(run: Run, found: Sequence[Place], judgement: Judgement, target: Target) -> list[str]:
+def publish_rows(
+    run: Run, found: Sequence[Place], judgement: Judgement, target: Target, there: Sequence[Entry]
+) -> list[str]:
     """Publish what is not rejected, rebuild the board, and give the URLs of what was written."""
     target.check()
     counted = {file.path for row in judgement.rows for file in row.files}
@@ -236,7 +238,7 @@ def publish_rows(run: Run, found: Sequence[Place], judgement: Judgement, target:
     for key, why in made.refused.items():
         run.warn(f"not published: {key}: {why}")
     where = []
-    for done in publish(made.entries, target, run.inputs.form):
+    for done in publish(made.entries, target, run.inputs.form, there):
         run.say(f"{done.subject}: {done.decision.why} {done.where}")
         where += [done.where] if done.where else []
     if rebuild_board(target, run.leaderboard):

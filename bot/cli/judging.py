@@ -19,8 +19,8 @@ from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
-from bot.platforms.platform import open_target
 from bot.processes import choose_jobs, run_jobs, without_collector
+from bot.publishing.entry import Entry
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
@@ -61,7 +61,7 @@ FILE_LIMIT = Annotated[
 def judge_paths(
     paths: list[str],
     leaderboard: Leaderboard,
-    board: str = "",
+    board: Iterable[Entry] = (),
     *,
     names: list[str] | None = None,
     quiet: bool = False,
@@ -74,14 +74,15 @@ def judge_paths(
     """Read the files at `paths` with `jobs` processes, judge each submission and join them into rows.
 
     With `as_committed` a file that lies in a git checkout counts as one of its repository, with the date of its commit.
-    The sample logs beside the files are read where the leaderboard asks for them, or with `samples`.
+    The sample logs beside the files are read where the leaderboard asks for them, or with `samples`. `board` are the
+    rows that they are compared with.
     """
     judge = Judge(
         leaderboard,
         datetime.now(UTC).date(),
         names=parse_names(names or []),
         look_up=_open_look_up() if online else no_look_up,
-        known=_rows_at(board) if board else None,
+        known=_known_rows(board),
     )
     places = find_places(paths, read_access(), max_bytes)
     places = with_commits(in_repositories(places) if as_committed else places)
@@ -177,11 +178,12 @@ def _packed(place: Place) -> bytes | UnreadPath:
     return found.to_bytes() if isinstance(found, Parsed) else found
 
 
-def _rows_at(board: str) -> KnownRows:
-    """The rows that are on a target."""
+def _known_rows(board: Iterable[Entry]) -> KnownRows | None:
+    if not board:
+        return None
     from bot.publishing.board import known_rows
 
-    return known_rows(open_target(board, read_access()).scan_entries().entries)
+    return known_rows(board)
 
 
 def warn(message: str) -> None:

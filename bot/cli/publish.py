@@ -65,13 +65,14 @@ def publish(
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form)
     target.check()
+    there = target.scan_entries().entries
     judgement, places = judge_paths(
-        paths, declared, to, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes, as_committed=True
+        paths, declared, there, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes, as_committed=True
     )
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in places if place.name in counted)
     made = make_entries(judgement.rows, evidence)
-    for result in publish_entries(made.entries, target, form, dry_run=dry_run):
+    for result in publish_entries(made.entries, target, form, there, dry_run=dry_run):
         _print_result(result, is_dry_run=dry_run)
     for key, why in made.refused.items():
         warn(f"not published: {key}: {why}")

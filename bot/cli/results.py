@@ -31,6 +31,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import open_leaderboard, reader_of
+from bot.platforms.platform import open_target
 from bot.processes import JOBS
 from bot.publishing.entry import Entry
 from bot.reporting.escape import brief
@@ -69,7 +70,7 @@ def check(
     judgement, places = judge_paths(
         paths,
         declared,
-        board,
+        open_target(board, read_access()).scan_entries().entries if board else (),
         names=model_name,
         quiet=quiet,
         online=online,

@@ -25,10 +25,11 @@ from tests.action.jobs import (
     without_report,
 )
 from tests.platforms.github.fixtures import BOARD, github
+from tests.service.test_rows_beside import BESIDE, LOWER
 from tests.world.github_runner import BASH, EXPRESSION, ROOT, HereRunner, Ran, Runner
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
-from tests.world.results import result
+from tests.world.results import path_of, result
 
 __all__ = ["github", "here", "hub", "runner", "temp"]
 
@@ -62,6 +63,19 @@ def test_the_board_is_published_as_a_site_where_one_is_named(github: GitHubServe
     assert "no site: there is no row on the board yet" in first.log
     assert ran.status == 0, ran.log
     assert b"acme/atlas-7b" in github.state.repos[BOARD].git.read("heads/gh-pages", "index.html")
+
+
+def test_a_new_row_says_how_it_differs_from_another_of_its_model(github: GitHubServer, here: HereRunner) -> None:
+    event, sha = push(github, {GOOD: result()})
+    assert here.run("push", event, token="app-token", sha=sha, **{**PUBLISH, "as": "commit"}).status == 0
+    later = path_of(time="2026-03-03T10-00-00.000000")
+    event, sha = push(github, {later: result(right=(40, 40, 40), revision=2)})
+    ran = here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+
+    assert ran.status == 0, ran.log
+    (request,) = github.state.repos[BOARD].pulls()
+    assert BESIDE in request.body
+    assert LOWER in request.body
 
 
 @pytest.mark.campaign

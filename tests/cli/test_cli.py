@@ -19,6 +19,9 @@ from bot.cli.app import SOURCES, app
 from bot.evaluation.rules import ALL_RULES
 from tests.command import BOT, bot
 from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT
+from tests.service.test_rows_beside import BESIDE, LOWER
+from tests.world.local_git import git
+from tests.world.results import TINY, result
 
 COMMANDS = sorted(SOURCES)
 
@@ -182,6 +185,19 @@ def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: 
     assert "--sources DIR" in err
     assert out.startswith(f"open-request  {key}  ")
     assert bot(*call)[:2] == (0, f"unchanged  {key}\n")
+
+
+def test_a_new_row_says_how_it_differs_from_another_of_its_model(tmp_path: Path) -> None:
+    files = {"first": result(), "second": result(right=(40, 40, 40), revision=2)}
+    (tmp_path / "tiny.toml").write_text(TINY)
+    for name, content in files.items():
+        (tmp_path / f"{name}.json").write_bytes(content)
+    call = ("--leaderboard", tmp_path / "tiny.toml", "--to", tmp_path / "board", "--as")
+    assert bot("publish", tmp_path / "first.json", *call, "commit")[0] == 0
+    assert bot("publish", tmp_path / "second.json", *call, "pull-request")[0] == 0
+    said = git(tmp_path / "board", "log", "--all", "--format=%B")
+    assert said.count(BESIDE) == 1
+    assert LOWER in said
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

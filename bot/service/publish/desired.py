@@ -172,10 +172,13 @@ def present_text(state: CurrentState) -> PostText:
     )
 
 
-def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bool = False) -> list[PublishResult]:
+def publish(
+    entries: Iterable[Entry], target: Target, form: Form, there: Sequence[Entry] = (), *, dry_run: bool = False
+) -> list[PublishResult]:
     """Publish rows; of several entries with one key the most complete, then the newest is the row's.
 
-    As commits, the rows of a leaderboard that change are stored together.
+    As commits, the rows of a leaderboard that change are stored together. `there` are the rows at the target: what is
+    said of a new one compares it with another of its model.
     """
     by_key: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -185,7 +188,8 @@ def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bo
     if form == "commit":
         for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
             stored |= _stored_together([one for one in chosen if one.leaderboard.id == board], target, dry_run=dry_run)
-    return [stored.get(one.key) or _publish_row(one, target, form, dry_run=dry_run) for one in chosen]
+    rows = [_row_of(one, target, there) for one in chosen]
+    return [stored.get(row.key) or _publish_row(row, target, form, dry_run=dry_run) for row in rows]
 
 
 def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool) -> dict[str, PublishResult]:
@@ -210,14 +214,15 @@ def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool)
     return retry_write(write_once) if len(rows) > 1 else {}
 
 
-def _row_of(entry: Entry, target: Target) -> DesiredRow:
-    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name)
+def _row_of(entry: Entry, target: Target, there: Sequence[Entry] = ()) -> DesiredRow:
+    model = f"{entry.key.rpartition('/')[0]}/"
+    beside = [one for one in there if one.key.startswith(model) and one.key != entry.key]
+    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name, beside=beside)
 
 
-def _publish_row(entry: Entry, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
+def _publish_row(row: DesiredRow, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
     """Publish one row where it is proposed already, else in a request of its own."""
-    row = _row_of(entry, target)
-    shared = rolling_mark(entry.leaderboard.id)
+    shared = rolling_mark(row.leaderboard)
     if form == "pull-request":
         request = target.read_state(shared, (row.path,)).request
         if request is not None and row.path in request.files:
@@ -229,5 +234,5 @@ def _publish_row(entry: Entry, target: Target, form: Form, *, dry_run: bool) -> 
                 form,
                 dry_run=dry_run,
             )
-            return PublishResult(entry.key, done.decision, done.where)
+            return PublishResult(row.key, done.decision, done.where)
     return reconcile(target, row.mark, (row.path,), lambda state: row.at(state, form), form, dry_run=dry_run)
