@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import fsum, isclose, isfinite, sqrt
 from typing import Literal
@@ -481,19 +481,25 @@ def _of_score(task: TaskScore) -> MeasuredTask:
     return MeasuredTask(task.id, score, task.stderr, metric, 1.0, leaves, counts, span, samples, weights)
 
 
+@lru_cache(maxsize=1_000)
+def _bound(text: str) -> float:
+    """The double next to a bound; the rows of a board share a few."""
+    return float(Fraction(text))
+
+
 def _weights(task: TaskScore) -> tuple[float, ...] | None:
     """What a share of 1 of each leaf is worth in a score: the leaves count alike, or by their questions.
 
     None for a score that is clipped, or of several metrics; empty for that of one leaf.
     """
-    lows = [float(Fraction(leaf.lower_bound)) for leaf in task.leaves]
+    lows = [_bound(leaf.lower_bound) for leaf in task.leaves]
     if len({leaf.metric for leaf in task.leaves}) > 1 or any(
         leaf.raw < low for leaf, low in zip(task.leaves, lows, strict=True)
     ):
         return None
     if len(task.leaves) == 1:
         return ()
-    points = [100 / (float(Fraction(leaf.upper_bound)) - low) for leaf, low in zip(task.leaves, lows, strict=True)]
+    points = [100 / (_bound(leaf.upper_bound) - low) for leaf, low in zip(task.leaves, lows, strict=True)]
     for parts in ([1] * len(points), [leaf.samples or 0 for leaf in task.leaves]):
         weights = tuple(part / (sum(parts) or 1) * one for part, one in zip(parts, points, strict=True))
         score = fsum(weight * (leaf.raw - low) for weight, leaf, low in zip(weights, task.leaves, lows, strict=True))
@@ -504,7 +510,7 @@ def _weights(task: TaskScore) -> tuple[float, ...] | None:
 
 def _counts_of(leaf: LeafScore) -> tuple[tuple[int, int] | None, float]:
     """The counts of a column of one leaf, where its score is not clipped, and the points that a share of 1 is worth."""
-    lower, upper = float(Fraction(leaf.lower_bound)), float(Fraction(leaf.upper_bound))
+    lower, upper = _bound(leaf.lower_bound), _bound(leaf.upper_bound)
     is_proportion = (
         upper == 1 and leaf.raw >= lower and not is_mean_of_proportions(leaf.id, leaf.metric.partition(",")[0])
     )
