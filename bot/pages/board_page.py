@@ -105,7 +105,7 @@ def _figures(content: PageContent) -> Iterator[Figure]:
     if len({date[:DAY] for date, _, _ in dated}) >= FEW:
         points = [(name, date, value) for date, name, value in dated]
         axis = fitting("average (points)", [value for _, _, value in dated])
-        yield over_time("Averages by the day of measurement, and the best up to each day.", points, axis)
+        yield over_time("Averages by the date of the row, and the best up to each day.", points, axis)
 
 
 def _columns(content: PageContent) -> list[Column]:
@@ -122,7 +122,7 @@ def _columns(content: PageContent) -> list[Column]:
         *([Column("size", "Size (B)")] if content.has_sizes else []),
         Column("precision", "Precision", "text"),
         Column("chat", "Template", "text"),
-        Column("date", "Measured", "text"),
+        Column("date", "Date", "text"),
         Column("warnings", "Warnings"),
     ]
 

@@ -13,6 +13,7 @@ from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import Figure, fitting, histogram, scatter
+from bot.publishing.board import TIE
 
 MOVED = 20  # rows of the table of ranks
 
@@ -28,6 +29,27 @@ class Moved:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The row with the highest score of a column, and half of its interval, None if that is unknown."""
+
+    score: float
+    reach: float | None
+    model: str
+    page: str
+
+
+def _best(content: PageContent, task: str) -> Best | None:
+    """The first of the rows with the highest score; None if no row has one."""
+    found = [
+        Best(score.score, score.stderr and TIE * score.stderr, row.entry.model.id, row_page(name))
+        for name, row in content.rows.items()
+        for score in row.entry.tasks
+        if score.id == task and score.score is not None
+    ]
+    return max(found, key=lambda one: one.score, default=None)
+
+
 def column_page_of(content: PageContent, task: Task) -> bytes:
     """The page of one column."""
     board = content.board
@@ -40,6 +62,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         "column.html",
         column_page(task.id),
         task=task,
+        best=_best(content, task.id),
         count=len(values),
         missing=len(scores) - len(values),
         figures=drawn,

@@ -240,7 +240,8 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     compared = [
         compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
     ]
-    found = [_by_task(one) for one in compared]
+    have = [None not in (entries[0].average, other.average) for other in entries[1:]]
+    found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
     return {
         "sentences": [sentence(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
         "figures": [
@@ -261,11 +262,11 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     }
 
 
-def _by_task(comparison: RunComparison | None) -> dict[str, ComparedTask]:
-    """The comparisons of the tasks by id, and that of the averages."""
+def _by_task(comparison: RunComparison | None, *, has_averages: bool) -> dict[str, ComparedTask]:
+    """The comparisons of the tasks by id, and that of the averages where both rows have one."""
     if comparison is None:
         return {}
-    average = {"average": comparison.average} if comparison.average else {}
+    average = {"average": comparison.average} if comparison.average and has_averages else {}
     return average | {one.id: one for one in comparison.tasks}
 
 

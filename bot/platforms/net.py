@@ -46,6 +46,24 @@ MOST_BYTES = 256_000_000  # of one answer of an API, unpacked; GitHub's largest 
 LISTING = 1800.0  # seconds for a listing with all its pages
 
 
+# By a part of the name that the libraries give to a failure, the first that fits; their names say nothing to a person.
+IN_WORDS = (
+    ("Timeout", "no answer in time"),
+    ("Proxy", "the proxy let nothing through"),
+    ("SSL", "no secure connection"),
+    ("ConnectError", "no connection"),
+    ("ConnectionError", "no connection"),
+    ("LocalProtocol", "the request cannot be sent"),
+    ("Redirects", "it redirects without an end"),
+    ("", "the connection broke off"),
+)
+
+
+def in_words(failure: BaseException) -> str:
+    """Why a call got no whole answer, for a person."""
+    return next(words for part, words in IN_WORDS if part in type(failure).__name__)
+
+
 def is_outage(failure: BaseException) -> bool:
     """Tell whether a service failed, so that the same call may do later."""
     return isinstance(failure, Unavailable)

@@ -367,10 +367,10 @@ def _file(file: Evidence) -> str:
     where = f" in {code(label_of(file.source))}" if file.source else ""
     commit = f" at {code(file.commit)}" if file.commit else ""
     harness = code(file.harness.version or file.harness.git_hash or "version unknown")
-    measured = f", measured {file.date}" if file.date else ""
+    dated = f", dated {file.date}" if file.date else ""
     url = evidence_url(file)
     place = f"[{code(file.path)}]({url}){where}{commit}" if url else f"{code(file.path)}{where}{commit}"
-    return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{measured}"
+    return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{dated}"
 
 
 def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:

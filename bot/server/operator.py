@@ -138,10 +138,11 @@ class OperatorRoutes:
         state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(watch))
         after = place_of(request.query_params.get("after", ""))
         cause = request.query_params.get("cause", "")[:LONGEST_CAUSE] if state == "failing" else ""
-        found = self.views.items(watch, state, after, PAGE + 1, cause=cause)
+        causes = [one for one in self.views.store.causes(watch, CAUSES) if one.count > 1] if state == "failing" else []
+        # Items of one cause are one line, until a person asks for them.
+        grouped = [] if cause else [one.reason for one in causes]
+        found = self.views.items(watch, state, after, PAGE + 1, cause=cause, without=grouped)
         last = found[PAGE - 1] if len(found) > PAGE else None
-        shown = cause or not after
-        causes = self.views.store.causes(watch, CAUSES) if state == "failing" and shown else []
         return self._page(
             "items.html",
             "items",
@@ -150,7 +151,7 @@ class OperatorRoutes:
             states=STATES,
             state=state,
             items=found[:PAGE],
-            causes=[one for one in causes if one.count > 1 and (not cause or one.reason == cause)],
+            causes=[one for one in causes if (one.reason == cause if cause else not after)],
             cause=cause,
             clock_of=moment,
             note="It is tried now." if request.query_params.get("tried") else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
@@ -101,10 +101,17 @@ class Views:
     # items
 
     def items(
-        self, watch: str, state: ItemState, after: ItemPlace | None, limit: int = PAGE, *, cause: str = ""
+        self,
+        watch: str,
+        state: ItemState,
+        after: ItemPlace | None,
+        limit: int = PAGE,
+        *,
+        cause: str = "",
+        without: Sequence[str] = (),
     ) -> list[ItemView]:
-        """Items in one state, of one cause if it is named, those after a place."""
-        return [_item(one) for one in self.store.items_page(watch, state, after, limit, cause=cause)]
+        """Items in one state, those after a place; see `items_page` of the store."""
+        return [_item(one) for one in self.store.items_page(watch, state, after, limit, cause=cause, without=without)]
 
     def busiest_state(self, watch: str) -> ItemState:
         """The first state, from failing on, in which there is anything."""

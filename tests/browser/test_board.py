@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from bot.pages.compare_page import compare_live
 from tests.browser.conftest import Opener, launch
@@ -186,7 +188,7 @@ def test_what_is_shown_can_be_copied_as_markdown(watch: Opener) -> None:
     error = 1.96 * (first.entry.stderr or 0.0)
     assert len(lines) == 10
     assert head.startswith("| Rank | Model | Average | IFEval | BBH |")
-    assert "Measured" not in head
+    assert "Date" not in head
     start = f"| {first.ranks} | {first.entry.model.id} | {first.entry.average:.2f} ±{error:.1f} |"
     assert lines[0].startswith(start)
 
@@ -253,6 +255,43 @@ def test_the_heads_the_name_and_the_average_stay_in_sight(watch: Opener) -> None
     top, head, row = page.evaluate(seen)
     assert top <= 1
     assert head == row == [1, 2]
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+def test_head_name_and_average_are_in_sight_at_row_500_and_at_the_last_column(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    rows = [
+        replace(row, key=f"{row.key}-{part}", model=replace(row.model, id=f"{row.model.id}-{part}"))
+        for row in generated(200)
+        for part in range(3)
+    ]
+    site = site_of(tuple(rows))
+    for path in (
+        "index.html",
+        *(path for path in site if path.endswith((".css", ".js")) and path != "compare-data.js"),
+    ):
+        (tmp_path / path).write_bytes(site[path])
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    page.goto(f"file://{tmp_path}/index.html")
+    for _ in range(3):  # the heights of the parts above become known as they come near the screen
+        page.evaluate("""() => {
+            const frame = document.querySelector('.frame'), row = document.querySelectorAll('#board tbody tr')[499];
+            frame.scrollLeft = 1e5;
+            frame.scrollTop += row.getBoundingClientRect().top - frame.getBoundingClientRect().top - 200;
+        }""")
+        page.wait_for_timeout(100)
+    seen = page.evaluate("""() => {
+        const row = document.querySelectorAll('#board tbody tr')[499];
+        const isSeen = cell => {
+            const {left, top, width, height} = cell.getBoundingClientRect();
+            return document.elementFromPoint(left + width / 2, top + height / 2)?.closest('td, th') === cell;
+        };
+        const cells = one => [one.cells[1], one.cells[2], one.cells[one.cells.length - 1]];
+        return [document.querySelector('#board thead tr'), row].flatMap(cells).map(isSeen);
+    }""")
+    page.close()
+    assert seen == [True] * 6
 
 
 def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:

@@ -119,7 +119,9 @@ def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, servi
 def test_without_script_everything_is_there(watch: Opener, service: Service) -> None:
     store = service.contexts.store
     store.mark("open-llm", [Mark("sweep", "without script", TARGET)], NOW)
-    store.fail(next(one for one in store.all("open-llm") if one.subject == "without script"), "failed", NOW + 500)
+    store.fail(
+        next(one for one in store.all("open-llm") if one.subject == "without script"), "failed at once", NOW + 500
+    )
     watched = watch("service", java_script_enabled=False)
     page = watched.open("items?state=failing")
     page.click('[aria-label="Try now: sweep without script"]')

@@ -17,7 +17,7 @@ from tests.evaluation.judging import ROOT
 
 BLOCK = re.compile(r'^ {3}```(\w+) title="([^"]+)"\n(.*?)^ {3}```$', re.MULTILINE | re.DOTALL)
 # What was compiled stays: compiling all of it anew takes longer than the tests.
-LEFT_OUT = shutil.ignore_patterns("node_modules", ".chromium", "*.whl", "*.png")
+LEFT_OUT = shutil.ignore_patterns("node_modules", ".chromium", ".firefox", "*.whl", "*.png")
 # One interpreter for several calls: most of a call's time is its start.
 CALLS = """
 import json, sys

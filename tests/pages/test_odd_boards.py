@@ -46,7 +46,7 @@ def pages_of(site: Site, folder: str) -> list[str]:
 
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
-    assert "1 ranked row, measured" in text(site, "index.html")
+    assert "1 ranked row, the newest of" in text(site, "index.html")
     assert "1 row: one file" in text(site, "about.html")
     assert "1 row with a score." in text(site, "columns/bbh.html")
     assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
@@ -54,7 +54,7 @@ def test_one_row_is_told_in_the_singular() -> None:
 
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     site = site_of(tuple(map(without_first, generated(3))))
-    assert "No row has a rank yet, 3 incomplete, measured" in text(site, "index.html")
+    assert "No row has a rank yet, 3 incomplete, the newest of" in text(site, "index.html")
     row = text(site, pages_of(site, "rows/")[0])
     assert "because 1 subtask is missing: ifeval." in row
     assert "lm_eval --model hf --model_args 'pretrained=org-0/model-000,revision=" in row

@@ -38,7 +38,7 @@ def test_the_text_of_a_new_row() -> None:
 | **Average** | | **58.33 ± 6.08** |
 
 - File: `acme__atlas-7b/results_2026-11-01T10-00-00.json`, SHA-256 `{row.evidence[0].sha256}`, \
-`lm-evaluation-harness` `abcdef12`, measured 2026-10-31T22:40:00Z
+`lm-evaluation-harness` `abcdef12`, dated 2026-10-31T22:40:00Z
 - Check it: `leaderboard-bot explain acme__atlas-7b/results_2026-11-01T10-00-00.json --leaderboard \
 {declaration_path(row.leaderboard.digest)}`
   {LATER}

@@ -2,13 +2,12 @@
 "use strict";
 (() => {
   const { $, make, mark, read, write, text: queryOf } = globalThis.page;
-  const main = $("board");
   const tables = [...document.querySelectorAll("table.board")];
   const inOrder = tables.map((table) => [...table.tBodies].flatMap((body) => [...body.rows]));
   const shown = inOrder.map((all) => [...all]); // as they stand on the page, from the top down
   const rows = inOrder.flat();
   const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
-  const heads = [...main.tHead.rows[0].cells];
+  const heads = [...tables[0].tHead.rows[0].cells];
   const names = heads.map((head) => head.dataset.name);
   // What not every visit needs is made when it is asked for the first time.
   const once = (prepare) => {

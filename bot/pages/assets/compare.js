@@ -135,7 +135,8 @@
     const short = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
     const heads = new Set(short).size === short.length ? short : chosen.map(titleOf);
     const compared = picked.slice(1).map((row) => compare(picked[0], row));
-    const pairs = compared.map(({ found: each, average }) => [average, ...ids.map((_, task) => each.find((one) => one.task === task))]);
+    const hasAverages = (row) => picked[0].average !== null && row.average !== null;
+    const pairs = compared.map(({ found: each, average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...ids.map((_, task) => each.find((one) => one.task === task))]);
     const values = axes.map((_, a) => picked.map((one) => texts[one.axes[a]]));
     const same = axes.filter((_, a) => new Set(values[a]).size === 1);
     const differ = axes.flatMap((axis, a) => (same.includes(axis) ? [] : [line(axis, values[a].map((value) => make("td", value, { class: "wrap" })))]));

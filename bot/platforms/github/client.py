@@ -22,7 +22,7 @@ from urllib3.exceptions import LocationValueError
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import Contents, check_file, lazy_property
 from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted, rate_limit_wait, translated
-from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, within, wrote_nothing
+from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, in_words, within, wrote_nothing
 from bot.platforms.platform import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.source import TooLarge
 
@@ -122,7 +122,7 @@ class GitHubClient:
             except (InvalidURL, LocationValueError) as error:
                 raise CallError(NO_ADDRESS) from error
             except (RequestException, httpx.TransportError, OSError) as error:
-                why = asked.about(f"no answer ({type(error).__name__})")
+                why = asked.about(in_words(error))
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
             except ODD_ANSWERS as error:
                 why = asked.about(f"the answer is not from GitHub ({type(error).__name__})")

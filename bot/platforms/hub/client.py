@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -51,6 +52,7 @@ from bot.platforms.net import (
     Backoff,
     Limits,
     current_limits,
+    in_words,
     key_of,
     seconds_in,
     within,
@@ -62,6 +64,7 @@ from bot.platforms.writes import check_lease
 SERVICE = "the Hub"
 TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN"  # noqa: S105 - a sentence
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
+ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
 
 
@@ -117,14 +120,18 @@ def translated(error: Exception) -> BotError | None:
         return translated_status(error.response, message.splitlines()[0][:300])
     if isinstance(error, httpx2.HTTPError):
         request = getattr(error, "_request", None)
-        name = type(error).__name__
         # What cannot be sent is told with its headers, of which one is the token.
-        why = name if isinstance(error, httpx2.LocalProtocolError) else f"{name}: {str(error)[:200]}"
+        why = in_words(error) if isinstance(error, httpx2.LocalProtocolError) else _with_reason(error)
         landed = request is not None and is_write(request) and not isinstance(error, httpx2.ConnectError)
         return Unavailable(SERVICE, about(request, why) if request else why, may_have_landed=landed)
     if isinstance(error, ConnectionError):
-        return Unavailable(SERVICE, f"{type(error).__name__}: {str(error)[:200]}", may_have_landed=True)
+        return Unavailable(SERVICE, _with_reason(error), may_have_landed=True)
     return None
+
+
+def _with_reason(error: Exception) -> str:
+    said = ERROR_NUMBER.sub("", str(error))[:200]
+    return f"{in_words(error)} ({said})" if said else in_words(error)
 
 
 @contextmanager

@@ -53,10 +53,21 @@ class Listings(Database):
     """Pages of items and submissions."""
 
     def items_page(
-        self, watch: str, state: ItemState, after: ItemPlace | None, limit: int, *, cause: str = ""
+        self,
+        watch: str,
+        state: ItemState,
+        after: ItemPlace | None,
+        limit: int,
+        *,
+        cause: str = "",
+        without: Sequence[str] = (),
     ) -> list[Item]:
-        """Items in one state, of one cause if it is named, in the order of kind, target and subject, after a place."""
-        where = [items.c.watch == watch, _in_state(state), *([_cause == cause] if cause else [])]
+        """Items in one state after a place, in the order of kind, target and subject.
+
+        Where `cause` is named, those of it; `without` are causes that are left out.
+        """
+        where = [items.c.watch == watch, _in_state(state)]
+        where += [*([_cause == cause] if cause else []), *([_cause.not_in(without)] if without else [])]
         if after is not None:
             where.append(tuple_(items.c.kind, items.c.target, items.c.subject) > tuple_(*after))
         found = select(items).where(*where).order_by(items.c.kind, items.c.target, items.c.subject).limit(limit)

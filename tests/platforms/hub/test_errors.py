@@ -12,8 +12,10 @@ from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.hub.client import hub_errors
 
 CASES: list[tuple[Exception, type[BotError], str]] = [
-    (ConnectionResetError("by peer"), Unavailable, "ConnectionResetError: by peer"),
-    (httpx2.ReadTimeout("too slow"), Unavailable, "ReadTimeout: too slow"),
+    (ConnectionResetError("by peer"), Unavailable, "the connection broke off (by peer)"),
+    (httpx2.ReadTimeout("too slow"), Unavailable, "no answer in time (too slow)"),
+    (httpx2.ConnectError("[Errno 111] Connection refused"), Unavailable, "reached: no connection (Connection refused)"),
+    (httpx2.RemoteProtocolError(""), Unavailable, "reached: the connection broke off"),
     (JSONDecodeError("no JSON", "<html>", 0), Unavailable, "refs: the answer is not from the Hub (JSONDecode"),
     (KeyError("sha"), Unavailable, "refs: the answer is not from the Hub (KeyError)"),
     (HFValidationError("Repo id\n  is odd"), Refused, "Repo id is odd"),
@@ -39,7 +41,7 @@ def test_a_header_that_cannot_be_sent_is_not_told_for_it_may_be_the_token() -> N
     with pytest.raises(Unavailable) as raised, hub_errors():
         raise httpx2.LocalProtocolError("Illegal header value b'Bearer hf_secret'")
 
-    assert "LocalProtocolError" in str(raised.value)
+    assert "the request cannot be sent" in str(raised.value)
     assert "secret" not in str(raised.value)
 
 
