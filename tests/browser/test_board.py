@@ -277,6 +277,7 @@ def test_head_name_and_average_are_in_sight_at_row_500_and_at_the_last_column(
     for _ in range(3):  # the heights of the parts above become known as they come near the screen
         page.evaluate("""() => {
             const frame = document.querySelector('.frame'), row = document.querySelectorAll('#board tbody tr')[499];
+            frame.scrollIntoView();
             frame.scrollLeft = 1e5;
             frame.scrollTop += row.getBoundingClientRect().top - frame.getBoundingClientRect().top - 200;
         }""")

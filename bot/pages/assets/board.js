@@ -130,7 +130,9 @@
     sorted.forEach((all, which) => lay(which, all.filter(fits)));
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
-    $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${order}.`;
+    const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
+    const found = best ? ` Best average of these: ${text(best, 1)}, ${best.cells[2].firstChild.textContent.trim()}.` : "";
+    $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${order}.${found}`;
   };
 
   let hidden = new Set();
