@@ -30,10 +30,10 @@ from bot.platforms.platform import Access
 from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
-from bot.service.items import marks
 from bot.service.judge.reading import judged
 from bot.service.settings.config import parse_settings
 from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect, folder_of
+from bot.service.store.items import marks
 from tests.world.results import TINY, result
 
 BARS = {"/": 0.2, "webhook": 0.05}

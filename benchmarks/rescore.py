@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.service.context import WatchContext
-from bot.service.items import Mark
 from bot.service.judge.reading import judge_again, judged
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, StoredSubmission, batches, connect, folder_of
+from bot.service.store.items import Mark
 from tests.world.results import TINY, path_of, result
 
 WINDOW, FILES = 300.0, 5_000  # seconds of the Hub's window, and the files that a free account may ask for in it

@@ -25,9 +25,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bot.errors import Unavailable
 from bot.platforms.net import Budgets, bulk_work
 from bot.processes import choose_jobs
-from bot.service.items import Item, Kind, Mark, wait_after
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import Store, connect
+from bot.service.store.items import Item, Kind, Mark
+from bot.service.watch.outcome import wait_after
 from bot.service.watch.workers import QUIET, SHORTEST_WAIT
 
 WINDOW = 300.0  # seconds of the Hub's windows

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.push_cost import kind_of  # noqa: E402
 from bot.evaluation.leaderboard import parse_leaderboard  # noqa: E402
-from bot.publishing.card import declaration_path  # noqa: E402
+from bot.publishing.entry import declaration_path  # noqa: E402
 from tests.evaluation.judging import entry_from  # noqa: E402
 from tests.world.hub import Hub  # noqa: E402
 from tests.world.results import TINY, path_of, result  # noqa: E402

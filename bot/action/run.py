@@ -32,8 +32,8 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.inputs import Place, commit_dates, evidence_of, open_leaderboard, reader_of, with_commits
-from bot.platforms.platform import Opener, open_target
+from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
+from bot.platforms.platform import Opener, open_leaderboard, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import known_rows, make_board
 from bot.publishing.compared_rows import compared_rows, comparisons_markdown, counterpart
@@ -50,7 +50,7 @@ from bot.service.checks.badge import to_json, write_badge
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
-from bot.service.judge.samples import LogsBeside, asks_samples, with_samples
+from bot.service.judge.samples import LogsBeside, with_samples
 from bot.service.publish.desired import publish
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board
 from bot.service.settings.environment import cached_answers, read_access
@@ -142,7 +142,7 @@ def judge(run: Run, found: Sequence[Place], there: Sequence[Entry] = ()) -> Judg
     """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
     read = [place.parse() for place in found]
     parsed = [one for one in read if isinstance(one, Parsed)]
-    if asks_samples(run.leaderboard):
+    if run.leaderboard.asks_samples:
         parsed = with_samples(parsed, [_with_origin(run, place) for place in found], run.trigger.workspace)
     unread = [one for one in read if isinstance(one, UnreadPath)]
     look_up = open_look_up(run.access, cached_answers(run.environ), run.say)

@@ -18,13 +18,12 @@ from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.submission import Parsed
 from bot.platforms.history import history_of
-from bot.platforms.inputs import declaration_at, local_places, open_leaderboard
-from bot.platforms.platform import Opener, open_target
+from bot.platforms.inputs import local_places
+from bot.platforms.platform import Opener, declaration_at, open_leaderboard, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
-from bot.publishing.card import declaration_path
 from bot.publishing.changes import BoardChange
-from bot.publishing.entry import Declared, Entry
+from bot.publishing.entry import Declared, Entry, declaration_path
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, params_in, read_verified, with_file
 from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH

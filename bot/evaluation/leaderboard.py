@@ -219,6 +219,11 @@ class Leaderboard(DeclarationModel):
         return _digest(_without_words(self._declared))
 
     @property
+    def asks_samples(self) -> bool:
+        """Tell whether it looks at sample logs."""
+        return self.evidence.samples != "ignored"
+
+    @property
     def deciding(self) -> Any:
         """What decides verdicts and scores, with the keys that have their default."""
         return _without_words(self.model_dump(mode="json"))

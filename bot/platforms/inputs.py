@@ -1,4 +1,4 @@
-"""Open what the command line names: the files of a PATH, here or in a dataset on the Hub, and a declaration.
+"""Open what the command line names: the files of a PATH, here or in a dataset on the Hub.
 
 Of local files these are the named ones, and all below the named folders.
 """
@@ -6,47 +6,21 @@ Of local files these are the named ones, and all below the named folders.
 from __future__ import annotations
 
 import os
-import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from functools import cache
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from bot.errors import CallError, MalformedDeclaration
+from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
-from bot.evaluation.finding import in_units
-from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, load_shipped, parse_leaderboard, shipped
+from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.caches import blob_id
 from bot.platforms.platform import Access, refuse_pasted
-from bot.platforms.source import LastCommit, Source, TooLarge
-from bot.publishing.entry import Declared, Evidence
-
-if TYPE_CHECKING:  # `check` opens no target
-    from bot.platforms.target import Target
-import stat
-
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-
-
-def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
-    """The declaration that rows at a target name, shipped or kept there; None if there is none with this digest."""
-    if not DIGEST.fullmatch(named.digest):
-        return None
-    if named.id in shipped() and load_shipped(named.id).digest == named.digest:
-        return load_shipped(named.id)
-    from bot.publishing.card import declaration_path  # with YAML and tables, which no check of files needs
-
-    path = declaration_path(named.digest)
-    try:
-        data = target.read_files([path]).get(path)
-        kept = parse_leaderboard(data.decode(), named.id, path) if data else None
-    except (UnicodeDecodeError, MalformedDeclaration, TooLarge):
-        return None
-    return kept if kept is not None and kept.digest == named.digest else None
+from bot.platforms.source import LastCommit, Source, read_whole_files
+from bot.publishing.entry import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +98,6 @@ def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterato
         yield Place(candidate, read, path, bool(named), source.name, commit, source, max_bytes)
 
 
-def read_whole_files(
-    source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES, oids: Mapping[str, str] | None = None
-) -> Read:
-    """A function that reads files of a source by their shown names; it keeps the last file, which is read in parts.
-
-    `oids` are the object ids that the bytes must have, where they are known.
-    """
-    known = oids or {}
-    last: dict[str, bytes | None] = {}
-
-    def read(path: str, limit: int) -> bytes | None:
-        if path not in last:
-            last.clear()
-            try:
-                most = max(max_bytes, most_bytes(path))
-                last[path] = source.read(path.removeprefix(shown), commit, most, known.get(path))
-            except TooLarge:
-                last[path] = b""
-        data = last[path]
-        return None if data is None else data[:limit]
-
-    return read
-
-
 def in_repositories(places: Iterable[Place]) -> list[Place]:
     """The places with the repository that each local one lies in, where its commit has the files as they are.
 
@@ -218,44 +168,6 @@ def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
         return read_part(path, size)
 
     return read
-
-
-LARGEST_DECLARATION = 1024 * 1024  # bytes
-
-
-def open_leaderboard(name: str, access: Access) -> Leaderboard:
-    """Read a declaration; one at an `hf://` address is read at the commit that its revision names now.
-
-    Raises CallError if there is none, MalformedDeclaration where it is refused.
-    """
-    if not name.startswith("hf://"):
-        refuse_pasted(name)
-        return load_leaderboard(name)
-    data = _read(name, access)
-    try:
-        return parse_leaderboard(data.decode("utf-8"), PurePosixPath(name).stem, name)
-    except UnicodeDecodeError:
-        raise MalformedDeclaration(name, [("", "is not UTF-8 text")]) from None
-
-
-def _read(name: str, access: Access) -> bytes:
-    from bot.platforms.hub.address import parse_address
-    from bot.platforms.hub.source import open_pinned
-
-    address = parse_address(name)
-    if not address.path:
-        raise CallError(f"{name}: name the file of the declaration: {address.url}/board.toml")
-    source, commit = open_pinned(address, name, access)
-    try:
-        data = source.read(address.path, commit, LARGEST_DECLARATION)
-    except TooLarge:
-        raise CallError(f"{name}: has more than {in_units(LARGEST_DECLARATION)}, which no declaration has") from None
-    if data is None:
-        from bot.publishing.repeat import when_kept
-
-        later = when_kept(name)
-        raise CallError(f"{name}: there is no such file{f'. {later}' if later else ''}")
-    return data
 
 
 UNSEEN = frozenset({".git", "__pycache__", ".venv", "node_modules"})  # folders of tools

@@ -1,15 +1,17 @@
-"""The interface of all sources of results, and the patterns that say which of their files are read."""
+"""The interface of all sources of results, which of their files are read, and the reading of a file in parts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import IO, Protocol
 
 from bot.errors import BotError
+from bot.evaluation.discovery import Read
+from bot.evaluation.formats import MAX_BYTES, most_bytes
 
 TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
 
@@ -169,3 +171,27 @@ def _matches(path: str, pattern: str) -> bool:
     """Tell whether a path matches one pattern; a pattern that names a folder matches all files below it."""
     folder = pattern.removeprefix("./").strip("/")
     return bool(compiled(pattern).fullmatch(path)) or path.startswith(f"{folder}/")
+
+
+def read_whole_files(
+    source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES, oids: Mapping[str, str] | None = None
+) -> Read:
+    """A function that reads files of a source by their shown names; it keeps the last file, which is read in parts.
+
+    `oids` are the object ids that the bytes must have, where they are known.
+    """
+    known = oids or {}
+    last: dict[str, bytes | None] = {}
+
+    def read(path: str, limit: int) -> bytes | None:
+        if path not in last:
+            last.clear()
+            try:
+                most = max(max_bytes, most_bytes(path))
+                last[path] = source.read(path.removeprefix(shown), commit, most, known.get(path))
+            except TooLarge:
+                last[path] = b""
+        data = last[path]
+        return None if data is None else data[:limit]
+
+    return read

@@ -13,9 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from math import fsum, hypot, inf, sqrt
-from struct import pack
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -23,7 +21,7 @@ from msgspec.structs import replace
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
-from bot.publishing.entry import Entry, Remark
+from bot.publishing.entry import Entry, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.reporting.escape import brief, inert
 
@@ -395,17 +393,6 @@ def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str
     scores = [{task.id: task.score for task in entry.tasks} for entry in had]
     columns = {task: tuple(row.get(task) for row in scores) for task in (only or tasks)}
     return PublishedTable(tuple(entry.model.id for entry in had), columns)
-
-
-def raws_of(entry: Entry) -> tuple[float, ...] | None:
-    """The raw values of all tasks in order, None where one is missing."""
-    raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
-    return raws if raws and len(raws) == len(entry.tasks) else None
-
-
-def digest_of_raws(raws: Iterable[float]) -> str:
-    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
-    return sha256(b"".join(pack("<d", raw + 0.0) for raw in raws)).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import msgspec
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import TIE, Board, BoardRow, Record, average_without, records
-from bot.reporting.escape import brief
-from bot.reporting.markdown import cell
+from bot.reporting.escape import brief, cell
 from bot.reporting.prose import escaped
 from bot.reporting.scores import NamedRow, fit, row_names
 from bot.reporting.table import Table, markdown_table, text_table

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from bot.errors import Unwritable
 from bot.evaluation.finding import counted
 from bot.publishing.board import CSV_NAME, Board, BoardRow, to_csv
-from bot.reporting.escape import code_in_table
-from bot.reporting.markdown import cell
+from bot.publishing.entry import declaration_path
+from bot.reporting.escape import cell, code_in_table
 
 CARD = "README.md"
 BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
@@ -33,11 +33,6 @@ def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str
     files |= _declaration(board, read)
     shown = None if card is None else with_table(card, board)
     return files if shown is None or shown == card else {**files, CARD: shown}
-
-
-def declaration_path(digest: str) -> str:
-    """Where a target keeps the declaration with this digest, so that anybody can compute its rows again."""
-    return f"declarations/{digest.removeprefix('sha256:')}.toml"
 
 
 def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:

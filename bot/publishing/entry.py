@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from struct import pack
 from typing import Literal
 
 import msgspec
@@ -388,3 +389,19 @@ def choose(candidates: Iterable[Entry], current: Entry | None = None) -> Entry:
 
 def _precedence(entry: Entry) -> tuple[int, str, tuple[str, ...]]:
     return entry.coverage.present, entry.date, tuple(sorted(file.sha256 for file in entry.evidence))
+
+
+def declaration_path(digest: str) -> str:
+    """Where a target keeps the declaration with this digest, so that anybody can compute its rows again."""
+    return f"declarations/{digest.removeprefix('sha256:')}.toml"
+
+
+def raws_of(entry: Entry) -> tuple[float, ...] | None:
+    """The raw values of all tasks in order, None where one is missing."""
+    raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
+    return raws if raws and len(raws) == len(entry.tasks) else None
+
+
+def digest_of_raws(raws: Iterable[float]) -> str:
+    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
+    return hashlib.sha256(b"".join(pack("<d", raw + 0.0) for raw in raws)).hexdigest()[:32]

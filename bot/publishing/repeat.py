@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from bot.evaluation.leaderboard import load_shipped, shipped
-from bot.publishing.card import declaration_path
-from bot.publishing.entry import Declared, EntryHarness, EntryModel, Evidence
+from bot.publishing.entry import Declared, EntryHarness, EntryModel, Evidence, declaration_path
 from bot.reporting.escape import visible
 
 HUB = "hf://"

@@ -16,8 +16,8 @@ from bot.publishing.layout import CellChange, Draft, evidence_url, model_url, ta
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText, Request, json_block
 from bot.publishing.repeat import declaration_name, explain_command, label_of, when_kept
-from bot.reporting.escape import brief, code, code_in_table, in_title, visible, without_references
-from bot.reporting.markdown import cell, judgement_markdown
+from bot.reporting.escape import brief, cell, code, code_in_table, in_title, visible, without_references
+from bot.reporting.markdown import judgement_markdown
 from bot.reporting.prose import escaped
 from bot.reporting.report import summarize
 

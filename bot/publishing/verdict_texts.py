@@ -11,8 +11,7 @@ from bot.evaluation.finding import counted
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import quoted
 from bot.publishing.texts import FOOT, fitted
-from bot.reporting.escape import brief, code, code_in_table, in_title, visible
-from bot.reporting.markdown import cell
+from bot.reporting.escape import brief, cell, code, code_in_table, in_title, visible
 from bot.reporting.prose import escaped
 
 MERGED = "**Merged.**"

@@ -103,3 +103,8 @@ def plain_markup(text: str) -> str:
     It holds in running text, in a table's cell, in a link's address and in an attribute between quotes.
     """
     return WWW.sub(r"\1&#46;", MARKUP.sub(lambda found: f"&#{ord(found[0])};", visible(text)))
+
+
+def cell(value: float | None, digits: int) -> str:
+    """A number for people, a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"

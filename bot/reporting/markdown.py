@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bot.evaluation.finding import Finding
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
-from bot.reporting.escape import brief, code, visible
+from bot.reporting.escape import brief, cell, code, visible
 from bot.reporting.text import files_by_key
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
@@ -66,8 +66,3 @@ def score_rows(scores: Scores) -> str:
         lines.append(f"| {task.title} | " + " | ".join(cells) + " |")
     lines.append(f"| **Average** | | **{cell(scores.average, 2)}** | {cell(scores.stderr, 2)} |")
     return "\n".join(lines)
-
-
-def cell(value: float | None, digits: int) -> str:
-    """A number for people, a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"

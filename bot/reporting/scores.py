@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bot.evaluation.verdict import Judgement, Row
-from bot.reporting.escape import brief, inert
-from bot.reporting.markdown import cell
+from bot.reporting.escape import brief, cell, inert
 from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table
 from bot.reporting.text import SIGNS, WIDTH
 

@@ -1,4 +1,4 @@
-"""Who may ask and who may change anything: names of loopback, the origin of a browser's request, and secrets."""
+"""Who may ask and change what: names of loopback, the origin of a request, secrets, and what a page may do."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.errors import CallError
+from bot.pages.environment import POLICY
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 DELIVERIES = "/webhooks/"  # a proxy hands them on under any name; their own guard is in webhooks.py
@@ -22,6 +23,12 @@ REFUSED = (
     "Ask for 127.0.0.1 or localhost; behind a proxy set public_url in bot.toml to the address that people use.\n"
 )
 Who = Literal["token", "local", "nobody"]
+# A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
+POSTING = frozenset({"/", "/items"})
+PLANS = "/plans/"
+# A Space is shown inside of a page of the Hub; the pages of a board may be shown inside of any.
+FRAMED = "frame-ancestors 'self' https://huggingface.co"
+BOARDS = "/board/"
 
 
 def is_loopback(host: str) -> bool:
@@ -129,3 +136,36 @@ class OwnNames:
             if not is_loopback(name) and name != urlsplit(self.public_url()).hostname:
                 app = PlainTextResponse(REFUSED.format(name=name), 421)
         await app(scope, receive, send)
+
+
+async def read_body(request: Request, limit: int) -> bytes | None:
+    """Read the body; None if it has more than `limit` bytes. No more than that is kept."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > limit:
+            return None
+    return bytes(body)
+
+
+class Guarded:
+    """An application whose every answer says what a page may do: no script, request or frame from elsewhere."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, with the headers."""
+        path = scope.get("path", "")
+        policy = POLICY if path.startswith(BOARDS) else f"{POLICY}; {FRAMED}"
+        referrer = "same-origin" if path in POSTING or path.startswith(PLANS) else "no-referrer"
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["content-security-policy"] = policy
+                headers["x-content-type-options"] = "nosniff"
+                headers["referrer-policy"] = referrer
+            await send(message)
+
+        await self.app(scope, receive, guarded)

@@ -1,4 +1,4 @@
-"""Answers to a browser: security headers, content types, compression, and 304 for what the browser already has."""
+"""Answers to a browser: content types, compression, and 304 for what the browser already has."""
 
 from __future__ import annotations
 
@@ -13,23 +13,15 @@ from urllib.parse import parse_qs, quote, urlencode
 
 from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.errors import BotError
 from bot.pages.addresses import root_of
-from bot.pages.environment import MISSING, POLICY, asset, templates
+from bot.pages.environment import MISSING, asset, templates
 from bot.reporting.escape import visible
 
-# A Space is shown inside of a page of the Hub; the pages of a board may be shown inside of any.
-# A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
-POSTING = frozenset({"/", "/items"})
-PLANS = "/plans/"
-FRAMED = "frame-ancestors 'self' https://huggingface.co"
-BOARDS = "/board/"
 TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -85,39 +77,6 @@ def _takes_gzip(headers: Mapping[str, str]) -> bool:
     return any(
         part == "gzip" or (part.startswith("gzip;q=") and part not in {"gzip;q=0", "gzip;q=0.0"}) for part in parts
     )
-
-
-async def read_body(request: Request, limit: int) -> bytes | None:
-    """Read the body; None if it has more than `limit` bytes. No more than that is kept."""
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > limit:
-            return None
-    return bytes(body)
-
-
-class Guarded:
-    """An application whose every answer says what a page may do: no script, request or frame from elsewhere."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, with the headers."""
-        path = scope.get("path", "")
-        policy = POLICY if path.startswith(BOARDS) else f"{POLICY}; {FRAMED}"
-        referrer = "same-origin" if path in POSTING or path.startswith(PLANS) else "no-referrer"
-
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["content-security-policy"] = policy
-                headers["x-content-type-options"] = "nosniff"
-                headers["referrer-policy"] = referrer
-            await send(message)
-
-        await self.app(scope, receive, guarded)
 
 
 def page_route(make: Make) -> Callable[[Request], Any]:

@@ -12,8 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bot.server.access import OwnNames, is_loopback
-from bot.server.answers import Guarded
+from bot.server.access import Guarded, OwnNames, is_loopback
 from bot.server.api import Api
 from bot.server.boards import BoardCache, board_routes
 from bot.server.operator import OperatorRoutes

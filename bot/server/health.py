@@ -17,8 +17,8 @@ from prometheus_client.registry import Collector
 from bot import __version__
 from bot.platforms.net import ANSWERS
 from bot.reporting.escape import brief
-from bot.service.items import Item
 from bot.service.store import Store
+from bot.service.store.items import Item
 
 Counts = Mapping[tuple[str, str], int]  # of items by kind and state
 Status = Literal["ok", "degraded", "failed"]
@@ -51,12 +51,6 @@ def state_from(text: str | None, before: State) -> State:
 def state_text(state: State) -> str:
     """The state of a watch as JSON, for the other processes."""
     return json.dumps({"settled": state.settled, "moved": state.moved, "failure": state.failure})
-
-
-def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
-    """Tell whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
-    is_blind = ("source", "failing") in counts
-    return not is_blind or any(outcome != "failed" for outcome in outcomes)
 
 
 def in_state(counts: Counts, state: str) -> int:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from bot.evaluation.finding import counted
 from bot.pages.addresses import row_page
 from bot.publishing.layout import commit_url, request_url, target_url
-from bot.server.access import refuse_change, who_may
+from bot.server.access import read_body, refuse_change, who_may
 from bot.server.answers import (
     HTML,
     SCRIPT,
@@ -28,7 +28,6 @@ from bot.server.answers import (
     number_in,
     operator_page,
     page_route,
-    read_body,
 )
 from bot.server.models import ItemView, VerdictView, WatchView, moment
 from bot.server.progress import Progress, counted_words, running_imports, shown_time

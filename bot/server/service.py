@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Timer
@@ -15,22 +15,11 @@ from prometheus_client import CollectorRegistry
 
 from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
-from bot.server.health import (
-    SHOWN,
-    Metrics,
-    State,
-    StoreCollector,
-    has_moved,
-    in_state,
-    named,
-    overall,
-    shown,
-    status_of,
-)
+from bot.server.health import SHOWN, Counts, Metrics, State, StoreCollector, in_state, named, overall, shown, status_of
 from bot.service.context import ContextFactory
-from bot.service.items import Mark, marks
 from bot.service.publish.ledger import stored_ledger
 from bot.service.settings.config import Settings, Watch
+from bot.service.store.items import Mark, marks
 from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
@@ -275,3 +264,9 @@ class Service:
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],
         }
+
+
+def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
+    """Tell whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
+    is_blind = ("source", "failing") in counts
+    return not is_blind or any(outcome != "failed" for outcome in outcomes)

@@ -13,13 +13,13 @@ from bot.errors import BotError
 from bot.platforms.net import BUDGETS, Budgets
 from bot.server.health import State, state_from, state_text
 from bot.service.context import ContextFactory, WatchContext
-from bot.service.items import RowJob
 from bot.service.jobs.cluster import Cluster
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
+from bot.service.store.items import RowJob
 from bot.service.talk.waivers import stored_waivers
 from bot.service.watch.outcome import Outcome, Report
 from bot.service.watch.passes import lease_name, pass_leases

@@ -29,11 +29,11 @@ from bot.server.models import (
     WatchView,
     moment,
 )
-from bot.service.items import Item
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import HeldPlan, Store, StoredSubmission
+from bot.service.store.items import Item
 from bot.service.store.views import STATES, ItemPlace, ItemState
 from bot.service.talk.waivers import stored_waivers
 

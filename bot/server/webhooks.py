@@ -18,8 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.server.access import refuse_change, same_secret
-from bot.server.answers import read_body
+from bot.server.access import read_body, refuse_change, same_secret
 from bot.service.watch.event import ANY, Event, parse_event, parse_github_event
 
 HUB_BYTES = 1_000_000  # the largest body of the Hub holds one comment of 65,536 characters

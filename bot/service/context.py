@@ -23,21 +23,22 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.source import read_facts, read_heads
-from bot.platforms.inputs import open_leaderboard
-from bot.platforms.platform import Access, Opener, ServiceCache
+from bot.platforms.platform import Access, Opener, ServiceCache, open_leaderboard
 from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target
 from bot.publishing.entry import Declared, Evidence, MadeEntries, make_entries
+from bot.publishing.layout import target_url
 from bot.publishing.models import ModelFacts
 from bot.publishing.repeat import declaration_name
-from bot.service.items import RowQueue
+from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
 from bot.service.settings.config import Settings, Watch, WatchTarget
 from bot.service.settings.environment import space_url
 from bot.service.settings.sources import open_settings
 from bot.service.store import Store, StoredSubmission, connect
+from bot.service.store.items import RowQueue
 from bot.service.watch.event import account_id
 
 WRITERS = "@writers"  # in `maintainers`: all who may write to the repository; no account can have this name
@@ -99,6 +100,14 @@ class WatchContext:
         """A link to a page of the service as Markdown, "" if nobody can reach it."""
         return f"[{words}]({self.public_url}/{page})" if self.public_url else ""
 
+    def other_places(self, to: str) -> list[str]:
+        """Links to the other targets of the watch, for a row that is published at one of them.
+
+        They follow from the settings alone, so that no text changes when a request elsewhere is opened or merged.
+        """
+        others = [one for _, one in self.targets if one.to != to and one.kind != "models"]
+        return [link for one in others if (link := target_link(one))]
+
     @property
     def name(self) -> str:
         """The name of the watch."""
@@ -155,6 +164,13 @@ class WatchContext:
         """The same for rows that were judged already."""
         places = {one.path: Evidence(source=self.source.name, path=one.path, commit=one.commit) for one in found}
         return make_entries(rows, places)
+
+
+def target_link(settings: WatchTarget, path: str = "") -> str:
+    """A target, or a file in it, as a link; "" for a folder of this machine."""
+    path = settings.table.path if settings.table is not None and "*" not in settings.table.path else path
+    url = target_url(settings.to, path)
+    return f"[{code(f'{settings.to}/{path}' if path else settings.to)}]({url})" if url else ""
 
 
 def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:

@@ -10,7 +10,7 @@ from bot.pages.compare_page import sentence, titles_of
 from bot.publishing.compared_rows import compared_rows
 from bot.reporting.comparison import sentence_of
 from bot.server.service import Service
-from bot.service.items import Mark
+from bot.service.store.items import Mark
 from tests.browser.conftest import HERE, Opener
 from tests.browser.test_pages import RULES, SCREENS
 from tests.pages.boards import HOSTILE, generated, hostile, site_of, varied

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import BotError, CallError, LeaseLost
-from bot.service.items import RowJob
 from bot.service.store import Store, connect
+from bot.service.store.items import RowJob
 from bot.service.store.leases import LOOK, state_lock
 from tests.command import BOT
 from tests.platforms.git.test_source import Folder

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.judging import judge_paths
-from bot.platforms.inputs import open_leaderboard
-from bot.platforms.platform import Access
+from bot.platforms.platform import Access, open_leaderboard
 from tests.audits.samples.test_check import STAMP, hashed
 from tests.command import completed
 from tests.world.local_git import git

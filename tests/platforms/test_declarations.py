@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import BotError, CallError, MalformedDeclaration, Refused
-from bot.platforms.inputs import MAX_BYTES, open_leaderboard
-from bot.platforms.platform import Access
+from bot.platforms.inputs import MAX_BYTES
+from bot.platforms.platform import Access, open_leaderboard
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY

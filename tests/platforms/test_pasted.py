@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.platforms.inputs import find_places, open_leaderboard
-from bot.platforms.platform import Access, Opener, address_of_page
+from bot.platforms.inputs import find_places
+from bot.platforms.platform import Access, Opener, address_of_page, open_leaderboard
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from bot.errors import Unwritable
 from bot.publishing.board import CSV_NAME, Board, make_board, to_csv
-from bot.publishing.card import BEGIN, CARD, END, SHOWN, card_table, declaration_path, derived_files, with_table
-from bot.publishing.entry import Entry, EntryModel
+from bot.publishing.card import BEGIN, CARD, END, SHOWN, card_table, derived_files, with_table
+from bot.publishing.entry import Entry, EntryModel, declaration_path
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES, base, declared, entry_from, patched
 from tests.world.local_git import git

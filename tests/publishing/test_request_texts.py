@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 from markdown_it import MarkdownIt
 
-from bot.publishing.card import declaration_path
-from bot.publishing.entry import EntryHarness, Remark
+from bot.publishing.entry import EntryHarness, Remark, declaration_path
 from bot.publishing.publication import (
     Marker,
     PostText,

@@ -14,9 +14,9 @@ from bot.publishing.plan import Plan, PlannedRow
 from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory
-from bot.service.items import Item, Mark
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, StoredBoard, StoredSubmission, connect, folder_of
+from bot.service.store.items import Item, Mark
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
 

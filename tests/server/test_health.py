@@ -10,8 +10,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from starlette.testclient import TestClient
 
 from bot.errors import BotError
-from bot.server.health import State, has_moved, overall, status_of
-from bot.server.service import Service
+from bot.server.health import State, overall, status_of
+from bot.server.service import Service, has_moved
 from bot.service.settings.config import parse_settings
 from bot.service.watch.passes import settle_watches, status_lines
 from tests.server.services import make_web

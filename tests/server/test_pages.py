@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from bot.server.progress import ImportNotes
 from bot.server.service import Service
 from bot.server.views import place_of
-from bot.service.items import Mark
+from bot.service.store.items import Mark
 from tests.pages.boards import HOSTILE, Found, found, hostile
 from tests.server.services import NOW, TARGET, item, make_service, make_web
 from tests.service.test_store import submission

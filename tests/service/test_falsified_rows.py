@@ -22,9 +22,8 @@ from bot.evaluation.verdict import CommitFact, RowFacts
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access, Opener
 from bot.publishing.board import KnownBoardRows
-from bot.publishing.card import declaration_path
 from bot.publishing.changes import CANNOT_FOLLOW
-from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
+from bot.publishing.entry import Entry, Evidence, declaration_path, entry_of, parse_entry
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import with_local_samples

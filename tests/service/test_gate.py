@@ -13,10 +13,10 @@ import pytest
 from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
 from bot.service.context import WatchContext
-from bot.service.items import Item, Mark
 from bot.service.publish.gate import LET_GO, Gate, narrow_approved, with_held
 from bot.service.publish.ledger import REWRITTEN, TAKEN
 from bot.service.store import IndexedFile
+from bot.service.store.items import Item, Mark
 from bot.service.watch.outcome import Outcome, Report
 from tests.platforms.git.publisher import entry
 from tests.service.stories import Story

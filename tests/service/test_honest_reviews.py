@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.items import FIRST_WAIT
 from bot.service.talk import quotas
+from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.settle import Outcome, settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion

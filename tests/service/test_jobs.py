@@ -20,12 +20,12 @@ from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.net import Budgets, bulk_work
 from bot.server.service import Service
 from bot.server.sharing import RowJobs, SharedBudgets
-from bot.service.items import RowJob
 from bot.service.jobs.cluster import Cluster as JobCluster
 from bot.service.jobs.cluster import JobWorker
 from bot.service.jobs.queue import Jobs, Timing
 from bot.service.publish.publisher import due_rows
 from bot.service.store import Store, connect
+from bot.service.store.items import RowJob
 from bot.service.store.leases import LOOK
 from bot.service.watch.passes import settle_watches
 from tests.command import BOT, bot

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.items import marks
 from bot.service.settings.config import parse_settings
+from bot.service.store.items import marks
 from bot.service.watch.settle import settle
 from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.hub import Hub

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.items import Mark
 from bot.service.review.reviews import LISTED_FOR, SHORT_LIST
+from bot.service.store.items import Mark
 from bot.service.talk import quotas
 from bot.service.watch.settle import settle
 from tests.service.stories import Story

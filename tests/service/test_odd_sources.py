@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.items import FIRST_WAIT
+from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.passes import settle_watches
 from bot.service.watch.settle import settle as settle_context
 from tests.service.stories import Story

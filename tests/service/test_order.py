@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.items import FIRST_WAIT
 from bot.service.publish import publisher
 from bot.service.watch import observe, settle
+from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
 from tests.world.hub import Hub

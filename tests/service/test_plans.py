@@ -10,9 +10,9 @@ import pytest
 
 from bot.errors import CallError
 from bot.publishing.plan import PlannedRow
-from bot.service.items import Item
 from bot.service.publish.gate import Gate
 from bot.service.publish.publisher import PlannedLook
+from bot.service.store.items import Item
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.service.stories import Story

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.leaderboard import parse_leaderboard
-from bot.publishing.card import declaration_path
+from bot.publishing.entry import declaration_path
 from bot.publishing.repeat import LATER
 from bot.service.review.proposals import parse_cached
 from tests.service.stories import Story

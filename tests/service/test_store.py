@@ -11,8 +11,8 @@ import pytest
 
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
-from bot.service.items import Mark, marks
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
+from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
 from tests.world.postgres import Cluster
 

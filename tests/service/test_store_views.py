@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.publishing.changes import BoardChange
-from bot.service.items import Mark
 from bot.service.store import Store, StoredBoard
+from bot.service.store.items import Mark
 from bot.service.store.views import STATES
 from tests.pages.boards import examples, generated
 from tests.service.test_store import store, submission, url

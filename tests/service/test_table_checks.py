@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.platform import Access, Opener
-from bot.publishing.card import declaration_path
-from bot.publishing.entry import entry_path
+from bot.publishing.entry import declaration_path, entry_path
 from bot.service.checks.verify import Verifier
 from tests.command import bot
 from tests.service.stories import KEY, TABLE_TARGET, settings_of

@@ -14,8 +14,7 @@ import pytest
 from bot import data
 from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
 from bot.platforms.platform import Access, Opener
-from bot.publishing.card import declaration_path
-from bot.publishing.entry import parse_entry
+from bot.publishing.entry import declaration_path, parse_entry
 from bot.service.checks.badge import Badge, badge_of
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import ModelLookup

@@ -11,7 +11,7 @@ import pytest
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access, Opener
-from bot.publishing.card import declaration_path
+from bot.publishing.entry import declaration_path
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import MOST_HISTORIES
 from tests.evaluation.judging import entry_from

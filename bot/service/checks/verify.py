@@ -18,13 +18,11 @@ from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
-from bot.platforms.inputs import declaration_at
-from bot.platforms.platform import Opener
+from bot.platforms.platform import Opener, declaration_at
 from bot.platforms.target import Target
-from bot.publishing.board import KnownBoardRows, raws_of
-from bot.publishing.card import declaration_path
+from bot.publishing.board import KnownBoardRows
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
-from bot.publishing.entry import Entry, Evidence, digest_of, make_entries
+from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
 from bot.publishing.layout import CellChange, Layout, RowChange, evidence_links
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout

@@ -23,11 +23,11 @@ from bot.publishing.publication import CurrentState, Form, Marker, PostText, dec
 from bot.publishing.repeat import check_command
 from bot.publishing.texts import import_text
 from bot.service.context import WatchContext
-from bot.service.items import Item
 from bot.service.judge.reading import read_due
 from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import batches
+from bot.service.store.items import Item
 from bot.service.watch.observe import observe
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100

@@ -18,8 +18,8 @@ from procrastinate.jobs import DeleteJobCondition, Status
 from psycopg import Error
 
 from bot.errors import BotError, StateUnavailable
-from bot.service.items import RowJob
 from bot.service.jobs.queue import PASS, QUEUE, ROW, Jobs, Timing
+from bot.service.store.items import RowJob
 
 PAUSE = 1.0  # seconds before a worker that lost its database starts again
 POLL = 1.0  # seconds between two looks for jobs whose time has come

@@ -24,7 +24,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy.engine import make_url
 
 from bot.errors import StateUnavailable
-from bot.service.items import RowJob
+from bot.service.store.items import RowJob
 
 QUEUE, PASS, ROW = "leaderboard-bot", "pass", "row"
 SCHEMA = f"leaderboard_bot_jobs_{__version__.replace('.', '_')}"  # another version's tables are left alone

@@ -18,7 +18,7 @@ from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
-from bot.publishing.board import digest_of_raws
+from bot.publishing.entry import digest_of_raws
 
 if TYPE_CHECKING:  # commands and the Action judge without a database and without the Hub's client
     from bot.service.settings.config import Watch

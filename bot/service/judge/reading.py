@@ -15,14 +15,13 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem
 from bot.evaluation.verdict import Judgement
-from bot.platforms.inputs import read_whole_files
-from bot.platforms.source import LastCommit, Source
+from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.platforms.writes import check_lease
 from bot.publishing.entry import MadeEntries, digest_of
 from bot.service.context import WatchContext
-from bot.service.items import Cause, Item, Mark, marks
-from bot.service.judge.samples import LogSamples, asks_samples
+from bot.service.judge.samples import LogSamples
 from bot.service.store import StoredSubmission, batches, folder_of
+from bot.service.store.items import Cause, Item, Mark, marks
 from bot.service.watch.observe import candidates_at
 
 THREADS = 8
@@ -99,7 +98,7 @@ def _read_all(
         for one in wanted:
             fail(one.item, failure)
         return
-    logs = _samples_of(context, source, commit) if asks_samples(context.leaderboard) else None
+    logs = _samples_of(context, source, commit) if context.leaderboard.asks_samples else None
     small, large = _by_size(wanted)
     for some, threads in ((small, THREADS), (large, 1)):  # of large ones, no two are in memory at once
         with ThreadPoolExecutor(threads) as pool:

@@ -25,22 +25,11 @@ from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.submission import Parsed
 from bot.platforms.inputs import Place
-from bot.platforms.source import Source, TooLarge, is_wanted
+from bot.platforms.source import Source, TooLarge
 from bot.publishing.entry import Entry, EntrySamples
 
 MOST_OF_PUSH = 1 << 30  # bytes of all logs that one batch of files may cost
 Results: TypeAlias = Sequence[tuple[Place, Result]]
-PATTERNS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
-
-
-def asks_samples(leaderboard: Leaderboard) -> bool:
-    """Tell whether a leaderboard looks at sample logs."""
-    return leaderboard.evidence.samples != "ignored"
-
-
-def is_sample_log(path: str) -> bool:
-    """Tell whether a file has the name of a sample log."""
-    return is_wanted(path, PATTERNS)
 
 
 def with_local_samples(parsed: Parsed, path: Path) -> Parsed:
@@ -192,7 +181,7 @@ class LogSamples:
 
 def as_recorded(parsed: Parsed, entry: Entry, declared: Leaderboard) -> Parsed:
     """A submission with what an entry says of its logs, for whoever does not read them again."""
-    if parsed.result is None or not asks_samples(declared):
+    if parsed.result is None or not declared.asks_samples:
         return parsed
     logs: Mapping[str, EntrySamples] = {one.leaf: one for one in entry.samples}
     found: dict[str, CheckedSamples] = {}

@@ -26,14 +26,13 @@ from bot.publishing.plan import Plan
 from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
-from bot.service.items import Item, Mark, marks
 from bot.service.judge.reading import judge_twins
 from bot.service.publish.desired import desired_together
 from bot.service.publish.ledger import observe_main
-from bot.service.publish.links import other_places
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import Store, StoredBoard
 from bot.service.store.engine import batches
+from bot.service.store.items import Item, Mark, marks
 from bot.service.watch.outcome import Report
 
 MOST = 200  # models of one look-up
@@ -258,7 +257,7 @@ class BoardUpdater:
             return ""
         mark = rolling_mark(board.id)
         request = self.target.read_state(mark, ()).request
-        places = other_places(self.context, self.to)
+        places = self.context.other_places(self.to)
         done = reconcile(
             self.target,
             mark,

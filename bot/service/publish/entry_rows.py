@@ -24,14 +24,13 @@ from bot.publishing.publication import (
 )
 from bot.publishing.texts import first_named_in
 from bot.service.context import WatchContext
-from bot.service.items import FIRST_WAIT, Item, RowJob, marks
 from bot.service.publish.desired import DesiredRow, Why, desired_together, is_from, present_text
 from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, Place
-from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows, admission
 from bot.service.publish.reconcile import DesiredState, entries_of, parsed
 from bot.service.store import StoredSubmission, folder_of
-from bot.service.watch.outcome import Report
+from bot.service.store.items import Item, RowJob, marks
+from bot.service.watch.outcome import FIRST_WAIT, Report
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
 MOST_BESIDE = 20  # other rows of a model that are looked for on main
@@ -446,7 +445,7 @@ class EntryRows(TargetRows[RowLook]):
     def _row(self, look: RowLook) -> DesiredRow:
         """The row as it should be."""
         source = self.context.source.name
-        name, places = self.target.name, other_places(self.context, self.settings.to)
+        name, places = self.target.name, self.context.other_places(self.settings.to)
         return DesiredRow(
             self._board, look.key, source, look.entry, look.before, look.disputed, name, places, look.beside
         )
@@ -488,7 +487,7 @@ class EntryRows(TargetRows[RowLook]):
         """Rows in a shared request, or in one commit; `without` are paths of declined rows."""
         proposed = state.request.files if state.request else ()
         paths = tuple(dict.fromkeys([*(look.path for look in looks), *proposed]))
-        rows, places = [self._row(look) for look in looks], other_places(self.context, self.settings.to)
+        rows, places = [self._row(look) for look in looks], self.context.other_places(self.settings.to)
         form: Form = "pull-request" if mark.kind == "migration" else self.form
         return Proposal(
             [look.item for look in looks],

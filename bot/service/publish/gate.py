@@ -12,8 +12,8 @@ from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import model_of
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, held_text, with_ranks
 from bot.service.context import WatchContext
-from bot.service.items import Item, Mark
 from bot.service.publish.ledger import TAKEN, let_go
+from bot.service.store.items import Item, Mark
 from bot.service.watch.outcome import Report
 
 LET_GO = "somebody took the row from main; it is not proposed again with this content"

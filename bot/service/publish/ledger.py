@@ -15,9 +15,9 @@ from bot.evaluation.finding import counted
 from bot.platforms.target import Target
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
-from bot.service.items import Mark, marks
 from bot.service.publish.reconcile import entries_of, parsed
 from bot.service.store import Store
+from bot.service.store.items import Mark, marks
 
 Place = Literal["main", "open", "held", "declined"]
 PLACES: tuple[tuple[Place, str], ...] = (

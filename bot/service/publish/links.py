@@ -12,11 +12,11 @@ from bot.platforms.hub.models import HubModels
 from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
 from bot.publishing.hub_evals.model_layout import model_mark, model_of
-from bot.publishing.layout import model_url, target_url
+from bot.publishing.layout import model_url
 from bot.publishing.publication import CurrentState, Marker, Request, rolling_mark
 from bot.publishing.repeat import label_of
 from bot.reporting.escape import code
-from bot.service.context import WatchContext
+from bot.service.context import WatchContext, target_link
 from bot.service.settings.config import WatchTarget
 
 Place = tuple[str, Request | None, str]  # the name of a target, a request there, and a link
@@ -51,9 +51,9 @@ def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: 
     if settings.kind == "models" and context.models is not None:
         yield from _models(context.models, settings, board, keys)
     elif settings.kind in {"table", "template"}:
-        yield target.name, target.read_state(rolling_mark(board), ()).request, _link(settings)
+        yield target.name, target.read_state(rolling_mark(board), ()).request, target_link(settings)
     elif settings.form == "comment":
-        yield target.name, None, _link(settings)
+        yield target.name, None, target_link(settings)
     else:
         rolling = target.read_state(rolling_mark(board), ())
         for key in keys:
@@ -62,7 +62,7 @@ def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: 
             request = _request(state, rolling, path)
             if request is not None or path in state.files:
                 page = context.page_link("page", f"board/{_board_name(context, settings)}/{usual_page(key)}")
-                yield target.name, request, _link(settings, path) + (f" ({page})" if page else "")
+                yield target.name, request, target_link(settings, path) + (f" ({page})" if page else "")
 
 
 def _board_name(context: WatchContext, settings: WatchTarget) -> str:
@@ -89,19 +89,3 @@ def _models(target: HubModels, settings: WatchTarget, board: str, keys: Sequence
             continue
         if request is not None:
             yield model, request, f"[{code(model)}]({model_url(model)})"
-
-
-def other_places(context: WatchContext, to: str) -> list[str]:
-    """Links to the other targets of the watch, for a row that is published at one of them.
-
-    They follow from the settings alone, so that no text changes when a request elsewhere is opened or merged.
-    """
-    others = [settings for _, settings in context.targets if settings.to != to]
-    return [link for settings in others if settings.kind != "models" and (link := _link(settings))]
-
-
-def _link(settings: WatchTarget, path: str = "") -> str:
-    """A target, or a file in it, as a link; "" for a folder of this machine."""
-    path = settings.table.path if settings.table is not None and "*" not in settings.table.path else path
-    url = target_url(settings.to, path)
-    return f"[{code(f'{settings.to}/{path}' if path else settings.to)}]({url})" if url else ""

@@ -32,11 +32,10 @@ from bot.publishing.publication import (
     decide,
 )
 from bot.publishing.texts import with_places
-from bot.service.items import Item
 from bot.service.publish.ledger import PLACES, Place
-from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult
+from bot.service.store.items import Item
 
 NOTHING = PostText("", "")
 CLOSED = "its owner closed a request with these values; they are not proposed again"
@@ -301,7 +300,7 @@ class ModelRows(TargetRows[ModelLook]):
         changes = self._changes(items)
         paths = layout.paths(hub.result_files(repository))
         closings = repository.closings(model_mark(model, layout.leaderboard.id))
-        desired = DesiredModel(model, layout, changes, other_places(self.context, self.settings.to), closings)
+        desired = DesiredModel(model, layout, changes, self.context.other_places(self.settings.to), closings)
         look = ModelLook(model, items, paths, desired, repository.read_state(desired.mark, paths))
         _ = look.decision
         return look

@@ -9,18 +9,17 @@ from functools import cached_property, partial
 from typing import ClassVar, Generic, TypeVar
 
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Entry, digest_of
 from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, UpdateRequest
 from bot.service.context import WatchContext
-from bot.service.items import Item, Priority
 from bot.service.publish.desired import Rescored
 from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.ledger import Place
 from bot.service.publish.reconcile import DesiredState, PublishResult, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
-from bot.service.talk.targets import declined_of
+from bot.service.store.items import Item, Priority
 from bot.service.watch.outcome import OutcomeName, Report
 
 MOST_ROWS = 1_000_000  # of one target
@@ -146,7 +145,9 @@ class TargetRows(ABC, Generic[L]):
         """The keys of the rows that a maintainer declined as they are now."""
         if self.form == "comment":
             return set()
-        return declined_of(self.context, self.settings.to, {look.key: look.entry for look in looks})
+        known = self.context.store.declined(self.context.name, self.settings.to)  # one question, however many rows
+        digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None}
+        return {key for key, digest in digests.items() if digest in known.get(key, ())}
 
 
 @dataclass(frozen=True)

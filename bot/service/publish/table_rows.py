@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
-from bot.publishing.card import declaration_path
-from bot.publishing.entry import Entry, entry_path, is_same_row, parse_entry
+from bot.publishing.entry import Entry, declaration_path, entry_path, is_same_row, parse_entry
 from bot.publishing.layout import CellChange, Draft, Layout, RowChange, evidence_links
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
@@ -19,12 +18,11 @@ from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
-from bot.service.items import Item
 from bot.service.publish.entry_rows import RowLook, RowLooker, TargetRow
 from bot.service.publish.ledger import Place
-from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
+from bot.service.store.items import Item
 
 FOREIGN = "its cells differ from those of the row"
 Files = Mapping[str, bytes]
@@ -266,7 +264,7 @@ class TableRows(TargetRows[TableLook]):
 
     def _table(self, looks: Sequence[RowLook | TableLook], declined: AbstractSet[str]) -> DesiredTable:
         declared = self.context.leaderboard if self._keeps_records else None
-        places = other_places(self.context, self.settings.to)
+        places = self.context.other_places(self.settings.to)
         return DesiredTable(self._layout(), self._mark, self.form, looks, self.known, declined, declared, places)
 
     @property

@@ -10,7 +10,6 @@ from typing import Any
 from bot.errors import DiscussionsDisabled
 from bot.platforms.target import Target
 from bot.service.context import WatchContext
-from bot.service.items import Item, Kind, Priority, marks
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.gate import narrow_approved
@@ -27,6 +26,7 @@ from bot.service.publish.model_rows import ModelRows
 from bot.service.publish.publisher import MOST_ROWS, Publisher, TargetRows, due_rows
 from bot.service.publish.table_rows import TableRows, TemplateRows
 from bot.service.settings.config import WatchTarget
+from bot.service.store.items import Item, Kind, Priority, marks
 from bot.service.talk.targets import TargetCommands, learn_approvals
 from bot.service.watch.outcome import Report
 

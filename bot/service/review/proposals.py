@@ -12,14 +12,13 @@ from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, read_
 from bot.evaluation.formats import formats
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.discussions import ReviewedSource
-from bot.platforms.inputs import read_whole_files
-from bot.platforms.source import Change, is_wanted
+from bot.platforms.source import Change, is_wanted, read_whole_files
 from bot.service.context import WatchContext
 from bot.service.judge.reading import is_named_as_result, unread_for_size
-from bot.service.judge.samples import LogSamples, asks_samples, is_sample_log
+from bot.service.judge.samples import LogSamples
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 from bot.service.talk import quotas
-from bot.service.watch.observe import patterns_of
+from bot.service.watch.observe import is_sample_log, patterns_of
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ def _read(
     """Read the results one after the other; of each only what judging needs is kept."""
     limit, head = context.watch.max_file_bytes, kept.head
     budget, read = Budget(), read_whole_files(source, head, max_bytes=limit)
-    logs = LogSamples(source, head, _listing(context, changes)) if asks_samples(context.leaderboard) else None
+    logs = LogSamples(source, head, _listing(context, changes)) if context.leaderboard.asks_samples else None
     for one in changes:
         if one.oid is not None and one.fault:
             unread.setdefault(one.fault, []).append(one.path)

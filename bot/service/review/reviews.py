@@ -19,7 +19,6 @@ from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
 from bot.publishing.publication import Marker
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, review_text, status_line
 from bot.service.context import WatchContext
-from bot.service.items import Item, Mark, marks
 from bot.service.judge.reading import judged
 from bot.service.publish.desired import is_from
 from bot.service.publish.entry_rows import first_folder
@@ -37,6 +36,7 @@ from bot.service.review.state import (
     rules_of,
     stickies,
 )
+from bot.service.store.items import Item, Mark, marks
 from bot.service.talk import quotas
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
 from bot.service.talk.comments import unanswered

@@ -15,13 +15,13 @@ from bot.platforms.source import is_wanted
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import is_merged_text, merged_text
 from bot.service.context import WatchContext
-from bot.service.items import FIRST_WAIT, LONGEST_WAIT, Item
 from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.review.proposals import subjects_of
+from bot.service.store.items import Item
 from bot.service.talk import quotas
 from bot.service.talk.waivers import dump_waivers
-from bot.service.watch.outcome import Report
+from bot.service.watch.outcome import FIRST_WAIT, LONGEST_WAIT, Report
 
 
 class ReviewState(msgspec.Struct, frozen=True):

@@ -11,10 +11,9 @@ import msgspec
 from sqlalchemy import delete, select
 
 from bot.publishing.plan import Plan
-from bot.service.items import Mark
 from bot.service.store.boards import BoardStore, StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispose, open_engine
-from bot.service.store.items import Items
+from bot.service.store.items import Items, Mark
 from bot.service.store.leases import Leases, Shared
 from bot.service.store.requests import Cursors, Memory, Published, Requests, RowIndexes
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of

@@ -15,9 +15,8 @@ import msgspec
 from sqlalchemy import delete, func, select
 
 from bot.evaluation.row_key import reading_of
-from bot.publishing.board import digest_of_raws, raws_of
 from bot.publishing.changes import BoardChange, additions, change_of
-from bot.publishing.entry import Entry, digest_of, parse_entry
+from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import board_changes, board_rows, boards
 

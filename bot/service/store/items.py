@@ -1,16 +1,105 @@
-"""The items of each watch, as they are kept between two passes."""
+"""Items: things that may be out of date, the time of their next try, and the rows among them that workers publish.
+
+An item holds no instruction, only a name: whoever takes it looks at both sides and brings one to the other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal, Protocol
 
+import msgspec
 from sqlalchemy import ColumnElement, Executable, bindparam, case, delete, func, select, update
 
-from bot.service.items import Item, Kind, Mark, Priority
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import items
+
+Kind = Literal[
+    "source",
+    "judge",
+    "reviews",
+    "review",
+    "merged",
+    "file",
+    "row",
+    "folder",
+    "request",
+    "plan",
+    "board",
+    "alarm",
+    "site",
+    "sweep",
+]
+Cause = Literal["push", "declaration", "lost", "bulk"]
+Priority = Literal["people", "bulk"]  # people wait for pushes of a few files; everything else comes later
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One thing that may be out of step.
+
+    `subject` is a path, a key, a folder or a number, by its kind; `target` is "" if it is about the source.
+    `marked` counts how often it was marked, so that what was marked again meanwhile is not taken for done. Times are
+    Unix seconds. `is_held` says that it waits for the approval of a plan.
+    """
+
+    watch: str
+    kind: Kind
+    target: str
+    subject: str
+    cause: Cause = "push"
+    is_held: bool = False
+    marked: int = 0
+    attempts: int = 0
+    since: float = 0.0
+    due: float = 0.0
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in outcomes, on pages and in logs."""
+        subject = self.subject or self.target or self.watch
+        return f"{self.kind} {subject}" if self.kind not in {"row", "file"} else subject
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """Something to be marked as out of step."""
+
+    kind: Kind
+    subject: str = ""
+    target: str = ""
+    cause: Cause = "push"
+
+
+def marks(kind: Kind, subjects: Iterable[str], targets: Sequence[str] = ("",), cause: Cause = "push") -> list[Mark]:
+    """A mark for each subject at each target."""
+    return [Mark(kind, subject, target, cause) for subject in subjects for target in targets]
+
+
+class RowJob(msgspec.Struct, frozen=True):
+    """One row at one target that may be published as it was looked at.
+
+    `marked` is the count of its item, and `admitted` what the safety catch let through: where either is another by
+    then, the row goes back to the next pass.
+    """
+
+    watch: str
+    target: str
+    subject: str
+    marked: int
+    admitted: str
+
+
+class RowQueue(Protocol):
+    """The queue from which workers take such rows."""
+
+    def rows_waiting(self, watch: str, target: str) -> set[str]:
+        """The rows that a worker has, or will take."""
+        ...
+
+    def put_rows(self, jobs: Sequence[RowJob]) -> bool:
+        """Leave rows to the workers; False if there may be none, and the caller publishes them itself."""
+        ...
 
 
 class Items(Database):

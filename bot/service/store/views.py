@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from sqlalchemy import ColumnElement, and_, case, func, literal_column, or_, select, tuple_, update
 
-from bot.service.items import Item
 from bot.service.store.engine import Database
+from bot.service.store.items import Item
 from bot.service.store.tables import items, submissions
 
 ItemState = Literal["failing", "waiting", "held"]

@@ -16,11 +16,11 @@ from bot.publishing.verdict_texts import mended_text, preformatted, push_text, s
 from bot.reporting.escape import brief, code
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
-from bot.service.items import Item
 from bot.service.judge.reading import judged, mark_changed
 from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.store import folder_of
+from bot.service.store.items import Item
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
 from bot.service.talk.comments import unanswered
 from bot.service.talk.quotas import CommandQuota

@@ -15,14 +15,13 @@ import msgspec
 
 from bot.platforms.discussions import Comment, Conversation, Conversations
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, digest_of
 from bot.publishing.plan import Plan
 from bot.publishing.publication import find_marker, plan_mark
 from bot.publishing.verdict_texts import reply_text
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
-from bot.service.items import Item, Mark, marks
 from bot.service.publish.ledger import let_go
+from bot.service.store.items import Item, Mark, marks
 from bot.service.talk.commands import (
     PLAN,
     REQUEST,
@@ -183,12 +182,3 @@ def note_declines(context: WatchContext, to: str, found: Mapping[str, Collection
         for key, digests in found.items():
             if store.set_declined(name, to, key, digests):
                 store.mark(name, [Mark("row", key, to)], context.clock())
-
-
-def declined_of(context: WatchContext, to: str, rows: Mapping[str, Entry | None]) -> set[str]:
-    """The keys of the rows that a maintainer declined as they are now; None is a row that is withdrawn."""
-    digests = {key: digest_of(entry) for key, entry in rows.items() if entry is not None}
-    if not digests:
-        return set()
-    known = context.store.declined(context.name, to)  # one question, however many rows
-    return {key for key, digest in digests.items() if digest in known.get(key, ())}

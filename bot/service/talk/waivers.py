@@ -11,9 +11,9 @@ from bot.errors import DiscussionsDisabled
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.service.context import Maintainers, WatchContext
-from bot.service.items import Mark
 from bot.service.settings.config import Watch
 from bot.service.store import Store
+from bot.service.store.items import Mark
 from bot.service.talk.commands import waivers_in
 
 # The line that names a file; nothing that was submitted begins a line of the bot's texts.

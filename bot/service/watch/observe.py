@@ -11,12 +11,12 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Parsed, Problem
 from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
-from bot.service.items import Cause, Mark, marks
-from bot.service.judge.samples import PATTERNS, asks_samples, is_sample_log
 from bot.service.settings.config import WatchTarget
 from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
+from bot.service.store.items import Cause, Mark, marks
 
 LISTED = 1000  # files that are recorded in one transaction
+SAMPLE_LOGS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
 MANY = 500  # files that change at once beyond which nobody waits for each of them
 
 
@@ -73,7 +73,12 @@ def selection_of(context: WatchContext) -> str:
 
 def patterns_of(context: WatchContext) -> Sequence[str]:
     """The files that a watch looks at: those that the settings select, and sample logs where the leaderboard asks."""
-    return [*context.watch.paths, *(PATTERNS if asks_samples(context.leaderboard) else ())]
+    return [*context.watch.paths, *(SAMPLE_LOGS if context.leaderboard.asks_samples else ())]
+
+
+def is_sample_log(path: str) -> bool:
+    """Tell whether a file has the name of a sample log."""
+    return is_wanted(path, SAMPLE_LOGS)
 
 
 def _record_everything(context: WatchContext, head: str, cause: Cause) -> tuple[list[Change], list[StoredSubmission]]:
@@ -167,7 +172,7 @@ def candidates_at(context: WatchContext, paths: Sequence[str]) -> dict[str, tupl
 
 def _logs_beside(context: WatchContext, path: str) -> str:
     """What tells the sample logs beside a file, so that it is read again where one of them changes; "" without any."""
-    if not asks_samples(context.leaderboard):
+    if not context.leaderboard.asks_samples:
         return ""
     files = [file for place in folders_of_logs(path) for file in context.store.files_in(context.name, place).values()]
     oids = sorted(file.oid for file in files if is_sample_log(file.path))

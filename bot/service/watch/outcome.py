@@ -13,9 +13,11 @@ from bot.platforms.writes import check_lease
 from bot.publishing.plan import Plan, held_text
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext
-from bot.service.items import Item, reason_of, wait_after
+from bot.service.store.items import Item
 
 OutcomeName = Literal["proposed", "written", "unchanged", "rejected", "held", "failed"]
+FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
+LONGEST_WAIT = 6 * 3600.0  # seconds
 REFUSED_WAIT = 3_600.0  # seconds at least until a refused row is looked at again by itself
 log = logging.getLogger(__name__)
 
@@ -99,3 +101,17 @@ class Report:
         if not isinstance(failure, BotError):
             log.error("%s: %s failed", self.context.name, visible(subject), exc_info=failure)
         self.say("failed", subject, reason_of(failure), failure.status if isinstance(failure, BotError) else 1)
+
+
+def wait_after(attempts: int, failure: Exception) -> float:
+    """Seconds until a failed item is tried again: as long as the service asks, else 1 minute to 6 hours."""
+    asked = getattr(failure, "retry_after", None)
+    wait = min(FIRST_WAIT * 2 ** min(attempts, 20), LONGEST_WAIT)
+    return wait if asked is None else min(max(float(asked), 1.0), LONGEST_WAIT)
+
+
+def reason_of(failure: Exception) -> str:
+    """Why an item failed, in one line."""
+    if isinstance(failure, BotError):
+        return " ".join(str(failure).split())[:500]
+    return f"internal error: {type(failure).__name__}; the log has the traceback"

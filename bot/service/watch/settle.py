@@ -15,13 +15,13 @@ from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
-from bot.service.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.judge.reading import judge_again, read_files, whys_of
 from bot.service.publish.ledger import Ledger, note_ledgers, stored_ledger
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
 from bot.service.store import StoredSubmission
+from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import dump_waivers, learn_waivers
 from bot.service.watch.observe import observe

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from threading import Lock, Thread
 
 from bot.errors import BotError, StateUnavailable, Unavailable
-from bot.service.items import Mark
 from bot.service.store import Store
+from bot.service.store.items import Mark
 
 QUIET = 1.0  # seconds of collecting after a hint: a burst of pushes becomes one or two settles
 SHORTEST_WAIT = 5.0  # seconds between two settlements without a hint
