@@ -29,7 +29,7 @@ from bot.server.models import (
     WatchList,
 )
 from bot.server.views import Views, place_of
-from bot.service.store.views import STATES, ItemState
+from bot.service.store.items import STATES, ItemState
 
 JSON = "application/json"
 USUAL, MOST = 100, 1_000  # things in one answer

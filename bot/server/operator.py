@@ -32,7 +32,7 @@ from bot.server.answers import (
 from bot.server.models import ItemView, VerdictView, WatchView, moment
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
 from bot.server.views import PAGE, Views, place_of
-from bot.service.store.views import STATES, Cause, ItemPlace, ItemState
+from bot.service.store.items import STATES, FailureCause, ItemPlace, ItemState
 
 LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
@@ -111,7 +111,7 @@ class OperatorRoutes:
             yield from self.progress.sentences(watch, store.counts(watch.name), now)
         yield from running_imports(store, now)
 
-    def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[Cause]]) -> Iterator[str]:
+    def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[FailureCause]]) -> Iterator[str]:
         """How things stand, in sentences: what waits for a person, what fails and when it is tried again."""
         plans = len(self._waiting(watches))
         if plans:

@@ -33,8 +33,7 @@ from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import HeldPlan, Store, StoredSubmission
-from bot.service.store.items import Item
-from bot.service.store.views import STATES, ItemPlace, ItemState
+from bot.service.store.items import STATES, Item, ItemPlace, ItemState
 from bot.service.talk.waivers import stored_waivers
 
 PAGE = 50  # lines of one page

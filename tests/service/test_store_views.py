@@ -6,8 +6,7 @@ import pytest
 
 from bot.publishing.changes import BoardChange
 from bot.service.store import Store, StoredBoard
-from bot.service.store.items import Mark
-from bot.service.store.views import STATES
+from bot.service.store.items import STATES, Mark
 from tests.pages.boards import examples, generated
 from tests.service.test_store import store, submission, url
 

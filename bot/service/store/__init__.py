@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -14,10 +14,11 @@ from bot.publishing.plan import Plan
 from bot.service.store.boards import BoardStore, StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispose, open_engine
 from bot.service.store.items import Items, Mark
-from bot.service.store.leases import Leases, Shared
-from bot.service.store.requests import Cursors, Memory, Published, Requests, RowIndexes
+from bot.service.store.leases import Leases
+from bot.service.store.requests import Cursors, Memory, Published, Requests
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import (
+    allowances,
     answers,
     board_changes,
     board_rows,
@@ -29,7 +30,6 @@ from bot.service.store.tables import (
     plans,
     published,
 )
-from bot.service.store.views import Listings
 
 __all__ = [
     "HISTORY",
@@ -63,17 +63,15 @@ class HeldPlan:
         return not (self.is_approved or self.is_declined)
 
 
-class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes, Listings, Leases, Shared):
+class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
     """Reads and writes of one database."""
 
     # plans
 
     def plan(self, watch: str, target: str) -> tuple[str, bool, bytes] | None:
         """The digest of the plan that waits at a target, whether it is approved, and the plan."""
-        found = select(plans).where(plans.c.watch == watch, plans.c.target == target)
-        with self.transaction() as connection:
-            row = connection.execute(found).one_or_none()
-        return None if row is None else (row.digest, row.is_approved, row.data)
+        found = self.rows(select(plans).where(plans.c.watch == watch, plans.c.target == target))
+        return next(((row.digest, row.is_approved, row.data) for row in found), None)
 
     def set_plan(self, watch: str, target: str, digest: str, data: bytes) -> None:
         """Hold a plan; another digest needs another approval, and so does the whole of one of which a part is done."""
@@ -85,9 +83,7 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes
 
     def narrow_plan(self, watch: str, target: str, data: bytes) -> None:
         """Keep what is left of the plan at a target; its digest and its approval stay."""
-        where = (plans.c.watch == watch, plans.c.target == target)
-        with self.transaction() as connection:
-            connection.execute(plans.update().values(data=data).where(*where))
+        self.run(plans.update().values(data=data).where(plans.c.watch == watch, plans.c.target == target))
 
     def approve_plan(self, watch: str, digest: str) -> bool:
         """Approve the plans of a watch that have this digest; whether there was one."""
@@ -100,54 +96,39 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes
     def _answer_plan(self, watch: str, digest: str, *, is_approved: bool) -> bool:
         answer = plans.update().values(is_approved=is_approved, is_declined=not is_approved)
         named = (plans.c.watch == watch, plans.c.digest == digest)
-        with self.transaction() as connection:
-            targets = connection.execute(select(plans.c.target).where(*named)).scalars().all()
-            connection.execute(answer.where(*named))
+        with self.transaction():
+            targets = self.values(select(plans.c.target).where(*named))
+            self.run(answer.where(*named))
             if not is_approved:  # the text about it says so; that of an approved plan follows when it is carried out
                 self.mark(watch, [Mark("plan", "", target) for target in targets], time.time())
         return bool(targets)
 
     def is_plan_declined(self, watch: str, target: str) -> bool:
         """Tell whether a person declined the plan that is held at a target."""
-        found = select(plans.c.is_declined).where(plans.c.watch == watch, plans.c.target == target)
-        with self.transaction() as connection:
-            return bool(connection.execute(found).scalar_one_or_none())
+        return bool(self.value(select(plans.c.is_declined).where(plans.c.watch == watch, plans.c.target == target)))
 
     def plans_named(self, watch: str, prefix: str) -> set[str]:
         """The digests of the plans of a watch that wait and begin with these digits."""
         found = select(plans.c.digest).where(plans.c.watch == watch, plans.c.digest.startswith(prefix, autoescape=True))
-        with self.transaction() as connection:
-            return set(connection.execute(found).scalars())
+        return set(self.values(found))
 
     def held_plans(self, watch: str) -> list[HeldPlan]:
         """The plans of a watch that wait, by target."""
-        found = select(plans).where(plans.c.watch == watch).order_by(plans.c.target)
-        with self.transaction() as connection:
-            rows = list(connection.execute(found))
-        return [
-            HeldPlan(
-                row.target,
-                row.digest,
-                row.is_approved,
-                row.since,
-                msgspec.json.decode(row.data, type=Plan),
-                row.is_declined,
-            )
-            for row in rows
-        ]
+        found = self.rows(select(plans).where(plans.c.watch == watch).order_by(plans.c.target))
+        decoded = ((row, msgspec.json.decode(row.data, type=Plan)) for row in found)
+        return [HeldPlan(r.target, r.digest, r.is_approved, r.since, plan, r.is_declined) for r, plan in decoded]
 
     def forget_plan(self, watch: str, target: str) -> None:
         """Forget a plan that was carried out, or that nothing needs any more."""
-        with self.transaction() as connection:
-            connection.execute(delete(plans).where(plans.c.watch == watch, plans.c.target == target))
+        self.run(delete(plans).where(plans.c.watch == watch, plans.c.target == target))
 
     def forget_target(self, watch: str, target: str) -> None:
         """Forget what was written at a target, and what people decided there; the settings of it stay known."""
-        with self.transaction() as connection:
+        with self.transaction():
             for table in (cursors, published, items, plans, boards, board_rows, board_changes):
                 where = [table.c.watch == watch, table.c.target == target]
                 where += [table.c.kind != "target"] if table is cursors else []
-                connection.execute(delete(table).where(*where))
+                self.run(delete(table).where(*where))
 
     # what happened
 
@@ -158,38 +139,49 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes
         if not values:
             return
         newest = select(outcomes.c.id).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc())
-        with self.transaction() as connection:
-            connection.execute(outcomes.insert(), values)
-            keep = connection.execute(newest.offset(HISTORY).limit(1)).scalar_one_or_none()
+        with self.transaction():
+            self.run(outcomes.insert(), values)
+            keep = self.value(newest.offset(HISTORY).limit(1))
             if keep is not None:
-                connection.execute(delete(outcomes).where(outcomes.c.watch == watch, outcomes.c.id <= keep))
+                self.run(delete(outcomes).where(outcomes.c.watch == watch, outcomes.c.id <= keep))
 
     def outcomes(self, watch: str, limit: int = 20) -> list[dict[str, str]]:
         """The last outcomes, newest first: when, outcome, subject, text."""
-        rows = select(outcomes).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc()).limit(limit)
-        with self.transaction() as connection:
-            return [
-                {
-                    "when": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(row.at)),
-                    "outcome": row.outcome,
-                    "subject": row.subject,
-                    "text": row.text,
-                }
-                for row in connection.execute(rows)
-            ]
+        found = select(outcomes).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc()).limit(limit)
+        return [
+            {
+                "when": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(row.at)),
+                "outcome": row.outcome,
+                "subject": row.subject,
+                "text": row.text,
+            }
+            for row in self.rows(found)
+        ]
 
     # answers of services
 
     def answer(self, question: str, now: float) -> str | None:
         """What a service answered before; None if it never did, or too long ago. `now` is in seconds."""
-        found = select(answers.c.answer, answers.c.until).where(answers.c.question == question)
-        with self.transaction() as connection:
-            row = connection.execute(found).one_or_none()
-        return None if row is None or (row.until is not None and row.until < now) else str(row.answer)
+        found = self.rows(select(answers.c.answer, answers.c.until).where(answers.c.question == question))
+        return next((str(row.answer) for row in found if row.until is None or row.until >= now), None)
 
     def set_answer(self, question: str, answer: str, until: float | None) -> None:
         """Keep what a service answered, for ever where `until` is None."""
         self.upsert(answers, [{"question": question, "answer": answer, "until": until}])
+
+    def allowances(self, now: float) -> dict[str, tuple[int, int, float]]:
+        """The windows of services and accounts that have not ended, as any process knew them last.
+
+        A window has its limit, the requests that are left, and its end. Ends are Unix seconds, as is `now`.
+        """
+        found = self.rows(select(allowances).where(allowances.c.ends > now))
+        return {row.key: (row.limit, row.remaining, row.ends) for row in found}
+
+    def set_allowances(self, windows: Mapping[str, tuple[int, int, float]]) -> None:
+        """Tell the other processes of these windows."""
+        values = sorted(windows.items())  # in one order, so that two processes never wait for each other
+        rows = [{"key": key, "limit": limit, "remaining": left, "ends": ends} for key, (limit, left, ends) in values]
+        self.upsert(allowances, rows)
 
     # the whole
 

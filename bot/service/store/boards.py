@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, Table, delete, func, select
 
 from bot.evaluation.row_key import reading_of
 from bot.publishing.changes import BoardChange, additions, change_of
@@ -41,43 +41,32 @@ class BoardStore(Database):
 
     def stored_board(self, watch: str, target: str) -> StoredBoard | None:
         """The board of a target, None if its table was never rebuilt."""
-        found = select(boards).where(boards.c.watch == watch, boards.c.target == target)
-        with self.transaction() as connection:
-            row = connection.execute(found).one_or_none()
-        return None if row is None else StoredBoard(row.head, row.leaderboard, row.declaration)
+        found = select(boards).where(*_at(boards, watch, target))
+        return next((StoredBoard(row.head, row.leaderboard, row.declaration) for row in self.rows(found)), None)
 
     def has_rows(self, watch: str, target: str) -> bool:
         """Tell whether there is any row on a board."""
-        where = (board_rows.c.watch == watch, board_rows.c.target == target)
-        with self.transaction() as connection:
-            return connection.execute(select(board_rows.c.key).where(*where).limit(1)).first() is not None
+        return bool(self.rows(select(board_rows.c.key).where(*_at(board_rows, watch, target)).limit(1)))
 
     def count_board_rows(self, watch: str, target: str) -> int:
         """The number of rows on a board."""
-        found = select(func.count()).where(board_rows.c.watch == watch, board_rows.c.target == target)
-        with self.transaction() as connection:
-            return int(connection.execute(found).scalar_one())
+        return int(self.value(select(func.count()).where(*_at(board_rows, watch, target))))
 
     def board_entries(self, watch: str, target: str) -> list[Entry]:
         """The rows of a board."""
-        found = select(board_rows.c.data).where(board_rows.c.watch == watch, board_rows.c.target == target)
-        with self.transaction() as connection:
-            rows = list(connection.execute(found).scalars())
-        return [parse_entry(zlib.decompress(data)) for data in rows]
+        found = select(board_rows.c.data).where(*_at(board_rows, watch, target))
+        return [parse_entry(zlib.decompress(data)) for data in self.values(found)]
 
     def stored_rows(self, watch: str, target: str) -> dict[str, str]:
         """What makes each row of a board the same, by key: see `digest_of`."""
-        found = select(board_rows.c.key, board_rows.c.row)
-        with self.transaction() as connection:
-            rows = connection.execute(found.where(board_rows.c.watch == watch, board_rows.c.target == target))
-            return {row.key: row.row for row in rows}
+        found = select(board_rows.c.key, board_rows.c.row).where(*_at(board_rows, watch, target))
+        return {row.key: row.row for row in self.rows(found)}
 
     def board_changes(self, watch: str, target: str) -> tuple[BoardChange, ...]:
         """The rows that were added, changed and removed since the board is kept, the newest first."""
-        where = (board_changes.c.watch == watch, board_changes.c.target == target)
-        found = select(board_changes.c.data).where(*where).order_by(board_changes.c.id.desc()).limit(KEPT)
-        with self.transaction() as connection:
-            return tuple(msgspec.json.decode(data, type=BoardChange) for data in connection.execute(found).scalars())
+        found = select(board_changes.c.data).where(*_at(board_changes, watch, target))
+        newest = found.order_by(board_changes.c.id.desc()).limit(KEPT)
+        return tuple(msgspec.json.decode(data, type=BoardChange) for data in self.values(newest))
 
     def keep_board(
         self,
@@ -114,54 +103,40 @@ class BoardStore(Database):
     def models_with(self, watch: str, raws: Iterable[str]) -> dict[str, str]:
         """The models of rows on the boards of a watch that have these raw values, by `digest_of_raws`; first by key."""
         columns = select(board_rows.c.raws, board_rows.c.key, board_rows.c.model).where(board_rows.c.watch == watch)
-        with self.transaction() as connection:
-            parts = [connection.execute(columns.where(board_rows.c.raws.in_(some))).all() for some in batches(raws)]
-        found = sorted((row for part in parts for row in part), key=lambda row: row.key, reverse=True)
+        found = sorted(self.rows_in(columns, board_rows.c.raws, raws), key=lambda row: row.key, reverse=True)
         return {row.raws: row.model for row in found}
 
     def board_spellings(self, watch: str, readings: Iterable[str]) -> list[tuple[str, str]]:
         """When the rows on the boards of a watch that have these readings were measured, and their keys."""
         columns = select(board_rows.c.measured, board_rows.c.key).where(board_rows.c.watch == watch)
-        with self.transaction() as connection:
-            return [
-                (row.measured, row.key)
-                for some in batches(readings)
-                for row in connection.execute(columns.where(board_rows.c.reading.in_(some)))
-            ]
+        return [(row.measured, row.key) for row in self.rows_in(columns, board_rows.c.reading, readings)]
 
     def _digests(self, watch: str, target: str) -> dict[str, str]:
-        where = (board_rows.c.watch == watch, board_rows.c.target == target)
-        with self.transaction() as connection:
-            found = connection.execute(select(board_rows.c.key, board_rows.c.digest).where(*where))
-            return {row.key: row.digest for row in found}
+        found = select(board_rows.c.key, board_rows.c.digest).where(*_at(board_rows, watch, target))
+        return {row.key: row.digest for row in self.rows(found)}
 
     def _entries_at(self, watch: str, target: str, keys: Iterable[str]) -> Mapping[str, Entry]:
-        where = (board_rows.c.watch == watch, board_rows.c.target == target)
-        with self.transaction() as connection:
-            return {
-                row.key: parse_entry(zlib.decompress(row.data))
-                for some in batches(keys)
-                for row in connection.execute(select(board_rows).where(*where, board_rows.c.key.in_(some)))
-            }
+        found = select(board_rows).where(*_at(board_rows, watch, target))
+        return {row.key: parse_entry(zlib.decompress(row.data)) for row in self.rows_in(found, board_rows.c.key, keys)}
 
     def _write(self, watch: str, target: str, there: Iterable[tuple[Entry, str]], gone: Iterable[str]) -> None:
-        where = (board_rows.c.watch == watch, board_rows.c.target == target)
-        with self.transaction() as connection:
-            for keys in batches(gone):
-                connection.execute(delete(board_rows).where(*where, board_rows.c.key.in_(keys)))
-            for some in batches(there):
-                self.upsert(board_rows, [_stored(watch, target, entry, digest) for entry, digest in some])
+        self.delete_in(delete(board_rows).where(*_at(board_rows, watch, target)), board_rows.c.key, gone)
+        for some in batches(there):
+            self.upsert(board_rows, [_stored(watch, target, entry, digest) for entry, digest in some])
 
     def _note(self, watch: str, target: str, news: list[BoardChange]) -> None:
-        where = (board_changes.c.watch == watch, board_changes.c.target == target)
+        where = _at(board_changes, watch, target)
         values = [{"watch": watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
+        if values:
+            self.run(board_changes.insert(), values)
         newest = select(board_changes.c.id).where(*where).order_by(board_changes.c.id.desc())
-        with self.transaction() as connection:
-            if values:
-                connection.execute(board_changes.insert(), values)
-            last = connection.execute(newest.offset(KEPT).limit(1)).scalar_one_or_none()
-            if last is not None:
-                connection.execute(delete(board_changes).where(*where, board_changes.c.id <= last))
+        last = self.value(newest.offset(KEPT).limit(1))
+        if last is not None:
+            self.run(delete(board_changes).where(*where, board_changes.c.id <= last))
+
+
+def _at(table: Table, watch: str, target: str) -> tuple[ColumnElement[bool], ...]:
+    return table.c.watch == watch, table.c.target == target
 
 
 def _digest(entry: Entry) -> str:

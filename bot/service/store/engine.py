@@ -13,7 +13,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Executable, Table, create_engine, event, func, inspect, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Delete,
+    Engine,
+    Executable,
+    Select,
+    Table,
+    create_engine,
+    event,
+    func,
+    inspect,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
@@ -54,6 +67,36 @@ class Database:
                 yield connection
             finally:
                 self._local.connection = None
+
+    def run(self, statement: Executable, values: Any = None) -> int:
+        """Carry out a statement: how many rows it changed."""
+        with self.transaction() as connection:
+            return int(connection.execute(statement, values).rowcount)
+
+    def rows(self, statement: Executable, values: Any = None) -> Sequence[Any]:
+        """All rows of a statement."""
+        with self.transaction() as connection:
+            return connection.execute(statement, values).all()
+
+    def rows_in(self, statement: Select[Any], column: Column[Any], values: Iterable[Any]) -> list[Any]:
+        """The rows of a statement that have one of these values in a column, however many values there are."""
+        with self.transaction():
+            return [row for some in batches(values) for row in self.rows(statement.where(column.in_(some)))]
+
+    def delete_in(self, statement: Delete, column: Column[Any], values: Iterable[Any]) -> None:
+        """Delete the rows of a statement that have one of these values in a column."""
+        with self.transaction():
+            for some in batches(values):
+                self.run(statement.where(column.in_(some)))
+
+    def values(self, statement: Executable) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in self.rows(statement)]
+
+    def value(self, statement: Executable, values: Any = None) -> Any:
+        """The first column of the first row, None if there is no row."""
+        with self.transaction() as connection:
+            return connection.execute(statement, values).scalar()
 
     def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows, or replace the rows with the same primary key."""

@@ -6,11 +6,24 @@ An item holds no instruction, only a name: whoever takes it looks at both sides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import msgspec
-from sqlalchemy import ColumnElement, Executable, bindparam, case, delete, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    update,
+)
 
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import items
@@ -102,8 +115,34 @@ class RowQueue(Protocol):
         ...
 
 
+ItemState = Literal["failing", "waiting", "held"]
+STATES: tuple[ItemState, ...] = get_args(ItemState)
+ItemPlace = tuple[str, str, str]  # kind, target and subject
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCause:
+    """A reason for which items fail, how many do, since when, and when the first is tried again (Unix seconds).
+
+    In a reason that names the item itself, an ellipsis is in its place. `kind` is that of the items, "" for several.
+    """
+
+    reason: str
+    count: int
+    due: float
+    since: float
+    kind: str
+
+
+# A reason that names its own item is one cause with those that name theirs.
+_cause = case(
+    (func.length(items.c.subject) > 8, func.replace(items.c.reason, items.c.subject, literal_column("'…'"))),
+    else_=items.c.reason,
+)
+
+
 class Items(Database):
-    """Marks items, gives those that are due, and notes how they ended."""
+    """Marks items, gives those that are due, notes how they ended, and shows them in pages."""
 
     def mark(self, watch: str, found: Iterable[Mark], now: float) -> None:
         """Mark things as out of step, due at once; one that is marked already is marked once more.
@@ -124,11 +163,10 @@ class Items(Database):
     def _known(self, watch: str, some: Sequence[Mark]) -> dict[tuple[str, str, str], Any]:
         """The rows of those that are marked already."""
         found: dict[tuple[str, str, str], Any] = {}
-        with self.transaction() as connection:
-            for kind, target in {(one.kind, one.target) for one in some}:
-                subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
-                asked = {"watch": watch, "kind": kind, "target": target, "subjects": subjects}
-                found |= {(kind, target, row.subject): row for row in connection.execute(_THESE, asked)}
+        for kind, target in {(one.kind, one.target) for one in some}:
+            subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
+            asked = {"watch": watch, "kind": kind, "target": target, "subjects": subjects}
+            found |= {(kind, target, row.subject): row for row in self.rows(_THESE, asked)}
         return found
 
     def due(
@@ -144,15 +182,12 @@ class Items(Database):
         """The items of a kind that are due and not held, the longest waiting first; of one priority or target only."""
         asked = {"watch": watch, "kind": kind, "now": now, "count": limit}
         asked |= {} if target is None else {"target": target}
-        with self.transaction() as connection:
-            found = connection.execute(_due_items(priority, at_target=target is not None), asked)
-            return [Item(**row) for row in found.mappings()]
+        return _items(self.rows(_due_items(priority, at_target=target is not None), asked))
 
     def count_due(self, watch: str, kind: Kind, now: float, priority: Priority | None = None) -> int:
         """How many items of a kind are due."""
         found = select(func.count()).select_from(items).where(*_due(priority))
-        with self.transaction() as connection:
-            return int(connection.execute(found, {"watch": watch, "kind": kind, "now": now}).scalar_one())
+        return int(self.value(found, {"watch": watch, "kind": kind, "now": now}))
 
     def item(self, watch: str, kind: Kind, target: str, subject: str) -> Item | None:
         """One item, None if nothing of it is out of step."""
@@ -173,8 +208,7 @@ class Items(Database):
 
     def _select(self, *where: ColumnElement[bool], limit: int) -> list[Item]:
         statement = select(items).where(*where).order_by(items.c.since, items.c.subject).limit(limit)
-        with self.transaction() as connection:
-            return [Item(**row) for row in connection.execute(statement).mappings()]
+        return _items(self.rows(statement))
 
     def finish(self, done: Iterable[Item]) -> None:
         """Forget items that are in step, but for those that were marked again meanwhile."""
@@ -182,9 +216,8 @@ class Items(Database):
             {"watch": one.watch, "kind": one.kind, "target": one.target, "subject": one.subject, "marked": one.marked}
             for one in done
         ]
-        with self.transaction() as connection:
-            if asked:
-                connection.execute(_FINISH, asked)
+        if asked:
+            self.run(_FINISH, asked)
 
     def fail(self, one: Item, reason: str, due: float) -> None:
         """Note why an item failed, and when it is tried again."""
@@ -202,11 +235,8 @@ class Items(Database):
         """Tell whether one of these subjects is out of step still, and due by `now`; held ones are not counted."""
         where = [items.c.watch == watch, items.c.kind == kind, items.c.is_held.is_(False)]
         where += [] if now is None else [items.c.due <= now]
-        with self.transaction() as connection:
-            return any(
-                connection.execute(select(items.c.subject).where(*where, items.c.subject.in_(some)).limit(1)).first()
-                for some in batches(subjects)
-            )
+        found = select(items.c.subject).where(*where).limit(1)
+        return any(self.rows(found.where(items.c.subject.in_(some))) for some in batches(subjects))
 
     def hold(self, found: Sequence[Item], reason: str) -> None:
         """Let items wait for the approval of a plan."""
@@ -218,16 +248,12 @@ class Items(Database):
 
     def retry_all(self, watch: str, now: float) -> None:
         """Let every failed item be tried at once."""
-        with self.transaction() as connection:
-            where = (items.c.watch == watch, items.c.is_held.is_(False))
-            connection.execute(update(items).where(*where).values(due=now))
+        self.run(update(items).where(items.c.watch == watch, items.c.is_held.is_(False)).values(due=now))
 
     def bring_forward(self, watch: str, now: float, seconds: float) -> None:
         """Let every item that waits be tried so many seconds sooner, at once at the earliest."""
-        with self.transaction() as connection:
-            sooner = case((items.c.due - seconds < now, now), else_=items.c.due - seconds)
-            where = (items.c.watch == watch, items.c.due > now)
-            connection.execute(update(items).where(*where).values(due=sooner))
+        sooner = case((items.c.due - seconds < now, now), else_=items.c.due - seconds)
+        self.run(update(items).where(items.c.watch == watch, items.c.due > now).values(due=sooner))
 
     def counts(self, watch: str) -> dict[tuple[str, str], int]:
         """How many items there are, by kind and state: waiting, failing, held."""
@@ -237,29 +263,83 @@ class Items(Database):
             "held": (items.c.is_held.is_(True),),
         }
         counted = select(items.c.kind, func.count()).where(items.c.watch == watch).group_by(items.c.kind)
-        with self.transaction() as connection:
+        with self.transaction():
             return {
                 (kind, state): count
                 for state, where in states.items()
-                for kind, count in connection.execute(counted.where(*where))
+                for kind, count in self.rows(counted.where(*where))
             }
 
     def count_items(self, watch: str, kind: Kind) -> int:
         """How many items of a kind there are."""
         found = select(func.count()).select_from(items).where(items.c.watch == watch, items.c.kind == kind)
-        with self.transaction() as connection:
-            return int(connection.execute(found).scalar_one())
+        return int(self.value(found))
 
     def next_due(self, watch: str) -> float | None:
         """When the next item is due, None if none waits."""
-        with self.transaction() as connection:
-            return connection.execute(_NEXT, {"watch": watch}).scalar_one_or_none()
+        due: float | None = self.value(_NEXT, {"watch": watch})
+        return due
 
     def _change(self, found: Sequence[Item], **values: Any) -> None:
-        with self.transaction() as connection:
+        with self.transaction():
             for one in found:
                 where = _of(one.watch, one.kind, one.target, one.subject)
-                connection.execute(update(items).where(*where, items.c.marked == one.marked).values(**values))
+                self.run(update(items).where(*where, items.c.marked == one.marked).values(**values))
+
+    # pages for people: each costs the same, however large the state is
+
+    def items_page(
+        self,
+        watch: str,
+        state: ItemState,
+        after: ItemPlace | None,
+        limit: int,
+        *,
+        cause: str = "",
+        without: Sequence[str] = (),
+    ) -> list[Item]:
+        """Items in one state after a place, in the order of kind, target and subject.
+
+        Where `cause` is named, those of it; `without` are causes that are left out.
+        """
+        where = [items.c.watch == watch, _in_state(state)]
+        where += [*([_cause == cause] if cause else []), *([_cause.not_in(without)] if without else [])]
+        if after is not None:
+            where.append(tuple_(items.c.kind, items.c.target, items.c.subject) > tuple_(*after))
+        found = select(items).where(*where).order_by(items.c.kind, items.c.target, items.c.subject).limit(limit)
+        return _items(self.rows(found))
+
+    def causes(self, watch: str, limit: int) -> list[FailureCause]:
+        """Why items of a watch fail, the most frequent cause first."""
+        count = func.count()
+        found = (
+            select(
+                _cause,
+                count,
+                func.min(items.c.due),
+                func.min(items.c.since),
+                func.min(items.c.kind),
+                func.max(items.c.kind),
+            )
+            .where(items.c.watch == watch, _in_state("failing"))
+            .group_by(_cause)
+            .order_by(count.desc(), _cause)
+            .limit(limit)
+        )
+        return [
+            FailureCause(reason, number, due, since, first if first == last else "")
+            for reason, number, due, since, first, last in self.rows(found)
+        ]
+
+    def retry_cause(self, watch: str, reason: str, now: float) -> int:
+        """Let all items that fail for one reason be tried at once; how many there are."""
+        where = (items.c.watch == watch, _cause == reason, _in_state("failing"))
+        return self.run(update(items).where(*where).values(due=now))
+
+    def retry_item(self, watch: str, place: ItemPlace, now: float) -> bool:
+        """Let one item be tried at once; whether there is one that waits for nobody's approval."""
+        where = (*_of(watch, *place), items.c.is_held.is_(False))
+        return bool(self.run(update(items).where(*where).values(due=now)))
 
 
 # Statements that each pass needs many times: to build one takes longer than to carry it out.
@@ -304,3 +384,15 @@ def _marked(watch: str, one: Mark, known: Any, now: float) -> dict[str, Any]:
         "due": now,
         "reason": "",
     }
+
+
+def _items(rows: Iterable[Any]) -> list[Item]:
+    return [Item(**row._mapping) for row in rows]  # noqa: SLF001 - so SQLAlchemy calls it
+
+
+def _in_state(state: ItemState) -> ColumnElement[bool]:
+    if state == "held":
+        return items.c.is_held.is_(True)
+    # Most items wait: the sum keeps the database from taking all of them by this, and sorting them.
+    tried = items.c.attempts > 0 if state == "failing" else items.c.attempts + 0 == 0
+    return and_(items.c.is_held.is_(False), tried)

@@ -1,21 +1,28 @@
-"""What was read at targets, so that nothing is asked twice: requests and discussions, rows on main, rows of tables."""
+"""What was read at targets, so that nothing is asked twice, and what is written, so that nothing is sent twice."""
 
 from __future__ import annotations
 
+import time
+import uuid
 import zlib
 from collections.abc import Collection, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, delete, select
+from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
+from bot.errors import BotError, Unavailable, Unsettled
 from bot.platforms.row_index import IndexedRow, Moved
 from bot.service.store.engine import Database, batches
-from bot.service.store.tables import cursors, indexed_rows, proposals, published, requests, row_indexes
+from bot.service.store.tables import cursors, indexed_rows, intents, proposals, published, requests, row_indexes
+
+LONGEST_LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows
 
 
 class Requests(Database):
-    """Facts about the requests and discussions of a repository, and what was read of open requests at a source."""
+    """Facts about requests and discussions, what was read of open requests at a source, and rows on main branches."""
 
     def memory(self, target: str) -> Memory:
         """The stored facts about a repository's requests, as a mapping that stores each new fact."""
@@ -24,14 +31,13 @@ class Requests(Database):
     def requests(self, target: str, after: int = 0) -> dict[int, bytes]:
         """What is known of a repository's requests and discussions past a number, by number."""
         found = select(requests.c.num, requests.c.data).where(requests.c.target == target, requests.c.num > after)
-        with self.transaction() as connection:
-            return {row[0]: row[1] for row in connection.execute(found)}
+        return {row.num: row.data for row in self.rows(found)}
 
     def request(self, target: str, num: int) -> bytes | None:
         """What is known of one request, None if nothing is."""
         found = select(requests.c.data).where(requests.c.target == target, requests.c.num == num)
-        with self.transaction() as connection:
-            return connection.execute(found).scalar_one_or_none()
+        data: bytes | None = self.value(found)
+        return data
 
     def set_request(self, target: str, num: int, data: bytes) -> None:
         """Remember what is known of one request."""
@@ -39,23 +45,68 @@ class Requests(Database):
 
     def forget_requests(self, target: str) -> None:
         """Forget all that is known of a repository's requests and discussions."""
-        with self.transaction() as connection:
-            connection.execute(delete(requests).where(requests.c.target == target))
+        self.run(delete(requests).where(requests.c.target == target))
 
     def proposal(self, watch: str, num: int) -> bytes | None:
         """The kept content of a request; None if there is none."""
-        found = select(proposals.c.data).where(proposals.c.watch == watch, proposals.c.num == num)
-        with self.transaction() as connection:
-            data = connection.execute(found).scalar_one_or_none()
+        data = self.value(select(proposals.c.data).where(proposals.c.watch == watch, proposals.c.num == num))
         return None if data is None else zlib.decompress(data)
 
     def set_proposal(self, watch: str, num: int, data: bytes | None) -> None:
         """Keep what was read of a request; None forgets it."""
         if data is not None:
             self.upsert(proposals, [{"watch": watch, "num": num, "data": zlib.compress(data, 1)}])
-            return
-        with self.transaction() as connection:
-            connection.execute(delete(proposals).where(proposals.c.watch == watch, proposals.c.num == num))
+        else:
+            self.run(delete(proposals).where(proposals.c.watch == watch, proposals.c.num == num))
+
+    def row_index(self, target: str) -> StoredRowIndex:
+        """The index of the rows on the main branch of a target."""
+        return StoredRowIndex(self, target)
+
+    # writes that may be done once
+
+    @contextmanager
+    def intend(self, name: str, seconds: float) -> Iterator[None]:
+        """Say what is written in the block, for so many seconds at most. Raises Unsettled if another holds it.
+
+        The fate of a write whose process was killed is not known before its time is over.
+        """
+        holder = uuid.uuid4().hex
+        left = self._take(name, holder, seconds)
+        if left:
+            why = f"this or another process sent it, and it may still show; it is not sent again for {left:.0f} s"
+            raise Unsettled(why, min(left, LONGEST_LOOK))
+        try:
+            yield
+        except BotError as failure:  # how the write ended is known; of an interrupted one it is not
+            unknown_for = failure.unknown_for if isinstance(failure, Unavailable) else 0.0
+            self._give_back(name, holder, until=time.time() + unknown_for if unknown_for else None)
+            raise
+        self._give_back(name, holder)
+
+    def _give_back(self, name: str, holder: str, until: float | None = None) -> None:
+        """Let others write; only after a time (Unix seconds) where the write may show until then."""
+        ours = (intents.c.name == name, intents.c.holder == holder)
+        change = delete(intents) if until is None else update(intents).values(until=until)
+        self.run(change.where(*ours))
+
+    def _take(self, name: str, holder: str, seconds: float) -> float:
+        """Take a name that nobody holds, or whose time is over; else the seconds until it is.
+
+        What is over is forgotten, whatever its name.
+        """
+        now = time.time()
+        insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(intents)
+        values = {"holder": holder, "until": now + seconds}
+        was_wrong = intents.c.until > now + 2 * seconds  # the other one's clock
+        statement = insert.values(name=name, **values).on_conflict_do_update(
+            index_elements=["name"], set_=values, where=was_wrong
+        )
+        with self.transaction():
+            self.run(delete(intents).where(intents.c.until <= now))
+            self.run(statement)
+            held = self.rows(select(intents).where(intents.c.name == name))[0]
+        return 0.0 if held.holder == holder else max(0.1, held.until - now)
 
 
 class Memory(MutableMapping[int, bytes]):
@@ -112,14 +163,6 @@ class Memory(MutableMapping[int, bytes]):
         return len(self._known)
 
 
-class RowIndexes(Database):
-    """The indexes of the rows on the main branches of targets."""
-
-    def row_index(self, target: str) -> StoredRowIndex:
-        """The index of one target."""
-        return StoredRowIndex(self, target)
-
-
 class StoredRowIndex:
     """The index of the rows on the main branch of one target, which all processes share."""
 
@@ -128,37 +171,31 @@ class StoredRowIndex:
 
     def commit(self) -> str:
         """The commit of the index, "" if there is none."""
-        with self._store.transaction() as connection:
-            found = select(row_indexes.c.at).where(row_indexes.c.target == self._target)
-            return str(connection.execute(found).scalar_one_or_none() or "")
+        return str(self._store.value(select(row_indexes.c.at).where(row_indexes.c.target == self._target)) or "")
 
     def rows(self, paths: Collection[str] | None = None) -> tuple[str, dict[str, IndexedRow]]:
         """The commit, and all rows, or those at some paths, as they are at that commit."""
         while True:
-            at, found = self.commit(), dict(self._rows(paths))
+            at, found = self.commit(), self._rows(paths)
             if at == self.commit():  # no other process moved it meanwhile
                 return at, found
 
-    def _rows(self, paths: Collection[str] | None) -> Iterator[tuple[str, IndexedRow]]:
-        columns = select(indexed_rows.c.path, indexed_rows.c.oid, indexed_rows.c.data)
-        every = columns.where(indexed_rows.c.target == self._target)
-        parts = [every] if paths is None else [every.where(indexed_rows.c.path.in_(some)) for some in batches(paths)]
-        with self._store.transaction() as connection:
-            for part in parts:
-                for path, oid, data in connection.execute(part):
-                    yield path, IndexedRow(oid, None if data is None else zlib.decompress(data))
+    def _rows(self, paths: Collection[str] | None) -> dict[str, IndexedRow]:
+        store, every = self._store, select(indexed_rows).where(indexed_rows.c.target == self._target)
+        found = store.rows(every) if paths is None else store.rows_in(every, indexed_rows.c.path, paths)
+        return {row.path: IndexedRow(row.oid, None if row.data is None else zlib.decompress(row.data)) for row in found}
 
     def move(self, old: str, new: str, moved: Moved, *, is_whole: bool) -> None:
         """Bring the index from one commit to another, unless another process moved it meanwhile."""
         ours = delete(indexed_rows).where(indexed_rows.c.target == self._target)
-        with self._store.transaction() as connection:
-            if not self._set_commit(connection, old, new):
+        with self._store.transaction():
+            if not self._set_commit(old, new):
                 return
             if is_whole:
-                connection.execute(ours)
+                self._store.run(ours)
             else:
-                for paths in batches(path for path, row in moved.items() if row is None):
-                    connection.execute(ours.where(indexed_rows.c.path.in_(paths)))
+                gone = (path for path, row in moved.items() if row is None)
+                self._store.delete_in(ours, indexed_rows.c.path, gone)
             for some in batches((path, row) for path, row in moved.items() if row is not None):
                 self._store.upsert(indexed_rows, [self._stored(path, row) for path, row in some])
 
@@ -166,13 +203,13 @@ class StoredRowIndex:
         data = None if row.data is None else zlib.compress(row.data, 1)
         return {"target": self._target, "path": path, "oid": row.oid, "data": data}
 
-    def _set_commit(self, connection: Connection, old: str, new: str) -> bool:
+    def _set_commit(self, old: str, new: str) -> bool:
         """Set the commit where it is still the old one; whether it was."""
         if not old and not self.commit():
             self._store.upsert(row_indexes, [{"target": self._target, "at": new}])
             return True
         is_old = (row_indexes.c.target == self._target, row_indexes.c.at == old)
-        return bool(connection.execute(row_indexes.update().where(*is_old).values(at=new)).rowcount)
+        return bool(self._store.run(row_indexes.update().where(*is_old).values(at=new)))
 
 
 Written = tuple[bytes, bytes | None]
@@ -183,9 +220,8 @@ class Published(Database):
 
     def published(self, watch: str, target: str) -> dict[str, Written]:
         """The rows of one watch in one table, by key."""
-        found = select(published).where(published.c.watch == watch, published.c.target == target)
-        with self.transaction() as connection:
-            return {row.key: (row.entry, row.earlier) for row in connection.execute(found)}
+        found = self.rows(select(published).where(published.c.watch == watch, published.c.target == target))
+        return {row.key: (row.entry, row.earlier) for row in found}
 
     def set_published(self, watch: str, target: str, rows: Mapping[str, Written]) -> None:
         """Remember what was written."""
@@ -195,9 +231,7 @@ class Published(Database):
     def forget_published(self, watch: str, target: str, keys: Iterable[str]) -> None:
         """Forget rows that are not in the table any more."""
         where = (published.c.watch == watch, published.c.target == target)
-        with self.transaction() as connection:
-            for some in batches(keys):
-                connection.execute(delete(published).where(*where, published.c.key.in_(some)))
+        self.delete_in(delete(published).where(*where), published.c.key, keys)
 
 
 CursorKind = Literal[
@@ -249,26 +283,23 @@ class Cursors(Database):
     def cursor(self, watch: str, kind: CursorKind, subject: str = "", *, target: str = "") -> str | None:
         """What is remembered; None if nothing is."""
         found = select(cursors.c.value).where(*_place(watch, kind, target), cursors.c.subject == subject)
-        with self.transaction() as connection:
-            return connection.execute(found).scalar_one_or_none()
+        value: str | None = self.value(found)
+        return value
 
     def cursors(self, watch: str, kind: CursorKind, *, target: str = "") -> dict[str, str]:
         """All that is remembered of a kind, by subject."""
-        found = select(cursors.c.subject, cursors.c.value).where(*_place(watch, kind, target))
-        with self.transaction() as connection:
-            return {row.subject: row.value for row in connection.execute(found)}
+        found = self.rows(select(cursors.c.subject, cursors.c.value).where(*_place(watch, kind, target)))
+        return {row.subject: row.value for row in found}
 
     def set_cursor(
         self, watch: str, kind: CursorKind, value: str | None, subject: str = "", *, target: str = ""
     ) -> None:
         """Remember a value; None forgets it."""
-        with self.transaction() as connection:
-            if value is None:
-                where = (*_place(watch, kind, target), cursors.c.subject == subject)
-                connection.execute(delete(cursors).where(*where))
-            else:
-                place = {"watch": watch, "kind": kind, "target": target, "subject": subject}
-                self.upsert(cursors, [{**place, "value": value}])
+        if value is None:
+            self.run(delete(cursors).where(*_place(watch, kind, target), cursors.c.subject == subject))
+        else:
+            place = {"watch": watch, "kind": kind, "target": target, "subject": subject}
+            self.upsert(cursors, [{**place, "value": value}])
 
     def set_cursors(self, watch: str, kind: CursorKind, values: Mapping[str, str]) -> None:
         """Remember many values of one kind, by subject."""
