@@ -205,14 +205,14 @@ class Discussions(Protocol):
         """One discussion or request, now."""
         ...
 
-    def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+    def ours(self, kind: Kind, *, whole: bool = False) -> Iterable[tuple[int, dict[str, str]]]:
         """Every discussion of that kind that we opened, oldest first: its number, and what finds it again.
 
         `whole` reads the lists to their ends.
         """
         ...
 
-    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+    def ours_known(self, kind: Kind) -> Iterable[tuple[int, dict[str, str]]]:
         """The remembered discussions that the bot opened, without a request."""
         ...
 

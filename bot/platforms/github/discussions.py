@@ -14,7 +14,7 @@ from github.Issue import Issue
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import Gone, Unavailable
+from bot.errors import Gone, Refused, Unavailable
 from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import (
     Comment,
@@ -29,13 +29,14 @@ from bot.platforms.discussions import (
 )
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
+from bot.platforms.github.rights import Row, WriteRights, login_of
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.writes import Intend, held, no_intent
 from bot.publishing.publication import find_marker
 
 PAGE = 100  # rows of one page, the most that GitHub gives
 TITLE_LIMIT = 200  # characters; GitHub takes 256
+STATUS_LIMIT = 140  # characters of the text of a status
 OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
 COMMAND = re.compile(r"^[ \t]*/", re.MULTILINE)  # a line that may be a command
 EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
@@ -52,6 +53,7 @@ class GitHubDiscussions:
 
     `memory` may remember, by number, what was read of our own issues: whatever is not in it is read again. `intend` is
     held around what must be written once. `counts` has a number that changes with each comment on what was listed.
+    Unless it `asks_edits`, an opening text counts as never edited.
     """
 
     client: GitHubClient
@@ -59,10 +61,12 @@ class GitHubDiscussions:
     memory: MutableMapping[int, bytes]
     source: RequestSource
     intend: Intend = field(default=no_intent, repr=False)
+    asks_edits: bool = True
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @property
-    def _repo(self) -> Repository:
+    def repo(self) -> Repository:
+        """The repository."""
         return self.client.repo(self.address.name)
 
     @lazy_property
@@ -125,7 +129,7 @@ class GitHubDiscussions:
         """
         is_ours = self.client.as_ours(login_of(issue)) == self.client.user
         matters = not _is_pull(issue) if is_ours else COMMAND.search(issue["body"] or "")
-        if not matters:
+        if not matters or not self.asks_edits:
             return _at(issue, "created_at")
         owner, _, name = self.address.name.partition("/")
         asked = {"owner": owner, "name": name, "number": issue["number"]}
@@ -133,7 +137,7 @@ class GitHubDiscussions:
         return _at(found if found["lastEditedAt"] else {"lastEditedAt": issue["created_at"]}, "lastEditedAt")
 
     def _issue(self, num: int) -> Issue:
-        return self.client(lambda: self._repo.get_issue(num))
+        return self.client(lambda: self.repo.get_issue(num))
 
     # what is ours
 
@@ -185,7 +189,7 @@ class GitHubDiscussions:
         """Open an issue; its number."""
         with self._writing(text):
             try:
-                made = self.client(lambda: self._repo.create_issue(title[:TITLE_LIMIT], body=text))
+                made = self.client(lambda: self.repo.create_issue(title[:TITLE_LIMIT], body=text))
             except Unavailable as failure:
                 return self.client.landed(failure, lambda: self._find_own(title, text))
             return made.number
@@ -260,8 +264,17 @@ class GitHubDiscussions:
         return self._rights.has(account)
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
-        """Show a verdict as the status of a commit; where the token may not, the comment has to do."""
-        CommitStatuses(self.client, self.address.name).show(head, name, state, text)
+        """Show a verdict as the status of a commit, unless it is shown already.
+
+        Where the token may not, the comment has to do. A status that was set twice shows once.
+        """
+        text = text if len(text) <= STATUS_LIMIT else f"{text[: STATUS_LIMIT - 1]}…"
+        status = {"context": name, "state": state, "description": text}
+        where = f"{self._api}/statuses/{head}"
+        with suppress(Refused):
+            shown = self.client.get(f"{self._api}/commits/{head}/status", per_page=100)["statuses"]
+            if status not in [{key: one[key] for key in status} for one in shown]:
+                self.client(lambda: self.client.github.requester.requestJsonAndCheck("POST", where, input=status))
 
 
 def _is_pull(issue: Row) -> bool:

@@ -41,7 +41,10 @@ class GitHubPlatform:
         written = service_cache.memory(f"written github://{address.name}")
         rows = service_cache.rows(f"github://{address.name}") if service_cache.rows else None
         source = self.open_source(f"github://{address.name}", session)
-        return GitHubTarget(self.client(session), place, form, written, service_cache.intend, source=source, rows=rows)
+        memory = service_cache.memory(f"github://{address.name}")
+        return GitHubTarget(
+            self.client(session), place, form, written, service_cache.intend, source=source, rows=rows, memory=memory
+        )
 
     def open_discussions(self, name: str, session: Session) -> GitHubDiscussions | None:
         """The issues and pull requests of a repository of results; None without an account, which can say nothing."""

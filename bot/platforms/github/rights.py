@@ -10,7 +10,6 @@ from github.IssueComment import IssueComment
 from github.PullRequest import PullRequest
 
 from bot.errors import Refused
-from bot.platforms.discussions import Comment, VerdictState
 from bot.platforms.github.client import GitHubClient
 
 # How GitHub calls those who may have been given the right to push; members who hide that they are, it calls otherwise.
@@ -18,7 +17,6 @@ INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 WRITE = frozenset({"admin", "write"})
 MOST_STRANGERS = 50  # accounts that are asked about although GitHub does not call them insiders
 Row = dict[str, Any]  # a row of a list, as GitHub gives it
-TEXT_LIMIT = 140  # characters of the text of a status
 
 
 def login_of(row: Row) -> str:
@@ -34,12 +32,6 @@ def author_of(made: Issue | IssueComment | PullRequest) -> str:
 def is_ours(made: Issue | IssueComment | PullRequest, client: GitHubClient) -> bool:
     """Tell whether our account, or a former one of ours, wrote it."""
     return client.as_ours(author_of(made)) == client.login
-
-
-def as_comment(made: IssueComment, client: GitHubClient) -> Comment:
-    """A comment as a value; whoever may push can edit it, and its author stays the same."""
-    at, changed = made.created_at.timestamp(), made.updated_at.timestamp()
-    return Comment(str(made.id), client.as_ours(author_of(made)), made.body or "", at, changed, edited=changed > at)
 
 
 def may_push(client: GitHubClient, name: str) -> bool | None:
@@ -128,27 +120,3 @@ class WriteRights:
             return self.client(lambda: repository.get_collaborator_permission(account)) in WRITE
         except Refused:
             return False
-
-
-@dataclass
-class CommitStatuses:
-    """The statuses of commits in a repository: a verdict, shown beside a commit and its pull request."""
-
-    client: GitHubClient
-    name: str
-
-    def show(self, head: str, context: str, state: VerdictState, text: str) -> None:
-        """Show a verdict, unless it is shown already; if the bot's token may not, nothing happens."""
-        text = text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT - 1]}…"
-        path = f"/repos/{self.name}/commits/{head}/status"
-        try:
-            current = self.client.get(path, per_page=100)["statuses"]
-            if (context, state, text) not in [(one["context"], one["state"], one["description"]) for one in current]:
-                self._set(head, {"context": context, "state": state, "description": text})
-        except Refused:
-            return  # the comment says it as well
-
-    def _set(self, head: str, status: dict[str, str]) -> None:
-        """A status that was set twice shows once: what became of the first try does not matter."""
-        where = f"/repos/{self.name}/statuses/{head}"
-        self.client(lambda: self.client.github.requester.requestJsonAndCheck("POST", where, input=status))

@@ -19,10 +19,12 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import lazy_property
-from bot.platforms.discussions import Comment, Duplicate
+from bot.platforms.comments import MarkedComments
+from bot.platforms.discussions import Comment, Duplicate, repeated_comments
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.comments import GitHubComments, GitHubConversations
+from bot.platforms.github.conversations import GitHubConversations
+from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.rights import is_ours
 from bot.platforms.github.source import MAX_BYTES, GitHubSource
 from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
@@ -182,8 +184,8 @@ class Branches:
 class GitHubTarget(Target):
     """The target in one repository: requests are pull requests, comments are on an issue or a pull request.
 
-    `written` may keep the commit that we wrote last for each request, by number, and `rows` the index of the rows on
-    the default branch; `intend` is held around what must be written once.
+    `written` may keep the commit that we wrote last for each request, by number, `memory` what was read of our issues,
+    and `rows` the index of the rows on the default branch; `intend` is held around what must be written once.
     """
 
     name: str = ""
@@ -198,6 +200,7 @@ class GitHubTarget(Target):
         *,
         source: GitHubSource | None = None,
         rows: RowStore | None = None,
+        memory: MutableMapping[int, bytes] | None = None,
     ) -> None:
         self.name = f"github://{address.name}" + (f"#{address.number}" if address.number else "")
         self._client = client
@@ -207,6 +210,7 @@ class GitHubTarget(Target):
         self._stored = rows or RowsInMemory()
         self._written = {} if written is None else written
         self._intend = intend
+        self._memory = {} if memory is None else memory
 
     def check(self) -> None:
         """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
@@ -228,15 +232,18 @@ class GitHubTarget(Target):
         return Branches(self._client, self._repo)
 
     @lazy_property
+    def _discussions(self) -> GitHubDiscussions:
+        source = RequestSource(self._client, self._address)
+        return GitHubDiscussions(self._client, self._address, self._memory, source, self._intend, asks_edits=False)
+
+    @property
     def conversations(self) -> GitHubConversations:
         """The comments of people on the bot's requests."""
-        return GitHubConversations(
-            self._client, self._repo, self._written, self._intend, f"github://{self._address.name}", self.look_again
-        )
+        return GitHubConversations(self._discussions, self._written, self.look_again)
 
-    @lazy_property
-    def _comments(self) -> GitHubComments:
-        return GitHubComments(self._client, self._repo, self._address, self._intend)
+    @property
+    def _comments(self) -> MarkedComments:
+        return MarkedComments(self._discussions, self._address.number)
 
     @lazy_property
     def _main(self) -> str:
@@ -266,7 +273,8 @@ class GitHubTarget(Target):
         """Forget which commits were written, and what was read."""
         self._written.clear()
         self._stored.move(self._stored.commit(), "", {}, is_whole=True)
-        for name in ("_repo", "_main", "_branches", "_comments", "_rows", "conversations"):
+        self._memory.clear()
+        for name in ("_repo", "_main", "_branches", "_discussions", "_rows"):
             self.__dict__.pop(name, None)
         self._client.forget_repo(self._address.name)
 
@@ -301,8 +309,7 @@ class GitHubTarget(Target):
         """The current state: files on the default branch; of requests and comments what the form asks for."""
         files = self.read_files(paths)
         if self._form == "comment" or mark.has_own_discussion:
-            found = self._comments.find(mark)
-            return CurrentState(files=files, comment=PostedComment(str(found.id), found.body) if found else None)
+            return CurrentState(files=files, comment=self._comments.find(mark))
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
         last = pulls[0] if pulls and not live else None
@@ -372,11 +379,13 @@ class GitHubTarget(Target):
 
     def find_duplicates(self) -> list[Duplicate]:
         """The bot's issues and comments with the same mark; GitHub itself refuses a second request for a branch."""
-        return self._comments.find_duplicates()
+        number, us = self._address.number, self._client.login
+        given = repeated_comments(self._discussions.read(number), us) if number else []
+        return [*self._discussions.find_duplicates(), *given]
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close or delete the later one."""
-        self._comments.remove_duplicate(duplicate)
+        self._discussions.remove_duplicate(duplicate)
 
     @property
     def account(self) -> str:
@@ -410,9 +419,14 @@ class GitHubTarget(Target):
                 commit = self._commit(publication.text, publication.files)
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
-                return self._comments.post(publication.mark, publication.text)
+                return self._comment_url(self._comments.post(publication.mark, publication.text))
             case EditComment():
-                return self._comments.edit(int(publication.comment.name), publication.mark, publication.text)
+                self._comments.edit(publication.comment, publication.text)
+                return self._comment_url(publication.comment)
+
+    def _comment_url(self, comment: PostedComment) -> str:
+        number, _, comment_id = comment.name.partition(" ")
+        return f"{self._repo.html_url}/issues/{number}#issuecomment-{comment_id}"
 
     def _open(self, publication: OpenRequest) -> str:
         branch, text = branch_name(publication.mark), publication.text

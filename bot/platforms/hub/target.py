@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import Contents, blob_id, lazy_property
-from bot.platforms.discussions import OPEN, Comment, Conversation, Duplicate, Pushed, Thread, repeated_comments
+from bot.platforms.comments import MarkedComments
+from bot.platforms.discussions import OPEN, Comment, Conversation, Duplicate, Pushed, Thread
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Row
@@ -30,79 +31,13 @@ from bot.publishing.publication import (
     Marker,
     OpenRequest,
     PostComment,
-    PostedComment,
     PostText,
     Publication,
     Push,
     Request,
     UpdateRequest,
     find_marker,
-    holder_of,
 )
-from bot.publishing.texts import board_text
-
-
-@dataclass
-class HubComments:
-    """The comments in one repository; `discussion` is the number of the one for rows, None for one of our own."""
-
-    discussions: HubDiscussions
-    discussion: int | None = None
-
-    def find(self, mark: Marker) -> PostedComment | None:
-        """The comment that carries a mark; its name is discussion and comment, as `12 64f1…`."""
-        thread = self._thread(mark)
-        for comment in thread.comments if thread else ():
-            if comment.author == self.discussions.client.user and find_marker(comment.text) == mark:
-                return PostedComment(f"{thread.num} {comment.id}" if thread else "", comment.text)
-        return None
-
-    def texts(self, leaderboard: str) -> list[str]:
-        """The bot's comments about the rows of a leaderboard."""
-        thread, us = self._thread(Marker("entry", "", leaderboard)), self.discussions.client.user
-        return [comment.text for comment in (thread.comments if thread else ()) if comment.author == us]
-
-    def replies(self, mark: Marker) -> list[Comment]:
-        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
-        thread = self._thread(mark)
-        return thread.replies if thread else []
-
-    def answer(self, mark: Marker, text: str) -> None:
-        """Add a comment to the discussion that holds the one of a mark."""
-        thread = self._thread(mark)
-        if thread is not None:
-            self.discussions.comment(thread.num, text)
-
-    def _thread(self, mark: Marker) -> Thread | None:
-        """The discussion that holds a comment, None if it is still to be opened."""
-        if self.discussion is not None and not mark.has_own_discussion:
-            return self.discussions.read(self.discussion)
-        nums = self._open_ones(holder_of(mark), also_closed=True)
-        return self.discussions.read(nums[0]) if nums else None
-
-    def _open_ones(self, holder: Marker, *, also_closed: bool = False) -> list[int]:
-        self.discussions.look("discussion")
-        rows = self.discussions.with_mark("discussion", holder)
-        return [num for num, row in rows if also_closed or row["status"] == "open"]
-
-    def post(self, mark: Marker, text: PostText) -> int:
-        """Add a comment, in a discussion that is opened where there is none: the number of the discussion."""
-        thread = self._thread(mark)
-        num = thread.num if thread else self._open(holder_of(mark))
-        self.discussions.comment(num, text.body)
-        for duplicate in repeated_comments(self.discussions.read(num), self.discussions.client.user):
-            if duplicate.mark == mark:
-                self.discussions.remove_duplicate(duplicate)
-        return num
-
-    def _open(self, holder: Marker) -> int:
-        """Open the discussion that holds comments; where another process was faster, ours is closed: its number."""
-        text = board_text(holder)
-        num = self.discussions.open_discussion(text.title, text.body)
-        first = min([num, *self._open_ones(holder)])
-        if first != num:
-            self.discussions.remove_duplicate(Duplicate("discussion", holder, str(num), str(first)))
-        return first
 
 
 @dataclass(frozen=True)
@@ -223,9 +158,9 @@ class HubTarget:
         return HubCommits(self.discussions)
 
     @lazy_property
-    def comments(self) -> HubComments:
+    def comments(self) -> MarkedComments:
         """Our comments on rows, alarms and plans."""
-        return HubComments(self.discussions, self.discussion)
+        return MarkedComments(self.discussions, self.discussion)
 
     @property
     def conversations(self) -> HubConversations:
@@ -405,10 +340,9 @@ class HubTarget:
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
-        texts = [row["mark"] for _, row in self.open_requests]
-        texts += self.comments.texts(leaderboard) if self.has_comments else []
-        marks = [find_marker(text) for text in texts]
-        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+        marks = [find_marker(row["mark"]) for _, row in self.open_requests]
+        keys = {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+        return keys | self.comments.keys(leaderboard) if self.has_comments else keys
 
     # what is written
 
@@ -428,11 +362,10 @@ class HubTarget:
                 case Commit(_, text, files):
                     return self.commit(text, files)
                 case PostComment():
-                    return self.url(self.comments.post(publication.mark, publication.text))
+                    comment = self.comments.post(publication.mark, publication.text)
+                    return self.url(int(comment.name.partition(" ")[0]))
                 case EditComment(_, comment, text):
-                    num, _, comment_id = comment.name.partition(" ")
-                    self.discussions.edit(int(num), comment_id, text.body)
-                    return self.url(int(num))
+                    return self.url(self.comments.edit(comment, text))
         except BotError:
             self.look_again()  # it may have landed all the same
             raise
