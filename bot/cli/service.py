@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from bot.server.service import Service
+    from bot.service.context import ContextFactory
     from bot.service.jobs.queue import Jobs
     from bot.service.settings.config import Settings
     from bot.service.watch.passes import WatchPass
@@ -239,7 +240,6 @@ def _keep_watches(
     from prometheus_client import CollectorRegistry
 
     from bot.server.run import Reloader
-    from bot.server.service import Service
     from bot.service.context import open_context_factory
     from bot.service.settings.config import load_settings
     from bot.service.settings.sources import has_patterns, open_settings
@@ -249,7 +249,7 @@ def _keep_watches(
     registry = CollectorRegistry()
     jobs = open_jobs(database_url(path))
     contexts.queue = jobs
-    service = Service(contexts, settings.watches, registry, jobs=jobs)
+    service = _make_service(contexts, settings, registry, jobs)
     service.check()
     service.start()
     again = ANEW if has_patterns(load_settings(path)) else None
@@ -262,6 +262,19 @@ def _keep_watches(
         if not service.stop(PATIENCE):
             logging.shutdown()
             os._exit(0)  # a thread that waits for a slow service would keep the process alive; the next start continues
+
+
+def _make_service(
+    contexts: ContextFactory, settings: Settings, registry: CollectorRegistry, jobs: Jobs | None
+) -> Service:
+    """Make a service that has its state alone, or one of many."""
+    if jobs is None:
+        from bot.server.service import Service
+
+        return Service(contexts, settings.watches, registry)
+    from bot.server.sharing import SharedService
+
+    return SharedService(contexts, settings.watches, registry, jobs=jobs)
 
 
 def open_jobs(database: str, *, takes_rows: bool = True) -> Jobs | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from prometheus_client import CollectorRegistry
 
@@ -25,11 +25,6 @@ from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
 from bot.service.watch.workers import QUIET, SHORTEST_WAIT, MarkWriter, WatchWorker
 
-if TYPE_CHECKING:  # the extra `postgres`
-    from bot.server.sharing import Scheduler
-    from bot.service.jobs.cluster import SharedWatch
-    from bot.service.jobs.queue import Jobs, Timing
-
 log = logging.getLogger(__name__)
 
 
@@ -40,27 +35,19 @@ def repository_of(address: str) -> str:
     return address.removeprefix("hf://").partition("@")[0]
 
 
-def open_scheduler(service: Service, jobs: Jobs, timing: Timing | None) -> Scheduler:
-    """The part that shares the watches with other processes."""
-    from bot.server.sharing import Scheduler
-
-    return Scheduler(service, jobs, timing)
-
-
 @dataclass
 class Service:
-    """All watches of one process; with `jobs`, it shares them with every process that has the same database."""
+    """All watches of one process, which has its state alone; `SharedService` is one of many."""
 
     contexts: ContextFactory
     watches_settings: Sequence[Watch]
     registry: CollectorRegistry
     quiet: float = QUIET
     clock: Callable[[], float] = time.time
-    jobs: Jobs | None = None
-    timing: Timing | None = None
-    workers: dict[str, WatchWorker | SharedWatch] = field(init=False)
+    workers: dict[str, WatchWorker] = field(default_factory=dict, init=False)
     states: dict[str, State] = field(init=False)
-    locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), init=False)
+    is_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.registry)
@@ -68,13 +55,6 @@ class Service:
         self.marking = MarkWriter(self.contexts.store, self.hint, self.clock)
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
-        self.sharing = None if self.jobs is None else open_scheduler(self, self.jobs, self.timing)
-        self.workers = {watch.name: self._worker(watch) for watch in self.watches_settings}
-
-    def _worker(self, watch: Watch) -> WatchWorker | SharedWatch:
-        if self.sharing is not None:
-            return self.sharing.cluster.watch(watch.name)
-        return WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
 
     def check(self) -> None:
         """See that every watch can be opened. Raises CallError or MalformedDeclaration.
@@ -87,10 +67,20 @@ class Service:
 
     def start(self) -> None:
         """Begin to keep the watches."""
-        if self.sharing is not None:
-            self.sharing.start()
-        for worker in self.workers.values():
-            worker.start()
+        for watch in self.watches_settings:
+            self._keep(watch)
+
+    def _keep(self, watch: Watch) -> None:
+        """Begin to keep a watch, with a pass: what was pushed while nobody listened is found now."""
+        self._leave(watch.name)
+        worker = WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
+        self.workers[watch.name] = worker
+        worker.start()
+
+    def _leave(self, name: str) -> None:
+        """Keep a watch no longer, or not under these settings; a pass that runs goes on."""
+        if worker := self.workers.pop(name, None):
+            worker.stop(0.0)
 
     def stop(self, patience: float) -> bool:
         """Let what runs be finished, for a while; the rest is left to the next start. Whether all ended in time."""
@@ -99,9 +89,6 @@ class Service:
         late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
         for name in late:
             log.warning("%s: the settlement is not finished; the next start continues it", name)
-        if self.sharing is not None and not self.sharing.stop(max(0.0, end - time.monotonic())):
-            log.warning("other processes continue the jobs that still run")
-            return False
         return not late
 
     def apply(self, settings: Settings) -> None:
@@ -116,19 +103,12 @@ class Service:
         known = {watch.name: watch for watch in self.watches_settings}
         wanted = {watch.name: watch for watch in settings.watches}
         for name in known.keys() - wanted.keys():
-            self.workers.pop(name).stop(0.0)
+            self._leave(name)
         for name, watch in wanted.items():
             self.states.setdefault(name, State())
             if known.get(name) != watch:
-                self._replace(watch)
+                self._keep(watch)
         self.watches_settings = settings.watches
-
-    def _replace(self, watch: Watch) -> None:
-        old = self.workers.get(watch.name)
-        if old is not None:
-            old.stop(0.0)
-        self.workers[watch.name] = self._worker(watch)
-        self.workers[watch.name].start()
 
     def settle(self, watch: Watch) -> bool:
         """Settle one watch, and note how it ended; False if it lost its lease. Raises what the settlement raises."""
@@ -140,7 +120,7 @@ class Service:
         with self.metrics.seconds.labels(watch.name).time():
             try:
                 # Who could hint often must not have every failing item tried each time: these wait for their moment.
-                everything = is_first and self.sharing is None
+                everything = is_first and self.is_alone
                 done = run_pass(self.contexts.open_context(watch), everything=everything)
             except Exception as failure:
                 state.failure = (
@@ -163,11 +143,13 @@ class Service:
         return True
 
     def _end(self, watch: Watch) -> None:
-        """Let others know how the watch stands now, or come back by ourselves when its next item is due."""
-        if self.sharing is not None:
-            self.sharing.publish_state(watch.name)
-        elif not self.states[watch.name].failure:
+        """After a pass, come back by ourselves when the next item of the watch is due."""
+        if not self.states[watch.name].failure:
             self._come_back(watch)
+
+    def state(self, name: str) -> State:
+        """The state of a watch after its last pass."""
+        return self.states[name]
 
     def record_outcome(self, name: str, outcome: Outcome) -> None:
         """Count and log how something ended."""
@@ -237,9 +219,7 @@ class Service:
         return {"status": status, "ok": status == "ok", "watches": watches}
 
     def _health_of(self, watch: Watch) -> dict[str, Any]:
-        state, store, now = self.states[watch.name], self.contexts.store, self.clock()
-        if self.sharing is not None:
-            state = self.sharing.state(watch.name)
+        state, store, now = self.state(watch.name), self.contexts.store, self.clock()
         counts = store.counts(watch.name)
         failing = in_state(counts, "failing")
         plans = sum(plan.waits for plan in store.held_plans(watch.name))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar
 
 from bot.errors import BotError
 from bot.platforms.net import BUDGETS, Budgets
 from bot.server.health import State, state_from, state_text
+from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.jobs.cluster import Cluster
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
@@ -31,109 +32,103 @@ FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
 EVERY = 1.0  # seconds between two exchanges; so much may be spent twice meanwhile
 
 
-class WatchingService(Protocol):
-    """The service of one process, as far as it shares its watches."""
+@dataclass(kw_only=True)
+class SharedService(Service):
+    """The watches as one process of many keeps them: passes and rows are jobs, which it shares with the others."""
 
-    contexts: ContextFactory
-    watches_settings: Sequence[Watch]
-    states: dict[str, State]
-    quiet: float
+    jobs: Jobs
+    timing: Timing = field(default_factory=Timing)
+    is_alone: ClassVar[bool] = False
 
-    @property
-    def clock(self) -> Callable[[], float]:
-        """Gives Unix seconds."""
-        ...
-
-    def settle(self, watch: Watch) -> bool:
-        """Make a pass over a watch; False if it lost its lease."""
-        ...
-
-    def record_outcome(self, name: str, outcome: Outcome) -> None:
-        """Count and log how something ended."""
-        ...
-
-
-class Scheduler:
-    """What one process does of the work on all watches, which it shares with other processes."""
-
-    def __init__(self, service: WatchingService, jobs: Jobs, timing: Timing | None = None) -> None:
-        self._service, self._jobs = service, jobs
-        self._store, self._rows = service.contexts.store, RowJobs(service.contexts)
-        timing = timing or Timing()
-        self.budgets = SharedBudgets(self._store)
-        self.cluster = Cluster(jobs, self._settle, self._publish, self.due, service.quiet, timing=timing)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._rows, self._budgets = RowJobs(self.contexts), SharedBudgets(self.contexts.store)
+        self._cluster = Cluster(self.jobs, self._pass, self._publish, self.due, self.quiet, timing=self.timing)
 
     def start(self) -> None:
         """Begin to share."""
-        self.budgets.start()
-        self.cluster.start()
+        self._budgets.start()
+        self._cluster.start()
+        super().start()
+
+    def _keep(self, watch: Watch) -> None:
+        self._cluster.hint(watch.name)
+
+    def hint(self, name: str) -> None:
+        """Have a watch looked at soon."""
+        if self._named(name) is not None:
+            self._cluster.hint(name)
 
     def stop(self, patience: float) -> bool:
         """Take no more work; whether what runs ended in time."""
         end = time.monotonic() + patience
-        self.budgets.stop()
-        has_ended = self.cluster.stop(patience)
-        self.budgets.stop(max(0.0, end - time.monotonic()))
+        self.marking.wait(patience)
+        self._budgets.stop()
+        has_ended = self._cluster.stop(max(0.0, end - time.monotonic()))
+        self._budgets.stop(max(0.0, end - time.monotonic()))
+        if not has_ended:
+            log.warning("other processes continue the jobs that still run")
         return has_ended
 
-    def publish_state(self, name: str) -> None:
+    def _end(self, watch: Watch) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
-        with self._store.transaction():
-            self._store.set_cursor(name, "pass", state_text(self._service.states[name]))
-            self._store.set_cursor(name, "tried", str(self._service.clock()))
+        store = self.contexts.store
+        with store.transaction():
+            store.set_cursor(watch.name, "pass", state_text(self.states[watch.name]))
+            store.set_cursor(watch.name, "tried", str(self.clock()))
 
     def state(self, name: str) -> State:
         """The state of a watch, whoever made the last pass."""
-        return state_from(self._store.cursor(name, "pass"), self._service.states[name])
+        return state_from(self.contexts.store.cursor(name, "pass"), self.states[name])
 
     def due(self) -> list[str]:
         """The watches of which the time, or that of an item, has come, and over which no pass waits or runs."""
-        undone = self._jobs.undone()
-        idle = [watch for watch in self._service.watches_settings if (PASS, watch.name) not in undone]
+        undone = self.jobs.undone()
+        idle = [watch for watch in self.watches_settings if (PASS, watch.name) not in undone]
         return [watch.name for watch in idle if self._is_due(watch, has_rows=(ROW, watch.name) in undone)]
 
     def _is_due(self, watch: Watch, *, has_rows: bool) -> bool:
         """Tell whether a pass is due; rows that workers have are no reason for one."""
-        now = self._service.clock()
-        since = now - float(self._store.cursor(watch.name, "tried") or 0.0)
+        store, now = self.contexts.store, self.clock()
+        since = now - float(store.cursor(watch.name, "tried") or 0.0)
         if not 0 <= since < watch.settle_every:  # or the clock was set back
             return True
         if has_rows or since < SHORTEST_WAIT:
             return False
-        due = self._store.next_due(watch.name)
+        due = store.next_due(watch.name)
         return due is not None and due <= now
 
     def _named(self, name: str) -> Watch | None:
-        return next((watch for watch in self._service.watches_settings if watch.name == name), None)
+        return next((watch for watch in self.watches_settings if watch.name == name), None)
 
-    def _settle(self, name: str) -> None:
+    def _pass(self, name: str) -> None:
         """A pass as a job; while a command keeps the watch, and where the lease was lost, it is asked for again."""
         watch = self._named(name)
         if watch is None:
             log.info("%s: the settings of this process have no such watch", name)
             return
-        self._service.states[name] = self.state(name)
-        lease, boards = pass_leases(watch, self._service.contexts.folder)
-        with self._store.lease(lease, LEASE_WAIT, beside=boards) as claim:
-            is_done = claim.is_ours and self._service.settle(watch)
+        self.states[name] = self.state(name)
+        lease, boards = pass_leases(watch, self.contexts.folder)
+        with self.contexts.store.lease(lease, LEASE_WAIT, beside=boards) as claim:
+            is_done = claim.is_ours and self.settle(watch)
         if claim.what in boards:
-            self._put_off(name, f"an import fills its target now ({claim.rival}); the watch continues when it ends")
+            self._put_off(watch, f"an import fills its target now ({claim.rival}); the watch continues when it ends")
         if not is_done:
-            self.cluster.hint(name)
+            self._cluster.hint(name)
 
-    def _put_off(self, name: str, why: str) -> None:
+    def _put_off(self, watch: Watch, why: str) -> None:
         """Say on the page and once in the log why a watch waits."""
-        state = self._service.states[name]
+        state = self.states[watch.name]
         if state.failure != why:
             state.failure = why
-            log.info("%s: %s", name, why)
-            self.publish_state(name)
+            log.info("%s: %s", watch.name, why)
+            self._end(watch)
 
     def _publish(self, job: RowJob) -> None:
         """One row as a job."""
         watch = self._named(job.watch)
         for outcome in () if watch is None else self._rows.publish(watch, job):
-            self._service.record_outcome(job.watch, outcome)
+            self.record_outcome(job.watch, outcome)
 
 
 @dataclass

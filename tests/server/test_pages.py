@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from bot.server.progress import ImportNotes
 from bot.server.service import Service
 from bot.server.views import place_of
 from bot.service.store.items import Mark
+from bot.service.watch.workers import WatchWorker
 from tests.pages.boards import HOSTILE, Found, found, hostile
 from tests.server.services import NOW, TARGET, item, make_service, make_web
 from tests.service.test_store import submission
@@ -240,8 +242,11 @@ def test_what_a_browser_has_is_not_sent_again(web: TestClient) -> None:
 
 
 def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, service: Service) -> None:
-    hinted: list[str] = []
-    service.workers["open-llm"].hint = lambda: hinted.append("open-llm")  # type: ignore[method-assign]
+    settled = threading.Event()
+    service.workers["open-llm"] = worker = WatchWorker("open-llm", settled.set, 900.0, quiet=0.0)
+    worker.start()
+    assert settled.wait(30.0)
+    settled.clear()
     listed = web.get(one_by_one_of(read(web, "/items"))).text
     name = next(link for link in listed.split('name="item" value="')[1:]).partition('"')[0]
     place = place_of(name.replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'"))
@@ -254,7 +259,9 @@ def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, servi
     answer = web.post("/items/try", data=body, headers={"origin": LOCAL})
     assert (answer.status_code, answer.headers["location"]) == (303, "../items?watch=open-llm&state=failing&tried=1")
     tried = next(one for one in service.contexts.store.all("open-llm") if one.subject.endswith("{{ 7 * 7 }}"))
-    assert (tried.due, tried.attempts, hinted) == (NOW, 1, ["open-llm"])
+    assert (tried.due, tried.attempts) == (NOW, 1)
+    assert settled.wait(30.0)
+    assert worker.stop(30.0)
     assert "It is tried now." in web.get("/items?tried=1").text
 
 

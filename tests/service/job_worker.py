@@ -9,7 +9,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from bot.platforms.platform import Access
-from bot.server.service import Service
+from bot.server.sharing import SharedService
 from bot.service.context import ContextFactory
 from bot.service.jobs.queue import Jobs, Timing
 from bot.service.settings.config import Watch
@@ -19,13 +19,13 @@ QUICK = Timing(heartbeat=0.4, dead=5.0, look=0.3)
 FATE = 12.0  # seconds after which a write of a killed process shows, or never will
 
 
-def make_service(folder: Path, url: str, token: str, watch: Watch, database: str) -> Service:
+def make_service(folder: Path, url: str, token: str, watch: Watch, database: str) -> SharedService:
     """One process's part in the work."""
     jobs = Jobs(database)
     jobs.open()
     contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), Store(connect(database)), folder, queue=jobs)
     contexts.client.pause, contexts.client.unknown_fate, contexts.client.timeout = 0.01, 1.0, FATE - 1.0
-    return Service(contexts, (watch,), CollectorRegistry(), quiet=0.05, jobs=jobs, timing=QUICK)
+    return SharedService(contexts, (watch,), CollectorRegistry(), quiet=0.05, jobs=jobs, timing=QUICK)
 
 
 def work(folder: Path, url: str, token: str, watch: Watch, database: str) -> None:

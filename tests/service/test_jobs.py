@@ -18,8 +18,7 @@ import pytest
 
 from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.net import Budgets, bulk_work
-from bot.server.service import Service
-from bot.server.sharing import RowJobs, SharedBudgets
+from bot.server.sharing import RowJobs, SharedBudgets, SharedService
 from bot.service.jobs.cluster import Cluster as JobCluster
 from bot.service.jobs.cluster import JobWorker
 from bot.service.jobs.queue import Jobs, Timing
@@ -53,7 +52,7 @@ def test_two_processes_publish_each_row_once(hub: Hub, tmp_path: Path, postgres:
 
 
 @contextmanager
-def service_of(story: Story) -> Iterator[Service]:
+def service_of(story: Story) -> Iterator[SharedService]:
     """One process's part, in this process."""
     service = make_service(story.folder, story.hub.url, story.token, story.watch, story.database)
     service.start()
@@ -62,15 +61,13 @@ def service_of(story: Story) -> Iterator[Service]:
     finally:
         assert service.stop(30.0)
         service.contexts.store.close()
-        assert service.jobs is not None
         service.jobs.close()
 
 
-def settled(story: Story, service: Service) -> None:
+def settled(story: Story, service: SharedService) -> None:
     """Let the service make a pass over what is there now, and do all that follows."""
-    assert service.jobs is not None
     jobs, store, before = service.jobs, service.contexts.store, service.contexts.store.cursor("tiny", "tried")
-    service.workers["tiny"].hint()
+    service.hint("tiny")
     wait_until(lambda: store.cursor("tiny", "tried") != before and not jobs.undone())
 
 

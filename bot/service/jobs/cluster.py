@@ -175,10 +175,6 @@ class Cluster:
             self._hinted.add(watch)
         self._woken.set()
 
-    def watch(self, name: str) -> SharedWatch:
-        """One watch, as this process keeps it."""
-        return SharedWatch(name, self)
-
     def stop(self, patience: float) -> bool:
         """Take no more jobs; whether those that run ended in time, and no thread of the bot holds a connection."""
         end = time.monotonic() + patience
@@ -212,23 +208,3 @@ class Cluster:
                     self._hinted |= wanted
             except Exception:
                 log.exception("passes are not requested now, trying again")
-
-
-@dataclass(frozen=True)
-class SharedWatch:
-    """One watch as a process sees it that shares it with others."""
-
-    name: str
-    cluster: Cluster
-
-    def start(self) -> None:
-        """Ask for a pass: what was pushed while nobody listened is found now."""
-        self.cluster.hint(self.name)
-
-    def hint(self) -> None:
-        """Something may have changed; returns at once."""
-        self.cluster.hint(self.name)
-
-    def stop(self, patience: float) -> bool:
-        """Others go on."""
-        return True
