@@ -29,6 +29,7 @@ def _repo(request: Request, name: str) -> dict[str, Any]:
     url = f"{request.base}/repos/{name}"
     return {
         "full_name": name,
+        "html_url": f"{request.base}/{name}",
         "name": short,
         "owner": user(request, owner),
         "url": url,
