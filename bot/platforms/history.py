@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.errors import MalformedEntry, Unavailable
-from bot.platforms.git.fetch import POINTER, fetch_history
+from bot.platforms.git.fetch import fetch_history
 from bot.platforms.git.repository import Repository
-from bot.platforms.git.source import GitSource
+from bot.platforms.git.source import CopiedSource, GitSource
 from bot.platforms.git.target import LocalRepository
 from bot.platforms.platform import Access, Opener, platform_of
-from bot.platforms.source import CopiedSource, LastCommit, Source
+from bot.platforms.source import Source
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, digest_of, parse_entry
 
@@ -51,35 +51,6 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
         return folder_history(folder, leaderboard)
 
 
-@dataclass(frozen=True)
-class FetchedSource(CopiedSource):
-    """A source of which the whole history was fetched: what git does not have is asked of the service."""
-
-    copy: GitSource
-
-    def head(self) -> str:
-        """The commit at main when it was fetched."""
-        return self.copy.head()
-
-    def knows(self, commit: str) -> bool:
-        """Tell whether a commit is still there."""
-        return self.copy.knows(commit) or self.source.knows(commit)
-
-    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
-        """For each path, the commit that last touched it, as of `commit`."""
-        if self.copy.knows(commit):
-            with suppress(Unavailable):  # of a very long history, git may take too long
-                return self.copy.touched(paths, commit)
-        return self.source.touched(paths, commit)
-
-    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
-        data = self.copy.read(path, commit, limit, oid) if self.copy.knows(commit) else b""
-        if data == b"" or (data is not None and data.startswith(POINTER)):
-            return self.source.read(path, commit, limit, oid)
-        return data
-
-
 @contextmanager
 def with_history(name: str, opener: Opener) -> Iterator[Source]:
     """The source at an address with its whole history on the disk; as it is where git cannot bring that."""
@@ -88,7 +59,7 @@ def with_history(name: str, opener: Opener) -> Iterator[Source]:
         try:
             if remote is not None:
                 fetch_history(Path(folder), remote.url, remote.token)
-                source = FetchedSource(source, GitSource(Path(folder), name))
+                source = CopiedSource(source, GitSource(Path(folder), name), is_whole=True)
         except Unavailable as failure:
             log.warning("%s is read file by file: %s", name, failure)
         yield source

@@ -113,38 +113,6 @@ class Source(Protocol):
         return nullcontext(self)
 
 
-@dataclass(frozen=True)
-class CopiedSource(Source):
-    """A source of which a part was fetched; all else is asked of the source itself."""
-
-    source: Source
-
-    @property
-    def name(self) -> str:
-        """Its name in evidence and on pages."""
-        return self.source.name
-
-    def head(self) -> str:
-        """The commit at main."""
-        return self.source.head()
-
-    def knows(self, commit: str) -> bool:
-        """Tell whether a commit is still there."""
-        return self.source.knows(commit)
-
-    def changes(self, old: str | None, new: str) -> Iterable[Change]:
-        """The files that differ between two commits."""
-        return self.source.changes(old, new)
-
-    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
-        """For each path, the commit that last touched it, as of `commit`."""
-        return self.source.touched(paths, commit)
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
-        """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
-        return self.source.save(path, commit, limit, file)
-
-
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
     """Translate a pattern as git and GitHub's `paths` read it: `*` stays in a folder, `**/` is any number of them."""

@@ -21,8 +21,8 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from bot.errors import CallError, Unavailable
-from bot.platforms.git.program import Talk, read_object, start
-from bot.platforms.net import DEADLINE
+from bot.platforms.git.program import start
+from bot.platforms.git.source import GitSource
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
 FETCH_BYTES = 8_000_000_000  # on the disk; beyond, the fetch is given up
@@ -34,7 +34,6 @@ CHANGED_BYTES = 20_000_000  # of the paths that changed
 PACK_FILES = 150  # of a repository of folders, three for each fetch; with more of them it is made anew
 LOOK = 0.2  # seconds between two looks at how far a fetch came
 SERVICE = "git"
-POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # the beginning of a pointer to a large file in git
 HOW = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
 FOLDERS_ALONE = ("--depth=1", "--filter=blob:none")
 NO_FILTER = b"filtering not recognized"  # git says so, and goes on to fetch everything
@@ -55,31 +54,8 @@ def secret_settings(url: str, token: str | None) -> dict[str, str]:
     }
 
 
-class FetchedCommit:
-    """The files of one commit of the bare repository in `folder`; one process of git gives them, one at a time."""
-
-    def __init__(self, folder: Path, commit: str) -> None:
-        self.folder, self.commit = folder, commit
-        self._files = Talk(("cat-file", "--batch"), folder, DEADLINE)
-
-    def read(self, path: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes, None if it is not there. Raises TooLarge past the limit, Unavailable where git fails.
-
-        By its object id a file is found at once; by its path git reads the whole of every folder above it.
-        """
-        if oid is None and "\n" in path:  # a question is one line
-            return None
-        question = f"{oid or f'{self.commit}:{path}'}\n".encode("utf-8", "replace")
-        found = self._files.ask(question, lambda answer: read_object(answer, question, limit))
-        return found[1] if found is not None and found[0] == "blob" else None
-
-    def close(self) -> None:
-        """End git."""
-        self._files.close()
-
-
 @contextmanager
-def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[FetchedCommit]:
+def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[GitSource]:
     """Fetch one commit into a bare repository in `folder`, which goes when it was read to its end.
 
     Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable if git is not
@@ -89,7 +65,7 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
         git = _Git(folder, url, token)
         git.init()
         _fetch(git, commit)
-    found = FetchedCommit(folder, commit)
+    found = GitSource(folder)
     try:
         yield found
     finally:

@@ -160,9 +160,15 @@ class Repository:
             self._trees = program.Talk(("mktree", "-z", "--batch", "--missing"), ours, DEADLINE)
             self._ref_moves = program.Talk(("update-ref", "--stdin"), ours, DEADLINE)
             talks = (self._heads, self._contents, self._blobs, self._commits, self._trees, self._ref_moves)
-            weakref.finalize(self, _close, ours, *talks)
+            self._end = weakref.finalize(self, _close, ours, *talks)
             self._ours = ours
         return self._ours
+
+    def close(self) -> None:
+        """End what runs of git."""
+        if self._ours is not None:
+            self._end()
+            self._ours = None
 
     def git(
         self, *args: str, data: bytes = b"", index: Path | None = None, more: Mapping[str, str] | None = None

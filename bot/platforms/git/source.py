@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from bot.errors import BotError, CallError, Refused
+from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.caches import check_content, lazy_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout
 from bot.platforms.platform import Platform, Session, refuse_forgotten_scheme
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LOG = ("log", "-c", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct")
 SINGLE = 3  # questions, after which a history is read once for all files
 History = dict[str, dict[str, LastCommit]]  # by path the commits that touched it, the newest first
+GIT_ID = 40  # digits of the object id of a file that git has itself; others are kept outside of git
+POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # the beginning of a pointer to such a file in git
 TOGETHER = 100  # paths that one git looks for: it compares each file with each of them
 
 
@@ -125,6 +127,16 @@ class GitSource(Source):
             self._repository.save_blob(found, file)
         return found is not None
 
+    def read_content(self, oid: str, limit: int) -> bytes | None:
+        """The content with an object id, None if it is not there: git looks through no folder for it.
+
+        Raises as `read` does.
+        """
+        size = self._repository.sizes([oid]).get(oid)
+        if size is not None and size > limit:
+            raise TooLarge(f"more than {limit:,} bytes")
+        return None if size is None else check_content(self._repository.read_blob(oid), oid, "git", str(self.folder))
+
     def _find(self, path: str, commit: str, limit: int) -> str | None:
         """The object id of a file at a commit. Raises TooLarge past the limit."""
         if {"", ".", ".."}.intersection(path.split("/")):
@@ -133,6 +145,56 @@ class GitSource(Source):
         if found is not None and found.size > limit:
             raise TooLarge(f"more than {limit:,} bytes")
         return None if found is None else found.oid
+
+    def close(self) -> None:
+        """End git."""
+        self._repository.close()
+
+
+@dataclass(frozen=True)
+class CopiedSource(Source):
+    """A source of which one commit was fetched, or its whole history; what git does not have is asked of the source."""
+
+    source: Source
+    copy: GitSource
+    is_whole: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in evidence and on pages."""
+        return self.source.name
+
+    def head(self) -> str:
+        """The commit at main, of a whole history when it was fetched."""
+        return self.copy.head() if self.is_whole else self.source.head()
+
+    def knows(self, commit: str) -> bool:
+        """Tell whether a commit is still there."""
+        return self.copy.knows(commit) or self.source.knows(commit)
+
+    def changes(self, old: str | None, new: str) -> Iterable[Change]:
+        """The files that differ between two commits."""
+        return self.source.changes(old, new)
+
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
+        """For each path, the commit that last touched it, as of `commit`."""
+        if self.is_whole and self.copy.knows(commit):
+            with suppress(Unavailable):  # of a very long history, git may take too long
+                return self.copy.touched(paths, commit)
+        return self.source.touched(paths, commit)
+
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
+        if (oid is None or len(oid) == GIT_ID) and self.copy.knows(commit):
+            data = self.copy.read_content(oid, limit) if oid else self.copy.read(path, commit, limit)
+            is_pointer = data is not None and data.startswith(POINTER)
+            if not is_pointer and (data is not None or oid is None):
+                return data
+        return self.source.read(path, commit, limit, oid)
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
+        return self.source.save(path, commit, limit, file)
 
 
 def _last_in(history: History, paths: Sequence[str], commit: str) -> dict[str, LastCommit]:

@@ -8,42 +8,21 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import logging
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import Unavailable
-from bot.platforms.caches import check_content
-from bot.platforms.git.fetch import POINTER, FetchedCommit, changed_files, fetched, is_fetched
+from bot.platforms.git.fetch import changed_files, fetched, is_fetched
+from bot.platforms.git.source import CopiedSource
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.net import bulk_work
-from bot.platforms.source import CopiedSource, Source
+from bot.platforms.source import Source
 
 MANY = 500  # files beyond which one fetch costs less than a request for each
-GIT_ID = 40  # digits of the object id of a file that git has itself
 SLOTS = 4  # processes that may read one repository at once
-LONG_FOLDERS = 100  # of a repository that are known to be long
-PAUSE = 600.0  # seconds in which the API is asked after git failed
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class BulkSource(CopiedSource):
-    """A source of which one commit was fetched: its files come from the disk."""
-
-    copy: FetchedCommit
-
-    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes: from the copy, or as the source gives them where git has only a pointer, or nothing."""
-        if commit != self.copy.commit or (oid is not None and len(oid) != GIT_ID):
-            return self.source.read(path, commit, limit, oid)  # a longer id is that of a file outside git
-        data = self.copy.read(path, limit, oid)
-        if data is None or data.startswith(POINTER):
-            return self.source.read(path, commit, limit, oid)
-        return check_content(data, oid, "git", f"{self.name} {path}")
 
 
 @contextmanager
@@ -64,7 +43,7 @@ def fetched_source(
                 copy = stack.enter_context(fetched(folder, web, commit, token))
         except (Unavailable, OSError) as failure:
             log.warning("%s is read file by file: %s", source.name, failure)
-        yield BulkSource(source, copy) if copy else source
+        yield CopiedSource(source, copy) if copy else source
 
 
 def has_copy(address: HubAddress, cache: Path) -> bool:
@@ -96,42 +75,12 @@ def _slot(folders: Iterable[Path]) -> Iterator[Path | None]:
     yield None
 
 
-@dataclass
-class GitMemory:
-    """What is known of a repository between two passes: its long folders, and until when git is left alone."""
+def changed_in_folder(
+    address: HubAddress, client: HubClient, folder: str, commits: tuple[str, str]
+) -> dict[str, str] | None:
+    """The files below a folder that differ between two commits, with their object ids at the second, "" for none.
 
-    long: set[str] = field(default_factory=set)
-    silent_until: float = 0.0
-
-
-@dataclass(frozen=True)
-class LongFolders:
-    """The long folders of one repository: the API lists them page by page, and git compares them at once."""
-
-    client: HubClient
-    address: HubAddress
-    memory: GitMemory
-
-    @property
-    def can_be_asked(self) -> bool:
-        """Tell whether it is worth a try."""
-        return time.monotonic() >= self.memory.silent_until
-
-    def changed(self, folder: str, old: str, new: str) -> dict[str, str] | None:
-        """The files below a folder that differ between two commits, with their object ids at the second, "" for none.
-
-        None if git cannot tell, and the API has to.
-        """
-        client, address = self.client, self.address
-        with _slot(_folders(address, client.cache, "-folders")) as place:
-            if place is None:
-                return None
-            try:
-                found = changed_files(place, client.web(address), client.token, (old, new), folder)
-            except Unavailable as failure:
-                self.memory.silent_until = time.monotonic() + PAUSE
-                log.warning("%s: long folders are listed page by page: %s", address.url, failure)
-                return None
-        if len(self.memory.long) < LONG_FOLDERS:
-            self.memory.long.add(folder)
-        return found
+    None if other processes use all places for it. Raises Unavailable if git cannot tell.
+    """
+    with _slot(_folders(address, client.cache, "-folders")) as place:
+        return None if place is None else changed_files(place, client.web(address), client.token, commits, folder)

@@ -5,7 +5,9 @@ Two commits are compared by listing only the folders that differ.
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -22,7 +24,7 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.hub.address import HubAddress, parse_address
 from bot.platforms.hub.client import SERVICE, HubClient, hub_client
-from bot.platforms.hub.git import MANY, GitMemory, LongFolders, fetched_source, has_copy
+from bot.platforms.hub.git import MANY, changed_in_folder, fetched_source, has_copy
 from bot.platforms.platform import Access
 from bot.platforms.source import Change, LastCommit, Source, is_text, named_change
 from bot.publishing.models import ModelFacts, facts_from_tags
@@ -36,18 +38,25 @@ THREADS = 8
 SOME = 50  # rows of a target beyond which one fetch over git costs less than a request for each
 PAGE = 1000  # entries of a page of a listing; git compares a folder of which that many come
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at a target
+LONG_FOLDERS = 100  # of a repository that are known to be long
+PAUSE = 600.0  # seconds in which the API is asked after git failed
 LAST = "\U0010ffff"  # sorts behind every name
 FEW, ENTRIES = 4, 500  # folders that are listed together, at half a page of a thousand entries for each at most
+log = logging.getLogger(__name__)
 Listing = dict[str, RepoFile | RepoFolder]
 Below = Mapping[str, Sequence[RepoFile]]
 
 
 @dataclass
 class SourceMemory:
-    """What is remembered of a source between two passes: short listings, and which folders are long."""
+    """What is remembered of a source between two passes: short listings, which folders are long, when git failed.
+
+    Until `silent_until`, on the monotonic clock, git is not asked.
+    """
 
     listings: dict[str, Listing] = field(default_factory=dict)
-    git: GitMemory = field(default_factory=GitMemory)
+    long: set[str] = field(default_factory=set)
+    silent_until: float = 0.0
 
 
 @dataclass
@@ -101,11 +110,6 @@ class HubSource:
             everything = self.tree(new, "", recursive=True)
             found = (added(item) for item in everything if isinstance(item, RepoFile))
         yield from found
-
-    @property
-    def long_folders(self) -> LongFolders:
-        """The long folders of the repository, over git."""
-        return LongFolders(self.client, self.address, self.memory.git)
 
     def remembered_listing(self, oid: str, commit: str, path: str, most: int | None = None) -> Listing | None:
         """A folder's listing; what an object id or a commit names never changes: it is remembered for the next push.
@@ -348,7 +352,7 @@ class CommitComparison:
 
         `was` and `now` name what is in it. Git is asked for a folder of more than a page.
         """
-        if self.source.long_folders.can_be_asked and self._is_long(folder, was):
+        if time.monotonic() >= self.source.memory.silent_until and self._is_long(folder, was):
             found = self._by_git(folder)
             if found is not None:
                 return iter(found)
@@ -362,7 +366,7 @@ class CommitComparison:
 
     def _is_long(self, folder: str, was: str) -> bool:
         """Tell whether a folder has more than a page of entries; of one that is not known the first page is read."""
-        if folder in self.source.memory.git.long:
+        if folder in self.source.memory.long:
             return True
         return len(self.source.remembered_listing(was, self.old, folder, PAGE) or ()) >= PAGE
 
@@ -371,7 +375,15 @@ class CommitComparison:
 
         A name that is not UTF-8 cannot be asked for.
         """
-        found = self.source.long_folders.changed(folder, self.old, self.new)
+        source, memory = self.source, self.source.memory
+        try:
+            found = changed_in_folder(source.address, source.client, folder, (self.old, self.new))
+        except Unavailable as failure:
+            memory.silent_until = time.monotonic() + PAUSE
+            log.warning("%s: long folders are listed page by page: %s", source.name, failure)
+            return None
+        if found is not None and len(memory.long) < LONG_FOLDERS:
+            memory.long.add(folder)
         if found is None or not all(map(is_text, found)):
             return None
         paths = [path for path, oid in found.items() if oid]

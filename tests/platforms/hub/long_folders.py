@@ -15,6 +15,8 @@ from bot.platforms.source import Change
 from tests.world import routes_files
 from tests.world.hub import Hub
 
+RESULTS = parse_address("hf://datasets/acme/results")
+
 PAGE = 10
 
 
@@ -34,7 +36,7 @@ def cache_folder(client: HubClient, tmp_path: Path) -> Path:
 
 def new_source(client: HubClient) -> HubSource:
     """A source of which nothing is known yet."""
-    return HubSource(client, parse_address("hf://datasets/acme/results"))
+    return HubSource(client, RESULTS)
 
 
 def asked(hub: Hub, what: str) -> int:
@@ -44,7 +46,7 @@ def asked(hub: Hub, what: str) -> int:
 def by_api(client: HubClient, old: str, new: str) -> list[Change]:
     """The changes where git is not asked."""
     alone = new_source(client)
-    alone.memory.git.silent_until = math.inf
+    alone.memory.silent_until = math.inf
     return list(alone.changes(old, new))
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.errors import Unavailable
 from bot.platforms.git import fetch
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.git import changed_in_folder
 from bot.platforms.hub.source import HubSource
-from tests.platforms.hub.long_folders import asked, by_api, cache_folder, models, new_source, short_pages
+from tests.platforms.hub.long_folders import RESULTS, asked, by_api, cache_folder, models, new_source, short_pages
 from tests.world import routes_files
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
@@ -124,7 +126,7 @@ def test_a_repository_of_many_packs_is_made_anew(
         assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
         assert len(list(cache_folder.rglob("*.pack"))) <= 3
         old = new
-    assert source.long_folders.can_be_asked
+    assert source.memory.silent_until == 0.0
 
 
 def test_no_file_comes_with_the_folders(
@@ -147,7 +149,7 @@ def test_what_git_brings_is_bounded(
     source = new_source(client)
 
     assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
-    assert not source.long_folders.can_be_asked
+    assert source.memory.silent_until > 0.0
 
 
 def test_a_folder_of_more_memory_than_allowed_is_left_to_the_pages(
@@ -159,7 +161,7 @@ def test_a_folder_of_more_memory_than_allowed_is_left_to_the_pages(
     source = new_source(client)
 
     assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
-    assert not source.long_folders.can_be_asked
+    assert source.memory.silent_until > 0.0
 
 
 def test_folders_that_hold_each_other_many_times_over_end(
@@ -172,13 +174,13 @@ def test_folders_that_hold_each_other_many_times_over_end(
         bomb = Tree({"a": bomb, "b": bomb})
     new = repository.add(repository.make(bomb, old, "bomb", "", old.date, "acme"))
 
-    source = new_source(client)
-    assert source.long_folders.changed("", old.oid, new.oid) is None
-    assert not source.long_folders.can_be_asked
+    with pytest.raises(Unavailable):
+        changed_in_folder(RESULTS, client, "", (old.oid, new.oid))
 
 
 def test_a_name_that_is_no_commit_is_no_option_of_git(client: HubClient, repository: Repository) -> None:
-    assert new_source(client).long_folders.changed("", "--output=x", repository.main.oid) is None
+    with pytest.raises(Unavailable, match="full id"):
+        changed_in_folder(RESULTS, client, "", ("--output=x", repository.main.oid))
 
 
 def test_a_repository_in_the_place_of_a_folder_is_nothing(tmp_path: Path) -> None:

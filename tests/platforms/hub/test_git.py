@@ -12,9 +12,10 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.platforms.git import fetch
+from bot.platforms.git.source import CopiedSource
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
-from bot.platforms.hub.git import MANY, BulkSource
+from bot.platforms.hub.git import MANY
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
@@ -48,7 +49,7 @@ def test_files_come_over_git_as_the_api_gives_them(
 
     assert by_git == by_api
     resolved = [call.raw_path for call in hub.calls if "/resolve/" in call.raw_path]
-    assert len(resolved) == 2  # the name with a line break, and the pointer to a large file
+    assert len(resolved) == 1  # the pointer to a large file
     assert len([call for call in hub.calls if "/resolve/" not in call.raw_path]) <= 3
     assert not list((source.client.cache / "git").glob("*-0"))
 
@@ -65,7 +66,7 @@ def test_a_limit_holds_and_the_next_file_is_read_all_the_same(source: HubSource,
 def test_an_older_commit_than_main_is_read(hub: Hub, source: HubSource, repository: Repository, head: str) -> None:
     hub.push(repository, {"empty.json": None})
     with source.in_bulk(head, MANY + 1) as bulk:
-        assert isinstance(bulk, BulkSource)
+        assert isinstance(bulk, CopiedSource)
         assert bulk.read("empty.json", head, 100) == b""
 
 
@@ -119,7 +120,7 @@ def test_the_token_opens_a_private_repository_and_stands_in_no_process_list(
     hub.faults.order("git-upload-pack", times=9, before=lambda: seen.extend(command_lines(os.getpid())))
     source = HubSource(client, parse_address("hf://datasets/bot/private"))
     with source.in_bulk(head, MANY + 1) as bulk:
-        assert isinstance(bulk, BulkSource)
+        assert isinstance(bulk, CopiedSource)
         assert bulk.read("a.json", head, 10) == b"{}"
         kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert any("fetch" in line and hub.url in line for line in seen)
@@ -157,8 +158,8 @@ def test_for_few_files_of_another_commit_nothing_is_fetched_and_what_was_left_go
 
 def test_two_processes_read_one_repository_side_by_side(source: HubSource, head: str) -> None:
     with source.in_bulk(head, MANY + 1) as one, source.in_bulk(head, MANY + 1) as other:
-        assert isinstance(one, BulkSource)
-        assert isinstance(other, BulkSource)
+        assert isinstance(one, CopiedSource)
+        assert isinstance(other, CopiedSource)
         assert one.copy.folder != other.copy.folder
         assert one.read("empty.json", head, 9) == other.read("empty.json", head, 9) == b""
 
