@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bot import HOME
@@ -79,8 +79,9 @@ class Effects:
     """All that merging a request at the source would do, but for the verdicts on its files.
 
     `unread` has, by the reason, the paths of files that were not judged; `deleted` and `replaced` are files of the main
-    branch, `others` counts changed files that the settings do not select. `removed` and `unchanged` are models of rows,
-    `disputed` has, by model, the folder of another first submitter, `refused` why a row cannot be written down.
+    branch, `others` counts changed files that the settings do not select. `comparisons` are rows that it adds or
+    changes, `removed` and `unchanged` the models of other rows. `disputed` has, by model, the folder of another first
+    submitter, `refused` why a row cannot be written down.
     `is_cut` says that more rows are touched than are compared.
     """
 
@@ -88,12 +89,12 @@ class Effects:
     deleted: Sequence[str]
     replaced: Sequence[str]
     others: int
-    comparisons: Sequence[Comparison]
-    removed: Sequence[str]
-    unchanged: Sequence[str]
-    disputed: Mapping[str, str]
-    refused: Mapping[str, str]
-    is_cut: bool
+    comparisons: Sequence[Comparison] = ()
+    removed: Sequence[str] = ()
+    unchanged: Sequence[str] = ()
+    disputed: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    is_cut: bool = False
 
 
 def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str) -> PostText:

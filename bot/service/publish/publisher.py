@@ -48,11 +48,15 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class PlannedLook:
-    """What is kept of a row that was looked at, while many others are: enough for the safety catch."""
+    """A row that was looked at, with no more than the safety catch and a table need.
+
+    `disputed` names the folder of its first submitter where a file of `entry` comes from another folder.
+    """
 
     item: Item
     planned: PlannedRow
     entry: Entry | None = None
+    disputed: str = ""
 
     @property
     def key(self) -> str:

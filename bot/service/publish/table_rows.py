@@ -20,7 +20,7 @@ from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
 from bot.service.publish.entry_rows import RowLook, RowLooker, TargetRow
 from bot.service.publish.ledger import Place
-from bot.service.publish.publisher import Proposal, TargetRows
+from bot.service.publish.publisher import PlannedLook, Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
 from bot.service.store.items import Item
 
@@ -34,26 +34,6 @@ class WrittenRow:
 
     entry: Entry
     earlier: Entry | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TableLook:
-    """A row of a table: what its submissions make, and the cells that would change on main."""
-
-    item: Item
-    entry: Entry | None
-    disputed: str
-    planned: PlannedRow
-
-    @property
-    def key(self) -> str:
-        """The row's key."""
-        return self.item.subject
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The item that waits for it."""
-        return (self.item,)
 
 
 def planned_cells(look: RowLook, cells: Sequence[CellChange]) -> PlannedRow:
@@ -87,7 +67,7 @@ class DesiredTable:
     layout: Layout
     mark: Marker
     form: Form
-    looks: Sequence[RowLook | TableLook]
+    looks: Sequence[RowLook | PlannedLook]
     known: Mapping[str, WrittenRow]
     declined: AbstractSet[str] = frozenset()
     declaration: Leaderboard | None = None
@@ -197,7 +177,7 @@ def _change(key: str, entry: Entry | None, published: Entry | None) -> RowChange
 
 
 @dataclass
-class TableRows(TargetRows[TableLook]):
+class TableRows(TargetRows[PlannedLook]):
     """The rows of one watch in one table.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
@@ -208,7 +188,7 @@ class TableRows(TargetRows[TableLook]):
     count: int = 0
     proposed: AbstractSet[str] = frozenset()
 
-    def look(self, items: Sequence[Item]) -> list[TableLook]:
+    def look(self, items: Sequence[Item]) -> list[PlannedLook]:
         """The rows, and the cells of each that would change."""
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
@@ -220,7 +200,7 @@ class TableRows(TargetRows[TableLook]):
         self.proposed, self.refused = table.proposed, table.refused
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         return [
-            TableLook(row.item, row.entry, row.disputed, planned_cells(row, shown.get(row.key, ()))) for row in rows
+            PlannedLook(row.item, planned_cells(row, shown.get(row.key, ())), row.entry, row.disputed) for row in rows
         ]
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
@@ -242,7 +222,7 @@ class TableRows(TargetRows[TableLook]):
         """The rows that were written."""
         return [row.entry for row in self.known.values()]
 
-    def proposals(self, admitted: Sequence[TableLook]) -> Iterator[Proposal]:
+    def proposals(self, admitted: Sequence[PlannedLook]) -> Iterator[Proposal]:
         """All rows at once."""
         if not admitted:
             return
@@ -262,7 +242,7 @@ class TableRows(TargetRows[TableLook]):
             raise CallError(f"{self.settings.to}: there are no settings of a table")
         return table_layout(self.settings.table, self.context.leaderboard)
 
-    def _table(self, looks: Sequence[RowLook | TableLook], declined: AbstractSet[str]) -> DesiredTable:
+    def _table(self, looks: Sequence[RowLook | PlannedLook], declined: AbstractSet[str]) -> DesiredTable:
         declared = self.context.leaderboard if self._keeps_records else None
         places = self.context.other_places(self.settings.to)
         return DesiredTable(self._layout(), self._mark, self.form, looks, self.known, declined, declared, places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -47,23 +47,6 @@ from bot.service.watch.outcome import Report
 
 
 @dataclass(frozen=True)
-class Preview:
-    """The rows that a merge would touch.
-
-    `comparisons` are those that it adds or changes. `removed` are the models of rows that it takes away, `unchanged`
-    those to which it brings nothing that counts. `disputed` has, by model, the folder of another first submitter,
-    `refused` why a row cannot be written down, by key; `is_cut` says that there are more rows.
-    """
-
-    comparisons: Sequence[Comparison] = ()
-    removed: Sequence[str] = ()
-    unchanged: Sequence[str] = ()
-    disputed: Mapping[str, str] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-    is_cut: bool = False
-
-
-@dataclass(frozen=True)
 class TargetBoard:
     """The first target: its entries by key, and the board that they make."""
 
@@ -78,7 +61,7 @@ def read_target_board(context: WatchContext) -> TargetBoard:
     return TargetBoard(there, make_board(there.values(), board))
 
 
-def preview_of(context: WatchContext, proposal: SourceRequest, standing_rows: Callable[[], TargetBoard]) -> Preview:
+def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Callable[[], TargetBoard]) -> Effects:
     """Compare the rows as they stand with those that the source would make after the merge."""
     store, name = context.store, context.name
     touched = sorted(proposal.touched)
@@ -89,22 +72,20 @@ def preview_of(context: WatchContext, proposal: SourceRequest, standing_rows: Ca
     current = list(store.submissions_of(name, keys).values()) if keys else []
     after = [one for one in current if one.path not in proposal.touched] + [one for one in new if one.key in keys]
     is_cut = len(touched) > quotas.REVIEW_ROWS or len(found) > len(keys)
+    effects = Effects(proposal.unread, proposal.deleted, proposal.replaced, proposal.others, is_cut=is_cut)
     if not keys:
-        return Preview(is_cut=is_cut)
-    was, will = context.made(current), context.made(after)
-    return _compared(context, keys, was, will, standing_rows(), is_cut=is_cut)
+        return effects
+    return _with_rows(effects, context, keys, (context.made(current), context.made(after)), read_board())
 
 
-def _compared(
+def _with_rows(
+    effects: Effects,
     context: WatchContext,
     keys: Sequence[str],
-    was: MadeEntries,
-    will: MadeEntries,
+    made: tuple[MadeEntries, MadeEntries],
     current: TargetBoard,
-    *,
-    is_cut: bool,
-) -> Preview:
-    there = current.entries
+) -> Effects:
+    (was, will), there = made, current.entries
     before = {entry.key: entry for entry in was.entries}
     after = {entry.key: _chosen(entry, there.get(entry.key), context.source.name) for entry in will.entries}
     moved = [key for key in keys if _digest(before.get(key)) != _digest(after.get(key))]
@@ -115,13 +96,14 @@ def _compared(
     gone = frozenset(removed)
     kept = {key: entry for key, entry in there.items() if key not in gone}
     new = {entry.key: entry for entry in proposed}
-    return Preview(
-        compare(current.board, make_board((kept | new).values(), context.leaderboard), proposed, list(there.values())),
-        [models[key] for key in removed],
-        [models[key] for key in keys if key in models and key not in moved],
-        {model: folder for model, folder in disputed.items() if folder},
-        will.refused,
-        is_cut,
+    after_merge = make_board((kept | new).values(), context.leaderboard)
+    return replace(
+        effects,
+        comparisons=compare(current.board, after_merge, proposed, list(there.values())),
+        removed=[models[key] for key in removed],
+        unchanged=[models[key] for key in keys if key in models and key not in moved],
+        disputed={model: folder for model, folder in disputed.items() if folder},
+        refused=will.refused,
     )
 
 
@@ -360,8 +342,8 @@ class Reviews:
     # the sticky comment
 
     def _body(self, num: int, proposal: SourceRequest, judgements: Sequence[Judgement]) -> str:
-        preview = preview_of(self.context, proposal, lambda: self._board)
-        return review_body(self.context, proposal, judgements, preview, review_mark(self.context, num))
+        effects = effects_of(self.context, proposal, lambda: self._board)
+        return review_body(self.context, proposal, judgements, effects, review_mark(self.context, num))
 
     @cached_property
     def _board(self) -> TargetBoard:
@@ -378,23 +360,11 @@ class Reviews:
 
 
 def review_body(
-    context: WatchContext, proposal: SourceRequest, judgements: Sequence[Judgement], preview: Preview, mark: Marker
+    context: WatchContext, proposal: SourceRequest, judgements: Sequence[Judgement], effects: Effects, mark: Marker
 ) -> str:
     """The desired text of the sticky comment; rejected files come first."""
     worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
     said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
-    effects = Effects(
-        proposal.unread,
-        proposal.deleted,
-        proposal.replaced,
-        proposal.others,
-        preview.comparisons,
-        preview.removed,
-        preview.unchanged,
-        preview.disputed,
-        preview.refused,
-        preview.is_cut,
-    )
     return review_text(proposal.head, said, effects, mark, commands_line()).body
 
 
