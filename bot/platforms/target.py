@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from bot.platforms.discussions import Comment, Conversations, Duplicate
+from bot.platforms.comments import MarkedComments
+from bot.platforms.discussions import Conversations, Duplicate
 from bot.publishing.board import Board
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import CurrentState, Form, Marker, PostText, Publication
@@ -22,6 +23,11 @@ class Target(Protocol):
     @property
     def conversations(self) -> Conversations | None:
         """The comments of people on the bot's requests; None if nobody can comment."""
+        return None
+
+    @property
+    def comments(self) -> MarkedComments | None:
+        """The comments of the bot there; None where people cannot reply to one."""
         return None
 
     def check(self) -> None:
@@ -70,19 +76,6 @@ class Target(Protocol):
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state for one mark, and the files at these paths."""
         ...
-
-    def read_replies(self, mark: Marker) -> list[Comment]:
-        """The comments in the discussion that holds a comment of the bot, but for the opening one; none without one."""
-        return []
-
-    def answer(self, mark: Marker, text: str) -> None:
-        """Add a comment to the discussion that holds the one of a mark; nothing if a target has none."""
-        return
-
-    @property
-    def account(self) -> str:
-        """The name of the bot's account there, "" where nobody needs one."""
-        return ""
 
     def apply(self, publication: Publication) -> str:
         """Carry it out, and return the URL of the result. Raises Stale if the target changed since it was read."""

@@ -20,7 +20,7 @@ from github.Repository import Repository
 from bot.errors import CallError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import lazy_property
 from bot.platforms.comments import MarkedComments
-from bot.platforms.discussions import Comment, Duplicate, repeated_comments
+from bot.platforms.discussions import Duplicate, repeated_comments
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.conversations import GitHubConversations
@@ -242,7 +242,8 @@ class GitHubTarget(Target):
         return GitHubConversations(self._discussions, self._written, self.look_again)
 
     @property
-    def _comments(self) -> MarkedComments:
+    def comments(self) -> MarkedComments:
+        """Our comments on rows, alarms and plans."""
         return MarkedComments(self._discussions, self._address.number)
 
     @lazy_property
@@ -300,7 +301,7 @@ class GitHubTarget(Target):
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         if self._form == "comment":
-            return self._comments.keys(leaderboard)
+            return self.comments.keys(leaderboard)
         found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
         marks = [find_marker(pull.body or "") for pull in found if is_ours(pull, self._client)]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
@@ -309,7 +310,7 @@ class GitHubTarget(Target):
         """The current state: files on the default branch; of requests and comments what the form asks for."""
         files = self.read_files(paths)
         if self._form == "comment" or mark.has_own_discussion:
-            return CurrentState(files=files, comment=self._comments.find(mark))
+            return CurrentState(files=files, comment=self.comments.find(mark))
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
         last = pulls[0] if pulls and not live else None
@@ -387,19 +388,6 @@ class GitHubTarget(Target):
         """Close or delete the later one."""
         self._discussions.remove_duplicate(duplicate)
 
-    @property
-    def account(self) -> str:
-        """The name of the bot's account."""
-        return self._client.login
-
-    def read_replies(self, mark: Marker) -> list[Comment]:
-        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
-        return self._comments.replies(mark)
-
-    def answer(self, mark: Marker, text: str) -> None:
-        """Add a comment to the discussion that holds the one of a mark."""
-        self._comments.answer(mark, text)
-
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""
         try:
@@ -419,9 +407,9 @@ class GitHubTarget(Target):
                 commit = self._commit(publication.text, publication.files)
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
-                return self._comment_url(self._comments.post(publication.mark, publication.text))
+                return self._comment_url(self.comments.post(publication.mark, publication.text))
             case EditComment():
-                self._comments.edit(publication.comment, publication.text)
+                self.comments.edit(publication.comment, publication.text)
                 return self._comment_url(publication.comment)
 
     def _comment_url(self, comment: PostedComment) -> str:

@@ -148,11 +148,6 @@ class HubModels(Target):
         """Nothing."""
         return CurrentState()
 
-    @property
-    def account(self) -> str:
-        """The name of the bot's account."""
-        return self.client.user
-
     def apply(self, publication: Publication) -> str:
         """Raises CallError: write to the repository of one model."""
         raise CallError(f"{MODELS} is not one repository")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bot.errors import BotError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import Contents, blob_id, lazy_property
 from bot.platforms.comments import MarkedComments
-from bot.platforms.discussions import OPEN, Comment, Conversation, Duplicate, Pushed, Thread
+from bot.platforms.discussions import OPEN, Conversation, Duplicate, Pushed, Thread
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Row
@@ -316,19 +316,6 @@ class HubTarget:
     def bulk_writer(self, mark: Marker, form: Form) -> HubBulkWriter:
         """The way in for very many rows."""
         return HubBulkWriter(self.commits, mark, form)
-
-    @property
-    def account(self) -> str:
-        """The name of the bot's account."""
-        return self.client.user
-
-    def read_replies(self, mark: Marker) -> list[Comment]:
-        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
-        return self.comments.replies(mark)
-
-    def answer(self, mark: Marker, text: str) -> None:
-        """Add a comment to the discussion that holds the one of a mark."""
-        self.comments.answer(mark, text)
 
     def scan_entries(self) -> StoredEntries:
         """All entries on main, and the files among them that are not entries."""

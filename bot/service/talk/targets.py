@@ -124,8 +124,8 @@ class TargetCommands:
 
 def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     """Approve or decline the plan that waits at a target where a maintainer wrote so; each comment counts once."""
-    plan = context.store.plan(context.name, to)
-    if plan is None or plan[1]:
+    plan, comments = context.store.plan(context.name, to), target.comments
+    if plan is None or plan[1] or comments is None:
         return
     mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers
     rows = msgspec.json.decode(plan[2], type=Plan).having("restored")
@@ -137,31 +137,31 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         taken,
         lambda: context.store.approve_plan(context.name, plan[0]),
         lambda: context.store.decline_plan(context.name, plan[0]),
-        lambda text: target.answer(mark, text),
+        lambda text: comments.answer(mark, text),
     )
-    replies = target.read_replies(mark)
+    replies, us = comments.replies(mark), comments.us
     used = json.loads(context.store.cursor(context.name, "plan comments", target=to) or "[]")
-    shown = max((one.changed for one in replies if _shows_plan(one, target.account, plan[0])), default=0.0)
+    shown = max((one.changed for one in replies if _shows_plan(one, us, plan[0])), default=0.0)
 
     def note_used(comment: Comment) -> None:
         used.append(comment.id)
         context.store.set_cursor(context.name, "plan comments", json.dumps(used[-KEPT:]), target=to)
 
-    asked, answer = last_answer(plan[0], replies, target.account, maintainers)
+    asked, answer = last_answer(plan[0], replies, us, maintainers)
     if answer == "declined":
         place.decline()
     elif asked is not None and asked.id not in used and asked.at >= shown:  # stopped before it did what it says
         place.approve()
         note_used(asked)
-    for one in unanswered(replies, target.account, names_of(PLAN)):
+    for one in unanswered(replies, us, names_of(PLAN)):
         # Whoever takes the bot's answer away must not make a command count once more, nor for a later plan.
         if one.comment.author in maintainers and one.comment.id not in used:
             if one.comment.at >= shown:
                 answer_commands(PLAN, place, [one])
             else:
-                target.answer(mark, reply_text(OLDER, one.comment.id, context.leaderboard.id))
+                comments.answer(mark, reply_text(OLDER, one.comment.id, context.leaderboard.id))
             note_used(one.comment)
-    dropped = taken.items() & dropped_in(replies, target.account, maintainers)
+    dropped = taken.items() & dropped_in(replies, us, maintainers)
     let_go(context, to, [key for key, _ in dropped])  # with other rows in an earlier plan
     context.store.mark(context.name, marks("row", sorted(key for key, _ in dropped), [to]), context.clock())
 
