@@ -77,6 +77,25 @@ def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Pat
     assert github.state.count("GET", "/repos/harness/") == asked
 
 
+def test_a_request_that_a_person_closed_is_a_declined_row_and_no_error(github: GitHubServer, tmp_path: Path) -> None:
+    board = github.state.add_repo("acme/pull-request", {"README.md": b"# Board\n"})
+    results = tmp_path / "results" / path_of()
+    results.parent.mkdir(parents=True)
+    results.write_bytes(result())
+    git(tmp_path / "results", "init", "-q", "-b", "main")
+    git(tmp_path / "results", "add", ".")
+    git(tmp_path / "results", "commit", "-qm", "results")
+    (tmp_path / "tiny.toml").write_text(TINY)
+    (tmp_path / "bot.toml").write_text(WATCH + TARGET.format(form="pull-request"))
+    first = settle(tmp_path, github)
+    github.state.close("acme/pull-request", 1)
+    second = settle(tmp_path, github)
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stdout + second.stdout + second.stderr
+    assert "1 accepted: 0 on main, 0 open, 0 held, 1 declined, 0 unexplained" in second.stdout
+    assert board.pulls("open") == []
+
+
 def test_answers_are_kept_in_the_store_and_grow_old(tmp_path: Path) -> None:
     store = Store(connect(f"sqlite:///{tmp_path / 'store.db'}"))
     store.set_answer("for ever", "yes", None)

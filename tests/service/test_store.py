@@ -42,24 +42,25 @@ def test_what_was_remembered_is_found_in_the_next_process(store: Store, url: str
     store.set_cursor("w", "source", "b" * 40)
     store.set_submissions("w", [submission("x.json", "key"), submission("y.json")])
     store.set_submissions("w", [submission("x.json", "other")], ["y.json"])
-    store.set_request("t", 4, b"5")
+    store.memory("t")[4] = b"5"
     again = Store(connect(url))
 
     assert again.cursor("w", "source") == "b" * 40
     assert again.submissions_at("w", ["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
     assert again.submissions_of("w", ["other"]) == {"x.json": submission("x.json", "other")}
-    assert again.requests("t") == {4: b"5"}
+    assert dict(again.memory("t")) == {4: b"5"}
     again.close()
 
 
 def test_requests_that_another_process_opened_are_known_when_all_are_looked_through(store: Store, url: str) -> None:
-    store.set_request("t", 4, b"5")
     ours, other = store.memory("t"), Store(connect(url))
+    ours[4] = b"5"
     assert dict(ours) == {4: b"5"}
     other.memory("t")[9] = b"10"
     other.memory("another")[7] = b"8"
 
     assert dict(ours) == {4: b"5", 9: b"10"}
+    assert (ours.pop(9, None), ours.pop(9, None), dict(other.memory("t"))) == (b"10", None, {4: b"5"})
     other.close()
 
 

@@ -67,8 +67,9 @@ class KnownThreads:
 
     def ask_memory(self) -> None:
         """Learn what other processes remembered since."""
-        for num in self.memory.keys() - self._rows.keys() - {LISTED}:
-            self._rows[num] = json.loads(self.memory[num])
+        for num, data in self.memory.items():
+            if num not in self._rows and num != LISTED:
+                self._rows[num] = json.loads(data)
 
     def of(self, kind: Kind) -> list[tuple[int, Row]]:
         """All of one kind, oldest first."""

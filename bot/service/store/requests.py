@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 import zlib
-from collections.abc import Collection, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping
+from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -27,25 +27,6 @@ class Requests(Database):
     def memory(self, target: str) -> Memory:
         """The stored facts about a repository's requests, as a mapping that stores each new fact."""
         return Memory(self, target)
-
-    def requests(self, target: str, after: int = 0) -> dict[int, bytes]:
-        """What is known of a repository's requests and discussions past a number, by number."""
-        found = select(requests.c.num, requests.c.data).where(requests.c.target == target, requests.c.num > after)
-        return {row.num: row.data for row in self.rows(found)}
-
-    def request(self, target: str, num: int) -> bytes | None:
-        """What is known of one request, None if nothing is."""
-        found = select(requests.c.data).where(requests.c.target == target, requests.c.num == num)
-        data: bytes | None = self.value(found)
-        return data
-
-    def set_request(self, target: str, num: int, data: bytes) -> None:
-        """Remember what is known of one request."""
-        self.upsert(requests, [{"target": target, "num": num, "data": data}])
-
-    def forget_requests(self, target: str) -> None:
-        """Forget all that is known of a repository's requests and discussions."""
-        self.run(delete(requests).where(requests.c.target == target))
 
     def proposal(self, watch: str, num: int) -> bytes | None:
         """The kept content of a request; None if there is none."""
@@ -110,57 +91,42 @@ class Requests(Database):
 
 
 class Memory(MutableMapping[int, bytes]):
-    """What is known of one repository's requests and discussions, by number; what is put in is kept at once.
+    """What is known of one repository's requests and discussions, by number, in all processes."""
 
-    What another process put in is found when it is asked for by its number, and what is newer than all else whenever
-    all of it is looked through.
-    """
-
-    def __init__(self, store: Requests, target: str) -> None:
+    def __init__(self, store: Database, target: str) -> None:
         self._store, self._target = store, target
-        self._known = store.requests(target)
-        self._newest = max(self._known, default=0)
 
     def __getitem__(self, num: int) -> bytes:
-        if num not in self._known:
-            data = self._store.request(self._target, num)
-            if data is None:
-                raise KeyError(num)
-            self._known[num] = data
-        return self._known[num]
+        data: bytes | None = self._store.value(select(requests.c.data).where(*self._at(num)))
+        if data is None:
+            raise KeyError(num)
+        return data
 
     def __setitem__(self, num: int, data: bytes) -> None:
-        if self._known.get(num) != data:
-            self._known[num] = data
-            self._store.set_request(self._target, num, data)
+        if self.get(num) != data:
+            self._store.upsert(requests, [{"target": self._target, "num": num, "data": data}])
 
     def __delitem__(self, num: int) -> None:
-        raise NotImplementedError  # nothing is forgotten one by one
+        if not self._store.run(delete(requests).where(*self._at(num))):
+            raise KeyError(num)
+
+    def _at(self, num: int) -> tuple[ColumnElement[bool], ...]:
+        return requests.c.target == self._target, requests.c.num == num
 
     def clear(self) -> None:
         """Forget everything."""
-        self._store.forget_requests(self._target)
-        self._known, self._newest = {}, 0
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._all())
-
-    def keys(self) -> KeysView[int]:
-        """The numbers of all that is known; one by one takes much longer."""
-        return self._all().keys()
+        self._store.run(delete(requests).where(requests.c.target == self._target))
 
     def items(self) -> ItemsView[int, bytes]:
-        """All that is known."""
-        return self._all().items()
+        """All that is known, in one question."""
+        found = self._store.rows(select(requests).where(requests.c.target == self._target))
+        return {row.num: row.data for row in found}.items()
 
-    def _all(self) -> dict[int, bytes]:
-        found = self._store.requests(self._target, after=self._newest)
-        self._known |= found
-        self._newest = max(found, default=self._newest)
-        return self._known.copy()  # another thread may add one meanwhile
+    def __iter__(self) -> Iterator[int]:
+        return (num for num, _ in self.items())
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self.items())
 
 
 class StoredRowIndex:
