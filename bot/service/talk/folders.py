@@ -10,7 +10,7 @@ from urllib.parse import quote
 from bot.errors import BotError, DiscussionsDisabled
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.platforms.discussions import Comment, Discussions, Thread
-from bot.publishing.publication import Marker, PostText, find_marker
+from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
 from bot.publishing.verdict_texts import mended_text, preformatted, push_text, success_text
 from bot.reporting.escape import brief, code
@@ -69,18 +69,17 @@ class Folders:
 
     @cached_property
     def ours(self) -> dict[str, list[int]]:
-        """The numbers of the bot's discussions about pushes, by folder."""
+        """The numbers of the bot's discussions about pushes with faults, by folder."""
+        return self._ours("verdict")
+
+    def _ours(self, kind: MarkerKind) -> dict[str, list[int]]:
+        """The numbers of the bot's discussions of one kind, oldest first, by folder."""
         found: dict[str, list[int]] = {}
         for num, row in self.discussions.ours("discussion"):
             mark = find_marker(row["mark"])
-            if mark is not None and mark.kind == "verdict" and mark.leaderboard == self.context.leaderboard.id:
+            if mark is not None and mark.kind == kind and mark.leaderboard == self.context.leaderboard.id:
                 found.setdefault(mark.key, []).append(num)
         return found
-
-    @cached_property
-    def successes(self) -> Successes:
-        """The texts about accepted files."""
-        return Successes(self.context, self.discussions)
 
     def open_ones(self) -> dict[str, int]:
         """The discussions of the bot that were open when the list was read: folder and number."""
@@ -128,12 +127,12 @@ class Folders:
         """Say in one discussion what is wrong in all folders that have none of their own."""
         self._settle_folder(ALL, self.shared_faults())
         for folder in folders:
-            self.successes.settle(folder, may_open=False)
+            self._settle_accepted(folder, may_open=False)
 
     def _settle_pushed(self, folder: str, faults: Sequence[FolderFault], *, few: bool) -> None:
         """Say what is wrong in a folder, and what is accepted where the watch wants that said."""
         self._settle_folder(folder, faults, few=few)
-        self.successes.settle(folder, may_open=few)
+        self._settle_accepted(folder, may_open=few)
 
     def faults(self, folder: str) -> list[FolderFault]:
         """The files of a folder that are not taken as they are."""
@@ -199,6 +198,40 @@ class Folders:
         for num in set(nums[1:]) & is_open:
             self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
 
+    # what is accepted
+
+    def _settle_accepted(self, folder: str, *, may_open: bool) -> None:
+        """Bring the discussion about accepted files up to date; where many folders changed at once, none is opened."""
+        if not self.context.watch.say_success or self.context.dry_run:
+            return
+        num = self._accepted(folder)
+        if num is not None or may_open:
+            self._say_accepted(folder, num)
+
+    def _accepted(self, folder: str) -> int | None:
+        """The bot's first discussion about the accepted files of a folder."""
+        return next(iter(self._ours("accepted").get(folder, ())), None)
+
+    def _say_accepted(self, folder: str, num: int | None) -> None:
+        store, name, board = self.context.store, self.context.name, self.context.leaderboard.id
+        keys = {one.key for one in store.submissions_in(name, folder).values() if one.status == "accepted" and one.key}
+        if num is None and not keys:
+            return
+        rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
+        said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
+        links = row_links(self.context, sorted(keys)).proposed
+        text = success_text(folder, said, links, Marker("accepted", folder, board))
+        retry_write(lambda: self._write_accepted(folder, num, text))
+
+    def _write_accepted(self, folder: str, num: int | None, text: PostText) -> None:
+        num = num or self._accepted(folder)
+        if num is None:
+            self.discussions.open_discussion(text.title, text.body)
+            return
+        thread = self.discussions.read(num)
+        if thread.is_open and thread.description.strip() != text.body.strip():
+            self.discussions.edit_description(num, text.body)
+
 
 def rival_lines(context: WatchContext, folder: str) -> list[str]:
     """For each row of a folder that files elsewhere measured otherwise, a line that names both sides."""
@@ -220,52 +253,6 @@ def _lines(row: Row, folder: str) -> Iterator[str]:
             f"The newest value counts for each subtask; the row comes from {counts}. "
             "It changes only by a request that names who submitted it first."
         )
-
-
-@dataclass
-class Successes:
-    """Keeps what is said about accepted files at one source."""
-
-    context: WatchContext
-    discussions: Discussions
-
-    def settle(self, folder: str, *, may_open: bool) -> None:
-        """Bring the discussion of a folder up to date; where many folders changed at once, none is opened."""
-        if not self.context.watch.say_success or self.context.dry_run:
-            return
-        num = self._known().get(folder)
-        if num is not None or may_open:
-            self._settle_one(folder, num)
-
-    def _known(self) -> dict[str, int]:
-        """Our discussions about accepted files by folder, the oldest of each."""
-        found: dict[str, int] = {}
-        for num, row in self.discussions.ours("discussion"):
-            mark = find_marker(row["mark"])
-            if mark is not None and mark.kind == "accepted" and mark.leaderboard == self.context.leaderboard.id:
-                found.setdefault(mark.key, num)
-        return found
-
-    def _settle_one(self, folder: str, num: int | None) -> None:
-        store, name, board = self.context.store, self.context.name, self.context.leaderboard.id
-        keys = {one.key for one in store.submissions_in(name, folder).values() if one.status == "accepted" and one.key}
-        if num is None and not keys:
-            return
-        rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
-        said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
-        text = success_text(
-            folder, said, row_links(self.context, sorted(keys)).proposed, Marker("accepted", folder, board)
-        )
-        retry_write(lambda: self._write(folder, num, text.title, text.body))
-
-    def _write(self, folder: str, num: int | None, title: str, body: str) -> None:
-        num = num or self._known().get(folder)
-        if num is None:
-            self.discussions.open_discussion(title, body)
-            return
-        thread = self.discussions.read(num)
-        if thread.is_open and thread.description.strip() != body.strip():
-            self.discussions.edit_description(num, body)
 
 
 def answer_folders(folders: Folders) -> None:
