@@ -81,7 +81,7 @@ class Views:
             declined=dict(health.get("declined", {})),
             unexplained=health.get("unexplained", 0),
             boards=self.boards.names(watch),
-            outcomes=[_outcome(row) for row in store.outcomes(name)],
+            outcomes=[OutcomeView(**row) for row in store.outcomes(name)],
         )
 
     def _next(self, watch: Watch, settled: str | None) -> float | None:
@@ -191,10 +191,6 @@ class Views:
 def _iso(text: str | None) -> str | None:
     """A time of the health report, such as `2026-03-02 10:00:00 UTC`, as ISO 8601."""
     return text.removesuffix(" UTC").replace(" ", "T") + "Z" if text else None
-
-
-def _outcome(row: Mapping[str, str]) -> OutcomeView:
-    return OutcomeView(f"{row['when'].replace(' ', 'T')}Z", row["outcome"], row["subject"], row["text"])
 
 
 def _item(one: Item) -> ItemView:

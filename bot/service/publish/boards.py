@@ -32,7 +32,7 @@ from bot.service.publish.ledger import observe_main
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import Store, StoredBoard
 from bot.service.store.engine import batches
-from bot.service.store.items import Item, Mark, marks
+from bot.service.store.items import Mark, marks
 from bot.service.watch.outcome import Report
 
 MOST = 200  # models of one look-up
@@ -174,7 +174,7 @@ class BoardUpdater:
         boards = [one.to for _, one in context.targets if one.form != "comment" and one.kind == "entries"]
         return context.publish_site is not None and boards[:1] == [self.to]
 
-    def remove_duplicates(self, item: Item) -> None:
+    def remove_duplicates(self) -> None:
         """Close the later of two requests or comments with one mark: two processes may have written at the same moment.
 
         A request of a withdrawn row that somebody opened again is marked: merged, it would bring the row back.
@@ -185,9 +185,9 @@ class BoardUpdater:
         store, name = self.context.store, self.context.name
         digests = store.row_digests(name, self.target.read_keys(self.context.leaderboard.id))
         withdrawn = [key for key, digest in digests.items() if not digest]
-        store.mark(name, marks("row", withdrawn, [item.target]), self.context.clock())
+        store.mark(name, marks("row", withdrawn, [self.to]), self.context.clock())
 
-    def rebuild(self, item: Item) -> None:
+    def rebuild(self) -> None:
         """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""
         store, name = self.context.store, self.context.name
         try:
@@ -207,9 +207,8 @@ class BoardUpdater:
         store.set_cursor(name, "board", self.target.head(), target=self.to)
         if self._is_shown:
             store.mark(name, [Mark("site", "", self.to)], self.context.clock())
-        del item
 
-    def publish(self, item: Item) -> None:
+    def publish(self) -> None:
         """Bring the web site of the board to what is kept of it."""
         context, store = self.context, self.context.store
         kept = store.stored_board(context.name, self.to)
@@ -223,7 +222,6 @@ class BoardUpdater:
             text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
             self.report.say("written", f"site {context.watch.site}", text)
         store.set_cursor(context.name, "site", context.watch.site)
-        del item
 
     def look_up_models(self) -> None:
         """Ask the Hub about the models of this board, where the settings say so and it is time."""
@@ -268,13 +266,12 @@ class BoardUpdater:
         is_done = done.decision.publication is not None
         return f"the token may not write to main; the table is proposed in {done.where}" if is_done else ""
 
-    def watch(self, item: Item) -> None:
+    def watch(self) -> None:
         """Bring the alarm about columns to what the rows say."""
         if alarm := watch_columns(self.target, self.context.leaderboard):
             self.report.say("written", f"columns of {self.to}", alarm)
-        del item
 
-    def tell_plan(self, item: Item) -> None:
+    def tell_plan(self) -> None:
         """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
         mark = plan_mark(self.context.leaderboard.id, self.context.source.name)
         known = self.context.store.plan(self.context.name, self.to)
@@ -288,7 +285,6 @@ class BoardUpdater:
         if url:
             self.context.store.set_cursor(self.context.name, "plan discussion", url, target=self.to)
             self.report.say("written", f"plan of {self.to}", url)
-        del item
 
 
 def board_content(store: Store, watch: str, target: str, kept: StoredBoard) -> PageContent:

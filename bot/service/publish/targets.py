@@ -152,7 +152,7 @@ class Targets:
                 self.report.attempt([], boards.look_up_models, subject=f"models of {settings.to}")
                 self._each_of("site", settings.to, None, boards.publish)
             # A model has no discussion about plans.
-            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else lambda _: None)
+            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else list)
             if self._each_of("sweep", settings.to, None, boards.remove_duplicates):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
                 self.report.attempt([], self._explain, subject="ledger")
@@ -173,11 +173,11 @@ class Targets:
             for duplicate in discussions.find_duplicates():
                 discussions.remove_duplicate(duplicate)
 
-    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> bool:
+    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[], object]) -> bool:
         """Do what is due of one kind at a target; whether there was any."""
         if mark is not None:
             self.report.attempt([], mark, subject=f"{kind} of {to}")
         due = self._due(kind, to)
         for item in due:
-            self.report.attempt([item], lambda item=item: do(item))  # type: ignore[misc]
+            self.report.attempt([item], do)
         return bool(due)

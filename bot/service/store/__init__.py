@@ -146,11 +146,11 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
                 self.run(delete(outcomes).where(outcomes.c.watch == watch, outcomes.c.id <= keep))
 
     def outcomes(self, watch: str, limit: int = 20) -> list[dict[str, str]]:
-        """The last outcomes, newest first: when, outcome, subject, text."""
+        """The last outcomes, newest first: when (`at`, ISO 8601), outcome, subject, text."""
         found = select(outcomes).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc()).limit(limit)
         return [
             {
-                "when": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(row.at)),
+                "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(row.at)),
                 "outcome": row.outcome,
                 "subject": row.subject,
                 "text": row.text,
