@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.service.talk import quotas
-from bot.service.talk.commands import commands_table
+from bot.service.talk.commands import COMMANDS
 from bot.service.talk.waivers import stored_waivers
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
@@ -35,6 +35,22 @@ def propose(story: Story, **how: object) -> Discussion:
 
 def replies(request: Discussion) -> list[str]:
     return [text for text in request.comments("bot") if '"kind": "reply"' in text]
+
+
+PLACES: dict[str, str] = {
+    "source": "a request at the source, or a discussion (on GitHub an issue) about a push",
+    "plan": "the discussion of plans at the target",
+    "request": "a request of the bot at a target on the Hub or on GitHub",
+    "shared": "a request of the bot that holds many rows",
+}
+
+
+def commands_table() -> str:
+    """All commands as a table for the documentation."""
+    lines = ["| command | where | who | does |", "| --- | --- | --- | --- |"]
+    who = {"anybody": "anybody", "maintainers": "`maintainers` of the watch"}
+    lines += [f"| `{c.usage}` | {PLACES[c.where]} | {who[c.who]} | {c.does} |" for c in COMMANDS]
+    return "\n".join(lines)
 
 
 def test_the_documented_table_is_made_from_the_code() -> None:

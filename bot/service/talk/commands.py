@@ -27,12 +27,6 @@ from bot.service.watch.outcome import Report
 
 Who = Literal["anybody", "maintainers"]
 Where = Literal["source", "plan", "request", "shared"]
-PLACES: dict[Where, str] = {
-    "source": "a request at the source, or a discussion (on GitHub an issue) about a push",
-    "plan": "the discussion of plans at the target",
-    "request": "a request of the bot at a target on the Hub or on GitHub",
-    "shared": "a request of the bot that holds many rows",
-}
 EDITED = (
     "This comment was edited after it was posted, so it is no command: others than its author may have edited it. "
     "Write the command in a new comment."
@@ -430,11 +424,3 @@ def commands_line(commands: Sequence[Command[Any]] = SOURCE) -> str:
     by_who = [", ".join(f"`{c.usage}`" for c in commands if c.who == who) for who in ("anybody", "maintainers")]
     parts = [by_who[0], f"maintainers: {by_who[1]}" if by_who[1] else ""]
     return f"Commands: {'; '.join(filter(None, parts))}"
-
-
-def commands_table() -> str:
-    """All commands as a table for the documentation."""
-    lines = ["| command | where | who | does |", "| --- | --- | --- | --- |"]
-    who = {"anybody": "anybody", "maintainers": "`maintainers` of the watch"}
-    lines += [f"| `{c.usage}` | {PLACES[c.where]} | {who[c.who]} | {c.does} |" for c in COMMANDS]
-    return "\n".join(lines)
