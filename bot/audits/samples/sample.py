@@ -135,6 +135,7 @@ def read_sample(data: bytes | str) -> Sample:
 
 def _harness_04(row: dict[str, Any]) -> Sample:
     requests = _requests(row.get("arguments"))
+    texts = [one for _, one in requests if isinstance(one, str)]
     first, second = requests[0] if requests else ("", None)
     doc, target = row.get("doc"), text(row.get("target"))
     sample = Sample(
@@ -149,8 +150,8 @@ def _harness_04(row: dict[str, Any]) -> Sample:
         metrics=dict(_metrics(row)),
         filter=text(row.get("filter")) or "none",
     )
-    if requests and all(isinstance(one, str) for _, one in requests):
-        sample.continuations = tuple(one for _, one in requests)
+    if requests and len(texts) == len(requests):
+        sample.continuations = tuple(texts)
         sample.logprobs, sample.greedy = likelihoods(row.get("resps"), len(requests))
     else:
         sample.settings = second if isinstance(second, dict) else {}
@@ -178,8 +179,12 @@ def _requests(arguments: Any) -> list[tuple[str, Any]]:
         return []
     if arguments and isinstance(arguments[0], str):
         arguments = [arguments]
-    pairs = [one for one in arguments if isinstance(one, list) and one and isinstance(one[0], str)]
-    return [(one[0], one[1] if len(one) > 1 else None) for one in pairs] if len(pairs) == len(arguments) else []
+    pairs = []
+    for one in arguments:
+        if not (isinstance(one, list) and one and isinstance(one[0], str)):
+            return []
+        pairs.append((one[0], one[1] if len(one) > 1 else None))
+    return pairs
 
 
 def _generation(responses: Any) -> str | None:
@@ -196,14 +201,17 @@ def likelihoods(responses: Any, requests: int) -> tuple[tuple[float, ...], tuple
     """
     if not isinstance(responses, list) or len(responses) != requests:
         return (), ()
-    flat = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in responses]
-    parts = [one if isinstance(one, list) and one else [one] for one in flat]
-    found = [number_in_text(part[0]) for part in parts]
-    known = tuple(one for one in found if one is not None)
-    if len(known) < len(found):
-        return (), ()
-    flagged = all(len(part) == 2 for part in parts)
-    return known, tuple(str(part[1]) == "True" for part in parts) if flagged else ()
+    values, flags = [], []
+    for one in responses:
+        flat = one[0] if isinstance(one, list) and len(one) == 1 else one
+        part = flat if isinstance(flat, list) and flat else [flat]
+        value = number_in_text(part[0])
+        if value is None:
+            return (), ()
+        values.append(value)
+        if len(part) == 2:
+            flags.append(str(part[1]) == "True")
+    return tuple(values), tuple(flags) if len(flags) == len(values) else ()
 
 
 def by_likelihood(
