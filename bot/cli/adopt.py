@@ -78,6 +78,11 @@ class TableFile:
     around: Mapping[str, bytes]
     is_template: bool = False
 
+    @property
+    def shown(self) -> str:
+        """What a person calls it."""
+        return visible(self.path or self.target)
+
 
 @dataclass(frozen=True)
 class Adopted:
@@ -153,7 +158,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     try:
         found = find_table(table.data, table.written, models, at)
     except Unwritable as error:
-        raise CallError(f"{table.path}: {error}") from None
+        raise CallError(f"{table.shown}: {error}") from None
     rows, keys, ambiguous = rows_of_models(found)
     found = replace(found, rows={row: (one,) for row, one in rows.items()} or found.rows)
     known = load_shipped(like) if like else None
@@ -166,7 +171,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
         why = "; ".join(
             f"{'.'.join(column_path)}: {reason}" for column_path, reason in list(matching.unsure.items())[:8]
         )
-        raise CallError(f"{table.path}: no column shows a number of these results ({why or 'it has no numbers'})")
+        raise CallError(f"{table.shown}: no column shows a number of these results ({why or 'it has no numbers'})")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -547,9 +552,12 @@ def _notes(
     mapped = {column.label: column.keys for column in columns if column.keys is not None}
     shown = ", ".join(f"{label} = {keys.get('value') or keys.get('template')}" for label, keys in mapped.items())
     yield f"{len(mapped)} of {counted(len(columns), 'column')} mapped: {visible(shown)}"
+    left: dict[str, list[str]] = {}
     for column in columns:
         if column.keys is None and column.note != "people fill it":
-            yield visible(f"TODO {column.label}: {column.note}")
+            left.setdefault(column.note, []).append(column.label)
+    for note, labels in left.items():
+        yield visible(f"TODO {', '.join(labels)}: {note}")
     if by_numbers:
         pairs = _few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()])
         yield visible(f"{counted(len(by_numbers), 'row')} found by the numbers, not by the name: {pairs}")

@@ -143,7 +143,8 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
     path = shlex.quote(str(folder / SETTINGS))
     places = [words.source or adopted.source, words.target or table.target]
     if outside := [place for place in places if "://" not in place and root_of(Path(place).resolve()) is None]:
-        warn(f"{' and '.join(outside)}: in no git repository, and settle reads only those: make one, then init anew")
+        names = visible(" and ".join(outside))
+        warn(f"{names}: in no git repository, and settle reads only those: make one, then init anew")
     warn(f"when no TODO is left, see what the bot would change: leaderboard-bot settle --config {path} --dry-run")
     if find_spec("sqlalchemy") is None:
         warn("settle needs the extra `server`: pip install 'leaderboard-bot[server]'")
@@ -190,7 +191,7 @@ def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
         how = "" if proposed else f": say which it is with --model-name {first}"
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
     for mapping in proposed:
-        warn(f"say by their folders which models these are: init … --model-name {shlex.quote(mapping)}")
+        warn(f"say by their paths which models these are: init … --model-name {shlex.quote(mapping)}")
     lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()
     return drafted(list(results.values()), board), (*PATHS, *lines)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
@@ -214,11 +215,25 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
         for some in _by_parent(unnamed)
         if (pattern := folders_that_differ(some)) and _has_one_model_each({one: results[one] for one in some})
     ]
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in unnamed if not results[path].model.id):
+        of_files = _names_that_differ([path for path in unnamed if path.rpartition("/")[0] == folder])
+        found += [f"{of_files}=ORG/{{1}}"] if of_files and not found else []
     for model_id, paths in shared.items():
         pattern = folders_that_differ(paths)
         if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):
             found.append(mapping_for(pattern, model_id))
     return found
+
+
+def _names_that_differ(paths: Sequence[str]) -> str:
+    """The pattern of the files' names in one folder that differ in one word, "" where that is a day or a number."""
+    names = [PurePosixPath(path).stem.split("_") for path in paths]
+    differ = [place for place, words in enumerate(zip(*names, strict=False)) if len(set(words)) > 1]
+    is_told = len({*map(len, names)}) == 1 and len(differ) == 1
+    if not is_told or not all(re.search("[A-Za-z]{2}", name[differ[0]]) for name in names):
+        return ""
+    words = ["*" if place == differ[0] else word for place, word in enumerate(names[0])]
+    return PurePosixPath(paths[0]).with_stem("_".join(words)).as_posix()
 
 
 def _has_one_model_each(results: Mapping[str, Result]) -> bool:

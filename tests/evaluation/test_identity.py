@@ -141,6 +141,28 @@ def test_folders_that_have_a_size_in_their_name_are_models_and_not_checkpoints_o
     assert found == ["atlas/atlas-*B/=ORG/atlas-{1}B"]
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("atlas-7b_eval.json", "borea-1b_eval.json"), ["logs/*_eval.json=ORG/{1}"]),
+        (("results_2024-01-01T10.json", "results_2024-02-01T10.json"), []),
+        (("run_1.json", "run_2.json"), []),
+    ],
+)
+def test_files_of_one_folder_that_name_no_model_are_told_apart_by_their_names(
+    names: tuple[str, str], expected: list[str]
+) -> None:
+    files = {f"logs/{name}": patched({"/model_name": "", "/config/model_args": ""}) for name in names}
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    assert proposed_names({path: one for path, one in results.items() if one is not None}) == expected
+    for mapping in expected:
+        key, _, value = mapping.partition("=")
+        found = [
+            with_names(parse_submission(one_file(path, dumps(files[path]))), {key: value}).result for path in files
+        ]
+        assert [one.model.id for one in found if one] == ["ORG/atlas-7b", "ORG/borea-1b"]
+
+
 def test_folders_of_tasks_are_not_proposed_as_models() -> None:
     names = ("/disk/atlas", "/disk/borea")
     files = {

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -245,7 +246,7 @@ class GitPlatform(Platform):
         from bot.platforms.git.target import Folder  # a command that reads only starts faster without it
 
         checked_folder(name, session.folder)
-        return Folder(name if session.folder == Path() else str(session.folder / name))
+        return Folder(name if session.folder == Path() else normpath(session.folder.resolve() / name))
 
 
 PLATFORM = GitPlatform()
