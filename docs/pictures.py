@@ -50,7 +50,10 @@ leaderboard = "open-llm-v2"
 source = "results"
 targets = [{ to = "board", as = "commit" }]
 """
-WHY = {"example-org/heron-3b": "GitHub: 502 Bad Gateway", "example-org/plover-1b": "the Hub: asks to wait for 240 s"}
+WHY = {
+    "example-org/heron-3b": "GitHub could not be reached: github://acme/leaderboard: 502: Bad Gateway",
+    "example-org/plover-1b": "the Hub could not be reached: 429: Too Many Requests (it asks to wait 240 s)",
+}
 REQUEST = """{% extends "shell.html" %}{% block title %}Request{% endblock %}
 {% block main %}<h1>{{ title }} <small>#1</small></h1>{{ body }}{% endblock %}"""
 
@@ -114,8 +117,8 @@ def take_service(page: Page, folder: Path) -> None:
     store.mark("open-llm", [Mark("row", f"open-llm-v2/{name}", "board") for name in WHY], now - 400)
     for item, why in zip(store.all("open-llm"), WHY.values(), strict=True):
         store.fail(item, why, now + 240)
-    log, pages = make_pages(service, None, "127.0.0.1")
-    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), pages=pages, log=log))
+    pages = make_pages(service, None, "127.0.0.1")
+    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), pages=pages))
     for name, path in (("service", "/"), ("items", "/items")):
         (folder / f"{name}.html").write_bytes(web.get(path).content)
         take(page, name, f"file://{folder}/{name}.html")

@@ -119,7 +119,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         harness=_harness(entry.harness),
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
         changes=content.changes_by_key.get(entry.key, []),
-        target=content.target,
+        place=target_url(content.target) if content.target else "",
     )
 
 

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from bot.evaluation.finding import counted
 from bot.pages.addresses import row_page
 from bot.publishing.layout import commit_url, request_url, target_url
+from bot.reporting.escape import visible
 from bot.server.access import read_body, refuse_change, who_may
 from bot.server.answers import (
     HTML,
@@ -40,6 +41,7 @@ CAUSES = 20  # of failures, for each watch
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
 STATUSES = ("accepted", "rejected", "unread")
+ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
 WHY = {
@@ -96,6 +98,7 @@ class OperatorRoutes:
             commit_url=commit_url,
             clock_of=moment,
             linked=self._linked,
+            about=self._about,
             referrer="same-origin",
         )
 
@@ -164,6 +167,13 @@ class OperatorRoutes:
         """A text in which the addresses of the watch's own repositories, and its plans, are links."""
         settings = self.views.watch(watch)
         return linked(text, [url for one in settings.addresses if (url := target_url(one))] if settings else [], watch)
+
+    def _about(self, subject: str, watch: str) -> Markup:
+        """What an outcome is about: a row or a file as a link to the submissions, a plan as one to its page."""
+        if "/" not in subject or " " in subject or "://" in subject or subject.startswith(ROLLING):
+            return self._linked(subject, watch)
+        address = address_of("submissions", watch=watch, q=subject[:LONGEST])
+        return Markup('<a href="{}">{}</a>').format(address, visible(subject))
 
     def _link_of(self, item: ItemView) -> str:
         """Where the thing that an item is about can be seen, "" where it cannot."""
