@@ -120,7 +120,9 @@ def _lines(row: VerifiedRow) -> list[str]:
 
 def _summary(rows: Sequence[VerifiedRow]) -> str:
     counts = Counter(row.outcome for row in rows)
-    parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    many = {"follows": "follow", "differs": "differ"}
+    named = ((count, many.get(outcome, outcome) if count > 1 else outcome) for outcome, count in counts.most_common())
+    parts = ", ".join(f"{count} {outcome}" for count, outcome in named)
     return f"{counted(len(rows), 'row')}: {parts}"
 
 

@@ -67,6 +67,8 @@ def test_a_board_is_filled_in_commits_of_a_hundred(
     ref = "main" if form == "commit" else "refs/pr/1"
     assert (done.written, done.adopted, done.unread) == (230, 0, 0)
     assert len(entries(target, ref)) == 230
+    messages = [commit.message for commit in target.refs[f"refs/heads/{ref}" if ref == "main" else ref].history()]
+    assert sum(message.startswith("230 rows of `tiny`") for message in messages) == 3
     commits = [call for call in hub.calls if "/commit/" in call.raw_path]
     assert len(commits) == (4 if form == "commit" else 3)  # the last one is the table
     derived = {path for path, _ in target.main.tree.files() if not path.startswith("entries/")}
@@ -76,6 +78,10 @@ def test_a_board_is_filled_in_commits_of_a_hundred(
     assert len(hub.requests(target)) == (form == "pull-request")
     again = imported(hub, tmp_path, form=form)
     assert (again.written, again.adopted) == (0, 0)
+    (tmp_path / "state.db").unlink()
+    lost = imported(hub, tmp_path, form=form)
+    assert (lost.written, lost.adopted, lost.different, lost.untraced) == (0, 230, [], 0)
+    assert len(entries(target, ref)) == 230
 
 
 def test_rows_that_stand_already_are_adopted_and_others_left_alone(

@@ -22,6 +22,7 @@ from bot.server.sharing import RowJobs, SharedBudgets, SharedService
 from bot.service.jobs.cluster import Cluster as JobCluster
 from bot.service.jobs.cluster import JobWorker
 from bot.service.jobs.queue import Jobs, Timing
+from bot.service.publish.ledger import stored_ledger
 from bot.service.publish.publisher import due_rows
 from bot.service.store import Store, connect
 from bot.service.store.items import RowJob
@@ -105,6 +106,7 @@ def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: 
         story.settle()
         assert story.acts() == []  # both rows are left to workers
         to, store = "hf://datasets/acme/contents", story.contexts.store
+        assert stored_ledger(store, "tiny", to) == {}  # what is about to be written is no unexplained row
         [first, second] = store.due("tiny", "row", time.time())
         rows = RowJobs(story.contexts)
 
@@ -116,6 +118,7 @@ def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: 
     story.contexts.queue = None
     story.settle()
     assert story.acts() == ["request"] * 2
+    assert stored_ledger(store, "tiny", to)["line"].startswith("2 accepted: 0 on main, 2 open")
     story.end()
 
 

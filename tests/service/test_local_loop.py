@@ -89,7 +89,7 @@ def test_rows_that_folders_name_are_verified_without_the_watch(tmp_path: Path) -
     assert [row.relative_to(tmp_path / "board" / "entries").parts[1:3] for row in rows] == [("acme", "atlas")] * 2
     (tmp_path / "bot.toml").unlink()
     called = CliRunner().invoke(app, ["verify", str(tmp_path / "board"), "--sources", str(tmp_path)])
-    assert (called.exit_code, called.stdout.splitlines()[-1]) == (0, "2 rows: 2 follows")
+    assert (called.exit_code, called.stdout.splitlines()[-1]) == (0, "2 rows: 2 follow")
     forged = rows[0].read_text().replace("step-{2}", "step-3")
     rows[0].write_text(forged)
     git(tmp_path / "board", "commit", "-q", "-a", "-m", "Forge a row")

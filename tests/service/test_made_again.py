@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from bot.platforms.platform import Access
+from bot.service.context import ContextFactory
+from bot.service.settings.config import parse_settings
+from bot.service.store import Store, connect
+from bot.service.watch.passes import settle_watches
+from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
 from tests.service.github_stories import GitHubStory
-from tests.service.stories import Story
+from tests.service.stories import Story, settings_of
 from tests.service.table_stories import TableStory, said
 from tests.service.test_ledger import STATES, board, ledger, rows_of, settle
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.local_git import git
+from tests.world.results import TINY, path_of, result
 
 __all__ = ["github"]
 
@@ -42,6 +50,33 @@ def test_a_target_that_was_made_again_gets_every_row_anew(hub: Hub, tmp_path: Pa
     assert ledger(done).endswith("0 held, 0 declined, 0 unexplained")
     assert [one.lines for one in settle(story).ledgers] == [one.lines for one in done.ledgers]
     story.contexts.store.close()
+
+
+@STATES
+@pytest.mark.parametrize("is_merged", [False, True])
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_a_folder_that_was_made_again_gets_every_row_anew(
+    tmp_path: Path, form: str, is_merged: bool, is_lost: bool
+) -> None:
+    board_folder = tmp_path / "board"
+    (tmp_path / "tiny.toml").write_text(TINY)
+    Folder(tmp_path / "results").push({path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(3)})
+    [watch] = parse_settings(settings_of("results", "board", form, ""), "bot.toml").watches
+    contexts = ContextFactory(Access(), Store(connect(f"sqlite:///{tmp_path / 'state.db'}")), tmp_path)
+    settle_watches(contexts, [watch])
+    if is_merged and form == "pull-request":
+        listed = git(board_folder, "branch", "--list", "--format=%(refname:short)", "leaderboard-bot/*").split()
+        git(board_folder, "merge", "--quiet", "--no-edit", *listed[:1])
+        settle_watches(contexts, [watch])
+    shutil.rmtree(board_folder)
+    if is_lost:
+        contexts.store.close()
+        contexts = ContextFactory(Access(), Store(connect(f"sqlite:///{tmp_path / 'new.db'}")), tmp_path)
+    lines = [one.ledgers[0].line for _ in range(2) for one in settle_watches(contexts, [watch])]
+
+    where = "3 on main, 0 open" if form == "commit" else "0 on main, 3 open"
+    assert lines == [f"3 accepted: {where}, 0 held, 0 declined, 0 unexplained"] * 2
+    contexts.store.close()
 
 
 @STATES
@@ -118,6 +153,7 @@ def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Pat
     assert hub.file(story.target, "NOTES.md", request.ref) == b"mine"
     assert f"**Others pushed to this request:** `{pushed.oid[:12]}` by `ann`." in request.description
     assert story.acts() == ["commit", "edit"]
+    assert ledger(settle(story)) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
     story.contexts.store.set_cursor("tiny", "swept", None)
     story.end()
 

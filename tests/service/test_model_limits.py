@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bot.service.watch.passes import exit_status, settle_watches
 from tests.service.model_stories import SETTINGS, ModelStory
 from tests.world.git import Repository
 from tests.world.hub import Hub
@@ -17,7 +18,11 @@ def test_one_settlement_writes_to_no_more_models_than_its_limit(hub: Hub, tmp_pa
     story.approve()
     for written in (2, 4, 5, 5):
         assert sum(len(hub.requests(one)) for one in models) == written
-        story.settle()
+        [looked] = settle_watches(story.contexts, [story.watch], dry_run=True)
+        [ledger] = looked.ledgers
+        assert ledger.line == f"5 accepted: 0 on main, {written} open, 0 held, 0 declined, {5 - written} unexplained"
+        [settled] = settle_watches(story.contexts, [story.watch])
+        assert exit_status([settled]) == int(min(written + 2, 5) < 5)
     assert story.acts() == ["request"] * 5
     story.end()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.service.watch.outcome import FIRST_WAIT
-from bot.service.watch.passes import settle_watches
+from bot.service.watch.passes import exit_status, settle_watches
 from bot.service.watch.settle import settle as settle_context
 from tests.service.stories import Story
 from tests.service.table_stories import said
@@ -18,6 +18,7 @@ from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
 BAD = (50, 60, 170)
+OPEN = "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
 WAIVER = "/ignore value-out-of-range until 2099-01-01 because of the meter"
 
 
@@ -47,6 +48,7 @@ def test_the_command_that_repeats_a_verdict_names_a_commit_that_is_there(
     [row] = story.discussions
     assert (old in row.description, new in row.description) == (False, True)
     assert story.acts() == ["discussion", "edit"]
+    assert ledger(settle(story)) == "0 accepted: 0 on main, 0 open, 0 held, 0 declined, 0 unexplained"
     story.end()
 
 
@@ -64,6 +66,7 @@ def test_an_open_request_names_commits_that_are_there_after_a_squash(
     assert (old.encode() in entry, new.encode() in entry) == (False, True)
     assert old not in request.description
     assert story.acts()[:2] == ["request", "commit"]
+    assert ledger(settle(story)) == OPEN
     story.end()
 
 
@@ -79,21 +82,26 @@ def test_an_open_request_follows_a_file_that_moves(hub: Hub, tmp_path: Path, is_
     done = settle(story)
     [request] = story.requests
     assert f"old/{path_of()}" in request.description
-    assert ledger(done) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
+    assert ledger(done) == OPEN
     assert story.acts() == ["request", "commit", "edit"]
     story.end()
 
 
-def test_rows_go_on_while_the_discussions_at_the_source_cannot_be_read(hub: Hub, tmp_path: Path) -> None:
+@STATES
+def test_rows_go_on_while_the_discussions_at_the_source_cannot_be_read(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = Story(hub, tmp_path)
+    story.settle()
+    if is_lost:
+        story.lose_state()
     story.push()
     story.push(model="acme/borea-1b", right=BAD)
     fault = hub.faults.order("acme/results/discussions", status=503, times=-1, method="GET")
-    outcomes = story.settle()
+    done = settle(story)
     assert story.acts() == ["request"]
-    assert any("waivers" in one.subject for one in outcomes if one.outcome == "failed")
+    assert "503" in " ".join(said(list(done.outcomes), "failed"))
+    assert (ledger(done), exit_status([done])) == (OPEN, 3)
     fault.times = 0
-    story.settle()
+    assert ledger(settle(story)) == OPEN
     assert story.acts() == ["discussion"]
     story.end()
 
@@ -134,6 +142,7 @@ def test_of_two_hosts_comments_on_a_strangers_request_one_stays(hub: Hub, tmp_pa
         story.lose_state()
     story.settle()
     assert request.comments("bot") == [said_once]
+    assert ledger(settle(story)) == "0 accepted: 0 on main, 0 open, 0 held, 0 declined, 0 unexplained"
     story.news()
     story.end()
 
@@ -153,21 +162,27 @@ def test_after_a_clock_was_set_back_nothing_waits_longer_than_its_backoff(
     settle_at(story, now)
     settle_at(story, now + FIRST_WAIT + 1)
     assert story.acts() == ["request"]
+    assert ledger(settle(story)) == OPEN
     story.end()
 
 
-def test_a_table_that_may_only_be_proposed_is_named_as_that(hub: Hub, tmp_path: Path) -> None:
+@STATES
+def test_a_table_that_may_only_be_proposed_is_named_as_that(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = Story(hub, tmp_path)
     hub.writers.clear()
     story.push()
     story.settle()
     hub.merge(story.target, story.requests[0])
-    outcomes = story.settle()
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    outcomes = list(done.outcomes)
     [request] = story.requests
     assert request.title == "Update the table of tiny"
     assert "The table of `tiny`, made again from the rows on the main branch." in request.description
     [text] = [text for text in said(outcomes, "proposed") if "table is proposed" in text]
     assert text.startswith("the token may not write to main; the table is proposed in http")
+    assert ledger(done) == "1 accepted: 1 on main, 0 open, 0 held, 0 declined, 0 unexplained"
     story.contexts.store.close()
 
 

@@ -200,10 +200,30 @@ def test_a_typo_in_the_declaration_is_the_reason_of_what_it_would_remove(
     done = settle(story)
     assert 'the declaration changed: harness.accepted: – → [{"repository"' in held(done)
     assert "and its files are no longer accepted: unaccepted-harness-commit" in held(done)
-    assert (ledger(done), exit_status([done])) == (f"0 accepted: 0 {ON_MAIN}", 1)
+    counts = "0 on main, 0 open, 8 held, 0 declined, 0 unexplained"  # a removal that nobody approved has not happened
+    assert (ledger(done), exit_status([done])) == (f"8 accepted: {counts}", 1)
     declared.write_text(old)
     done = settle(story)
     assert (ledger(done), exit_status([done])) == (f"8 accepted: 8 {ON_MAIN}", 0)
+    story.contexts.store.close()
+
+
+@STATES
+@FORMS
+def test_a_changed_bound_is_one_request_that_names_its_key(hub: Hub, tmp_path: Path, form: str, is_lost: bool) -> None:
+    story = board(hub, tmp_path, form, 4)
+    declared = tmp_path / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    [request] = story.requests
+    key = "tasks.sums.leaves.sums\\_plus.lower\\_bound: 1/4 → 1/5"
+    assert request.title == "Score 4 rows of tiny again"
+    assert request.description.count(f"58.33 → 59.38 | the declaration changed: {key} |") == 4
+    assert ledger(done) == "4 accepted: 0 on main, 4 open, 0 held, 0 declined, 0 unexplained"
+    hub.merge(story.target, request)
+    assert ledger(settle(story)) == f"4 accepted: 4 {ON_MAIN}"
     story.contexts.store.close()
 
 

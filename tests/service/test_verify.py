@@ -192,7 +192,7 @@ def test_rows_follow_after_another_version_of_the_bot_came_with_other_data(tmp_p
     for name, folder in (("now", tmp_path), ("later", later)):
         said[name] = of_version(folder, "leaderboards", "show", "open-llm-v2")
         out = of_version(folder, "verify", str(tmp_path / "board"), "--sources", str(tmp_path))
-        assert out.splitlines()[-1] == "2 rows: 2 follows"
+        assert out.splitlines()[-1] == "2 rows: 2 follow"
     assert said["now"] != said["later"]
 
 
@@ -211,7 +211,7 @@ def edit_text(path: Path, old: str, new: str) -> None:
 def test_the_command_says_which_rows_do_not_follow(place: Path) -> None:
     path = entry_file(place, MODELS[0])
     status, out, _ = bot("verify", place / "board", "--sources", place)
-    assert (status, out.splitlines()[-1]) == (0, "2 rows: 2 follows")
+    assert (status, out.splitlines()[-1]) == (0, "2 rows: 2 follow")
     whole = json.loads((place / "board" / path).read_text())
     whole["evidence"][0]["source"] = ""
     edit(place, path, json.dumps(whole).encode())

@@ -56,8 +56,12 @@ def test_a_source_that_lists_nothing_removes_nothing_without_a_person(hub: Hub, 
     for _ in range(2):
         if is_lost:
             story.lose_state()
-        assert held(story.settle()).startswith(f"{FEW} rows would be removed")
+        [done] = passes(story)
+        assert held(done.outcomes).startswith(f"{FEW} rows would be removed")
         assert rows_of(story) == FEW
+        assert [one.line for one in done.ledgers] == [
+            f"{FEW} accepted: 0 on main, 0 open, {FEW} held, 0 declined, 0 unexplained"
+        ]
 
     story.push(model="acme/m1")
     story.settle()
@@ -91,6 +95,9 @@ def test_a_held_plan_is_said_by_every_pass_until_it_is_answered(hub: Hub, tmp_pa
             story.lose_state()
         done = passes(story)
         assert (said(list(done[0].outcomes), "held"), exit_status(done)) == ([], 0)
+        assert [one.line for one in done[0].ledgers] == [
+            f"{FEW} accepted: {FEW} on main, 0 open, 0 held, 0 declined, 0 unexplained"
+        ]
     assert rows_of(story) == FEW
     assert "is declined by this comment" in thread.comments("bot")[-1]
 

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree, which
 from tempfile import mkdtemp
+from uuid import uuid4
 
 from bot.errors import BotError, CallError, Stale, Unavailable
 from bot.evaluation.row_key import key_start
@@ -52,6 +53,7 @@ WRITTEN = ("refs", "logs")  # folders of a repository, beside its objects
 COMMENTS = "comments"
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
+IDENTITY = "leaderboard-bot.id"
 NEW = ".leaderboard-bot-"
 INIT = ("init", "--quiet", "--initial-branch=main", "--template=")
 
@@ -134,6 +136,7 @@ class LocalRepository(Repository):
             lock.flush()
             try:
                 self._begin()
+                self._identify(root)
                 if was_killed:
                     self._remember_requests()
                 self.follow(was_killed=was_killed)
@@ -166,6 +169,20 @@ class LocalRepository(Repository):
         if not self.main:
             first = self.write_commit("", {}, "Start the leaderboard")
             self.move_refs([(self.main_ref, "", first)])
+
+    def _identify(self, root: Path) -> None:
+        """Give the repository an id, where it has none."""
+        if not self.identity:
+            with open(root / IDENTITY, "w", opener=_no_link, encoding="ascii") as file:
+                file.write(uuid4().hex)
+
+    @property
+    def identity(self) -> str:
+        """The id that the repository got with its first write, which one made again in the folder has not."""
+        with suppress(OSError, UnicodeDecodeError):
+            if self.layout is not None:
+                return (self.layout.common / IDENTITY).read_text(encoding="ascii")
+        return ""
 
     @property
     def main(self) -> str:
@@ -241,6 +258,10 @@ class Folder(Target):
     def contains(self, commit: str) -> bool:
         """Tell whether the history of main has a commit."""
         return self._is_merged(commit, self._repository.main)
+
+    def identity(self) -> str:
+        """The id of the repository, "" where the bot did not write yet."""
+        return self._repository.identity
 
     def scan_entries(self) -> StoredEntries:
         """All entries on main, and the files among them that are not entries."""

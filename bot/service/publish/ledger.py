@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -37,13 +38,14 @@ REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 class Ledger:
     """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere.
 
-    `declined` are the keys of those that people declined.
+    `declined` are the keys of those that people declined. `name` is how people call the target.
     """
 
     target: str
     counts: Mapping[Place, int]
     unexplained: Mapping[str, str]
     declined: Sequence[str] = ()
+    name: str = ""
 
     @property
     def accepted(self) -> int:
@@ -60,7 +62,7 @@ class Ledger:
     def lines(self) -> list[str]:
         """The line, and each unexplained row with its reason."""
         rows = [f"unexplained {key}: {why}" for key, why in sorted(self.unexplained.items())]
-        return [f"{self.target}: {self.line}", *_first(rows, "unexplained row")]
+        return [f"{self.name or self.target}: {self.line}", *_first(rows, "unexplained row")]
 
     @property
     def whole(self) -> list[str]:
@@ -89,13 +91,16 @@ def make_ledger(
 ) -> Ledger:
     """The ledger of a target: `accepted` are the digests of its rows, and `places` where they were found there.
 
-    `refused` are the reasons for those that it cannot have. What waits for a person is known here.
+    `refused` are the reasons for those that it cannot have. What waits for a person is known here; a row that a plan
+    would remove counts as accepted until then.
     """
     store, name = context.store, context.name
     waiting = {item.subject: item for item in store.items_at(name, "row", to)}
-    given_up: Place = "declined" if store.is_plan_declined(name, to) else "held"
+    is_declined = store.is_plan_declined(name, to)
+    given_up: Place = "declined" if is_declined else "held"
     declined = store.declined(name, to)
-    found: dict[str, Place] = {}
+    stays: Place = "main" if is_declined else "held"  # a removal that nobody approved has not happened
+    found: dict[str, Place] = {key: stays for key, item in waiting.items() if item.is_held and key not in accepted}
     for key, digest in accepted.items():
         if key in waiting and waiting[key].is_held:
             found[key] = given_up
@@ -105,15 +110,21 @@ def make_ledger(
             found[key] = "declined"
     left = accepted.keys() - found.keys()
     why = {key: (waiting[key].reason or WAITS) if key in waiting else refused.get(key, NOTHING) for key in left}
-    return Ledger(to, Counter(found.values()), why, sorted(key for key, place in found.items() if place == "declined"))
+    gone = sorted(key for key, place in found.items() if place == "declined")
+    return Ledger(to, Counter(found.values()), why, gone, _name_of(context, to))
+
+
+def _name_of(context: WatchContext, to: str) -> str:
+    """How people call a target: by its address, and a folder that is written with dots only by its own name."""
+    is_dots = "://" not in to and not Path(to).name.strip(".")
+    return Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
 
 
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:
     """Keep the ledgers for those who must not ask a service: the health of the service, and its pages."""
     for one in ledgers:
-        left = sum(why != WAITS for why in one.unexplained.values())  # a row that waits for its turn is no fault
-        known = {"line": one.line, "unexplained": left, "at": context.clock(), "declined": one.declined[:SHOWN]}
-        text = json.dumps(known)
+        known = {"line": one.line, "unexplained": len(one.unexplained), "declined": one.declined[:SHOWN]}
+        text = json.dumps(known | {"at": context.clock()})
         context.store.set_cursor(context.name, "ledger", text, target=one.target)
 
 
@@ -144,10 +155,10 @@ def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     store, name, head = context.store, context.name, target.head()
     text = store.cursor(name, "repository", target=to)
     known = msgspec.json.decode(text, type=SeenRepository) if text else None
-    if known is not None and known.head == head:
+    if known is not None and known.head == head and known.id:
         return False
     seen = SeenRepository(target.identity(), head)
-    is_another = known is not None and known.id != seen.id
+    is_another = known is not None and known.id not in {"", seen.id}
     with store.transaction():
         if is_another:
             target.forget()

@@ -81,7 +81,7 @@ class Targets:
         """Look at what people did at a target since the last pass; at pushes to requests, once a day or when told."""
         context, to = self.context, settings.to
         if settings.kind != "models":
-            self.report.attempt([], lambda: self._follow_repository(target, to), subject=f"repository of {to}")
+            self._follow_repository(target, to)
         self._observe(target, settings)
         if settings.kind == "entries" and settings.form != "comment":
             self.report.attempt([], lambda: observe_main(context, target, to), subject=f"main of {to}")
@@ -90,8 +90,12 @@ class Targets:
             self.report.attempt(told, lambda: observe_requests(context, target, to), subject=f"requests of {to}")
 
     def _follow_repository(self, target: Target, to: str) -> None:
-        if follow_repository(self.context, target, to):
-            self.report.say("unchanged", to, "another repository has this name now; every row is proposed there anew")
+        def call() -> None:
+            if follow_repository(self.context, target, to):
+                text = "another repository has this name now; every row is proposed there anew"
+                self.report.say("unchanged", to, text)
+
+        self.report.attempt([], call, subject=f"repository of {to}")
 
     def _obey(self, target: Target, settings: WatchTarget, asked: Sequence[Item]) -> None:
         """Do what was asked on these requests."""
@@ -145,6 +149,8 @@ class Targets:
         for item in self._due("sweep", ""):
             self.report.attempt([item], self._remove_source_duplicates)
         for target, settings in context.targets:
+            if "://" not in settings.to:  # its repository may have been made in this pass
+                self._follow_repository(target, settings.to)
             boards = BoardUpdater(context, target, settings.to, self.report)
             if settings.form != "comment" and settings.kind == "entries":
                 self._each_of("board", settings.to, boards.observe, boards.rebuild)

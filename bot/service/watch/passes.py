@@ -72,13 +72,10 @@ class WatchPass:
     def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
         """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
         if quiet:
-            new: dict[tuple[str, str], list[str]] = {}
-            for one in self.outcomes:
-                if one.is_new and one.outcome in WAITING and one.status:
-                    new.setdefault((one.outcome, one.text), []).append(one.subject)
-            return [visible(f"{self.watch}: {what} {_first_of(of)}: {text}") for (what, text), of in new.items()]
+            new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
+            return [visible(f"{self.watch}: {line}") for line in _lines_of(new)]
         shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
-        said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in shown]
+        said = [f"{self.watch}: {line}" for line in _lines_of(shown)]
         if dry_run:
             said += [f"{self.watch}: {line}" for plan in self.plans if plan.rows for line in plan_lines(plan)]
         lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
@@ -93,6 +90,14 @@ class WatchPass:
             "plans": [plan.to_json() for plan in self.plans],
             "ledgers": [one.to_json() for one in self.ledgers],
         }
+
+
+def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
+    """A line for each outcome, and one for all that ended alike for the same reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in outcomes:
+        found.setdefault((one.outcome, one.text), []).append(one.subject)
+    return [f"{what} {_first_of(subjects)}: {text}" for (what, text), subjects in found.items()]
 
 
 def _first_of(subjects: Sequence[str]) -> str:
@@ -203,9 +208,9 @@ def status_of_ledgers(passes: Sequence[WatchPass]) -> int:
 
 
 def exit_status(passes: Sequence[WatchPass]) -> int:
-    """1 where an item failed, a plan is held or a row is nowhere, 3 or 4 where only a service failed, else 0."""
+    """1 where an item failed, a plan is held or a row is unexplained, 3 or 4 where only a service failed, else 0."""
     statuses = {outcome.status for one in passes for outcome in one.outcomes} - {0}
     services = {Unavailable.status, Refused.status}
     if not statuses:
-        return 0
+        return int(any(ledger.unexplained for one in passes for ledger in one.ledgers))
     return min(statuses) if statuses <= services or len(statuses) == 1 else 1
