@@ -12,8 +12,9 @@ from starlette.testclient import TestClient
 from bot.errors import BotError
 from bot.server.health import State, overall, status_of
 from bot.server.service import Service, has_moved
+from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
 from bot.service.settings.config import parse_settings
-from bot.service.watch.passes import settle_watches, status_lines
+from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
 from tests.server.services import make_web
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
@@ -110,6 +111,19 @@ def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story:
     assert f"<p>{line}.</p>" in page
     assert service.health()["watches"]["tiny"]["ledgers"] == {target: line}
     story.news()
+
+
+def test_a_row_that_waits_for_its_turn_is_unexplained_in_health_as_in_the_line(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    service.settle(watch)
+    assert service.health()["status"] == "ok"
+    waiting = Ledger("hf://datasets/acme/contents", {"open": 1}, {"tiny/acme/atlas-7b/x-bfloat16": WAITS})
+    note_ledgers(service.contexts.open_context(watch), [waiting])
+    found = service.health()["watches"]["tiny"]
+    assert (found["status"], found["unexplained"]) == ("degraded", 1)
+    assert list(found["ledgers"].values()) == ["2 accepted: 0 on main, 1 open, 0 held, 0 declined, 1 unexplained"]
+    done = [WatchPass("tiny", [], (), [waiting])]
+    assert (status_of_ledgers(done), exit_status(done)) == (1, 1)
 
 
 def test_where_the_hub_is_gone_nothing_moves(story: Story, service: Service) -> None:

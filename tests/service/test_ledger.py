@@ -408,6 +408,17 @@ def test_an_operator_gets_one_mail_for_rows_that_are_nowhere(hub: Hub, tmp_path:
     store.close()
 
 
+def test_an_unreachable_hub_is_a_line_for_each_repository(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", 1)
+    hub.faults.order("/", status=503, times=-1)
+    done = settle(story)
+    lines = [line for line in done.lines(dry_run=False) if "failed" in line]
+    assert len(lines) == len({one.text for one in done.outcomes if one.outcome == "failed"}) <= 3
+    assert (" more: " in " ".join(lines), exit_status([done])) == (True, 3)
+    hub.faults.ordered.clear()
+    story.contexts.store.close()
+
+
 def test_an_operator_gets_one_line_for_all_rows_that_a_table_refuses_alike(hub: Hub, tmp_path: Path) -> None:
     story = TableStory(hub, tmp_path, form="commit", table=b"Model,Mean\nacme/zeus,1\n")
     hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(3)})
