@@ -14,6 +14,7 @@ from bot.publishing.publication import Form
 from bot.service.context import ContextFactory
 from bot.service.fill.importing import Import, ImportResult, import_watch
 from bot.service.store import Store, connect
+from bot.service.watch.settle import run_pass
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -82,6 +83,11 @@ def test_a_board_is_filled_in_commits_of_a_hundred(
     lost = imported(hub, tmp_path, form=form)
     assert (lost.written, lost.adopted, lost.different, lost.untraced) == (0, 230, [], 0)
     assert len(entries(target, ref)) == 230
+    context = opened(hub, tmp_path, form=form).context
+    [ledger] = run_pass(context, counts=True).ledgers
+    context.store.close()
+    where = "230 on main, 0 open" if form == "commit" else "0 on main, 230 open"
+    assert ledger.line == f"230 accepted: {where}, 0 held, 0 declined, 0 unexplained"
 
 
 def test_rows_that_stand_already_are_adopted_and_others_left_alone(
