@@ -131,6 +131,11 @@ class Targets:
         target, _ = context.targets_by_address[to]
         self.report.attempt([], lambda: learn_approvals(context, target, to), subject=f"plan of {to}")
 
+    def are_with_workers(self) -> bool:
+        """Tell whether other processes have rows, which would count as unexplained until they are written."""
+        queue, name = self.context.queue, self.context.name
+        return queue is not None and any(queue.rows_waiting(name, to) for to in self.context.targets_by_address)
+
     def ledgers(self) -> list[Ledger]:
         """Where the accepted rows are, at every target."""
         found: list[Ledger] = []
@@ -165,6 +170,8 @@ class Targets:
 
     def _explain(self) -> None:
         """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""
+        if self.are_with_workers():
+            return
         context, ledgers = self.context, self.ledgers()
         note_ledgers(context, ledgers)
         for one in ledgers:

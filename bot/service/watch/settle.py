@@ -106,20 +106,16 @@ class Pass:
         """
         known = [stored_ledger(self.context.store, self.context.name, to.to) for _, to in self.context.targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
-        is_moving = self._have_workers_rows()
+        is_moving = self.targets.are_with_workers()
         if is_moving or any(one.is_new and one.outcome != "failed" for one in self.report.outcomes):
             self.context.store.set_cursor(self.context.name, "moved since the ledger", "yes")
         if is_moving:
-            return False  # a row that another process is about to write would count as unexplained
+            return False
         if is_held or not all(known) or any(one["unexplained"] for one in known):
             return True
         age = self.context.clock() - min(one.get("at", 0.0) for one in known)
         has_moved = self.context.store.cursor(self.context.name, "moved since the ledger") is not None
         return has_moved and not 0 <= age < COUNT_EVERY
-
-    def _have_workers_rows(self) -> bool:
-        queue, name = self.context.queue, self.context.name
-        return queue is not None and any(queue.rows_waiting(name, to) for to in self.context.targets_by_address)
 
     def count(self) -> list[Ledger]:
         """The ledger of each target; none where a target cannot be looked at."""
