@@ -557,13 +557,14 @@ def _notes(
         if column.keys is None and column.note != "people fill it":
             left.setdefault(column.note, []).append(column.label)
     for note, labels in left.items():
-        yield visible(f"TODO {', '.join(labels)}: {note}")
+        yield visible(f"TODO {_few(labels)}: {note}")
     if by_numbers:
         pairs = _few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()])
         yield visible(f"{counted(len(by_numbers), 'row')} found by the numbers, not by the name: {pairs}")
     if ambiguous:
         names = _few([board.found.text(row) for row in ambiguous])
-        yield visible(f"TODO several results may be meant by {names}: add a column to `key` that tells them apart")
+        how = "add a column to `key` that tells them apart, or give --results without the others"
+        yield visible(f"TODO several results may be meant by {names}: {how}")
     there = {row.key.text for row in board.judged().values()}
     new = [entry.model.id for key, entry in board.entries().items() if key not in there]
     if new:

@@ -73,7 +73,11 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="The folder to write to.")] = Path(),
     results: Annotated[
         list[str] | None,
-        typer.Option("--results", metavar="PATH", help="Result files or folders to draft the declaration from."),
+        typer.Option(
+            "--results",
+            metavar="PATH",
+            help="A result file or folder to draft the declaration from; repeat it for several.",
+        ),
     ] = None,
     table: Annotated[
         str, typer.Option("--table", metavar="FILE", help="Adopt this table, or this folder of a template board.")
