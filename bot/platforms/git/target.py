@@ -171,17 +171,18 @@ class LocalRepository(Repository):
             self.move_refs([(self.main_ref, "", first)])
 
     def _identify(self, root: Path) -> None:
-        """Give the repository an id, where it has none."""
+        """Give the repository an id, where it has none; what somebody put there instead is left alone."""
         if not self.identity:
-            with open(root / IDENTITY, "w", opener=_no_link, encoding="ascii") as file:
+            with suppress(OSError), open(root / IDENTITY, "w", opener=_no_link, encoding="ascii") as file:
                 file.write(uuid4().hex)
 
     @property
     def identity(self) -> str:
         """The id that the repository got with its first write, which one made again in the folder has not."""
         with suppress(OSError, UnicodeDecodeError):
-            if self.layout is not None:
-                return (self.layout.common / IDENTITY).read_text(encoding="ascii")
+            if self.layout is not None and (self.layout.common / IDENTITY).is_file():
+                with open(self.layout.common / IDENTITY, opener=_no_link, encoding="ascii") as file:
+                    return file.read(64)
         return ""
 
     @property
