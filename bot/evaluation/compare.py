@@ -42,6 +42,10 @@ Method = Literal["paired-exact", "paired-t", "independent"]
 Conclusion = Literal["higher", "lower", "not separable", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of one leaf; an exact test of more would take minutes, and no benchmark has as many
+GROUPS = ("prompt", "generation", "definition")  # of settings that have one effect, as a name begins
+AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
+NOT_SET = "(not set)"
+GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters")  # settings that a tool writes down where they are given
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
 
@@ -251,8 +255,10 @@ def _settings(
     """What differs in how the shared tasks were measured, what is known to matter first; and how much is equal."""
     found: list[SettingDifference] = []
     equal = 0
+    is_one_format = len({one.format for run in (first, second) for one in run.sources.values()}) == 1
     for name in dict.fromkeys([*first.settings, *second.settings]):
-        values = (first.settings.get(name, ""), second.settings.get(name, ""))
+        absent = NOT_SET if is_one_format and GIVEN.search(name) else ""
+        values = (first.settings.get(name, absent), second.settings.get(name, absent))
         if values[0] == values[1]:
             equal += 1
         elif all(values):  # what one of them does not record is no difference
@@ -310,7 +316,7 @@ def _difference(name: str, values: tuple[str, str], tasks: tuple[str, ...]) -> S
 def _setting(name: str) -> str:
     """The setting of the table of effects that a name belongs to."""
     known = next((one.setting for one in effects() if name in {one.setting, one.title}), name)
-    return next((group for group in ("generation", "definition") if name.startswith((f"{group} ", f"{group}:"))), known)
+    return next((group for group in GROUPS if name.startswith((f"{group} ", f"{group}:"))), known)
 
 
 @cache
@@ -432,7 +438,11 @@ def _limits(results: Sequence[Result]) -> dict[str, str]:
 
 
 def _generation(results: Sequence[Result]) -> dict[str, str]:
-    return {f"generation {name}": value for one in results for name, value in one.settings.items()}
+    return {
+        f"{'prompt' if AROUND.search(name) else 'generation'} {name}": value
+        for one in results
+        for name, value in one.settings.items()
+    }
 
 
 def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) -> dict[str, dict[str, str]]:

@@ -89,6 +89,8 @@ def test_single_leaves_can_be_named() -> None:
         ("n-shot/leaderboard_mmlu_pro", 0, "few-shot examples"),
         ("versions/leaderboard_mmlu_pro", 7.0, "task version"),
         ("chat_template", "{{ messages }}", "chat template"),
+        ("system_instruction", "Answer briefly.", "prompt system_instruction"),
+        ("config/gen_kwargs", "temperature=1", "generation gen_kwargs"),
         ("config/limit", 50.0, "limit"),
         ("model_source", "vllm", "backend"),
     ],
