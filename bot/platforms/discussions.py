@@ -259,7 +259,7 @@ class Discussions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A later text of the bot with the mark of an earlier one; `name` and `kept` are as the platform names them."""
+    """A later text of the bot with the mark of an earlier one; `name` and `kept` are their names at the platform."""
 
     kind: Literal["request", "discussion", "comment"]
     mark: Marker

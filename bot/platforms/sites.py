@@ -7,6 +7,7 @@ killed process wrote is known as ours.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -17,13 +18,12 @@ from bot.pages.write import Written, write_site
 from bot.platforms.caches import is_content
 from bot.platforms.platform import Opener, platform_of
 from bot.platforms.target import SiteHost
-from bot.platforms.writes import BYTES, FILES
+from bot.platforms.writes import BYTES, FILES, in_chunks
 
 LIST = "leaderboard-bot-site.json"
 SCHEMA = "leaderboard-bot/site/1"
 TITLE = "Update the site from the board"
 MAX_LIST = 50_000_000  # bytes
-Part = dict[str, bytes | None]
 
 
 class SiteList(msgspec.Struct, frozen=True):
@@ -52,7 +52,8 @@ def _publish(site: Site, host: SiteHost) -> Written:
     final = _list_of({path: stamps.get(path, "") for path in site})
     claimed = _list_of({**dict.fromkeys((*known, *site), ""), **{path: stamps[path] for path in fresh}})
     changed = 0
-    parts = _parts(_differing(site, there, fresh), stale)
+    everything = chain(_differing(site, there, fresh), ((path, None) for path in stale))
+    parts = in_chunks(everything, FILES - 1, BYTES // 2)  # each leaves room for the list
     part = next(parts, None)
     is_listed = LIST in there and is_content(final, there[LIST])
     is_first = True
@@ -94,29 +95,6 @@ def _differing(site: Site, there: Mapping[str, str], fresh: set[str]) -> Iterato
             data = site[path]
             if path not in there or not is_content(data, there[path]):
                 yield path, data
-
-
-def _parts(changed: Iterator[tuple[str, bytes]], stale: list[str]) -> Iterator[Part]:
-    """The commits, in the order of the site, one after the other in memory; what goes comes last.
-
-    Each leaves room for the list.
-    """
-    part: Part = {}
-    size = 0
-    for path, data in _with_removals(changed, stale):
-        more = len(data or b"")
-        if part and (len(part) >= FILES - 1 or size + more > BYTES // 2):
-            yield part
-            part, size = {}, 0
-        part[path] = data
-        size += more
-    if part:
-        yield part
-
-
-def _with_removals(changed: Iterator[tuple[str, bytes]], stale: list[str]) -> Iterator[tuple[str, bytes | None]]:
-    yield from changed
-    yield from ((path, None) for path in stale)
 
 
 def _list_of(files: Mapping[str, str]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
@@ -33,9 +33,10 @@ def no_intent(_: str, __: float) -> AbstractContextManager[object]:
 
 
 def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractContextManager[object]:
-    """Hold what a text of the bot is about while it is written at a place; raises Unsettled where another process may.
+    """Keep other processes from writing about the mark of a text while it is written at a place.
 
-    The one that held it may have been killed: what it sent shows within these seconds, or never.
+    Raises Unsettled where another process writes about it. One that was killed while it wrote counts for `seconds`:
+    what it sent shows by then, or never.
     """
     from bot.publishing.publication import find_marker  # only who writes loads it: it takes most of a command's start
 
@@ -43,13 +44,15 @@ def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractConte
     return nullcontext() if mark is None else intend(f"{place} {mark.render()}", seconds)
 
 
-def in_chunks(files: Mapping[str, bytes | None]) -> Iterator[dict[str, bytes | None]]:
-    """The files (None deletes) in the order of their paths, part by part; no part is empty."""
+def in_chunks(
+    files: Iterable[tuple[str, bytes | None]], most: int = FILES, most_bytes: int = BYTES
+) -> Iterator[dict[str, bytes | None]]:
+    """The files (None deletes) in their order, part by part, `most` in each; no part is empty."""
     part: dict[str, bytes | None] = {}
     size = 0
-    for path, data in sorted(files.items()):
+    for path, data in files:
         more = len(data or b"")
-        if part and (len(part) == FILES or size + more > BYTES):
+        if part and (len(part) == most or size + more > most_bytes):
             yield part
             part, size = {}, 0
         part[path] = data

@@ -144,7 +144,7 @@ class Branches:
         missing = gone - self._there(known[0], gone) if gone else gone
         changed = {path: data for path, data in files.items() if path not in missing}
         title, line, body = message.partition("\n")
-        parts = list(in_chunks(changed)) or [{}]
+        parts = list(in_chunks(sorted(changed.items()))) or [{}]
         for number, part in enumerate(parts, 1):
             said = part_title(title, number, len(parts)) + line + body
             known = [self._commit_part(part, said, known)]

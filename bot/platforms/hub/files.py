@@ -84,7 +84,7 @@ class HubCommits:
         Many files are several commits. Raises Stale if the revision is no longer at `parent`, or where a request
         would change nothing.
         """
-        parts = list(in_chunks(changes))
+        parts = list(in_chunks(sorted(changes.items())))
         oid, num = parent or "", None
         for number, part in enumerate(parts, 1):
             said = part_title(title[:TITLE_LIMIT], number, len(parts))[-TITLE_LIMIT:]

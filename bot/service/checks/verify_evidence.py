@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -196,7 +196,7 @@ class EvidenceReader:
 
 
 @dataclass(frozen=True)
-class FolderFiles:
+class FolderFiles(Source):
     """The files of a folder as they lie there, none outside of `within`; they have no commits."""
 
     folder: Path
@@ -225,11 +225,6 @@ class FolderFiles:
         """Nobody knows when."""
         del paths, commit
         return {}
-
-    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The same."""
-        del commit, count
-        return nullcontext(self)
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes, None if it is not there, or leads out of the folder. Raises TooLarge past the limit."""

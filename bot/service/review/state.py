@@ -1,4 +1,4 @@
-"""The state of the reviews of a watch, what a review depends on, and the last word on merged requests."""
+"""The state of the reviews of a watch, what a review depends on, and the reviews of merged requests."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def keep_state(context: WatchContext, num: int, state: ReviewState | None) -> No
 
 
 def rules_of(context: WatchContext) -> str:
-    """Everything that decides over every review, as one word."""
+    """A digest of the settings that every review depends on."""
     rules = [
         context.leaderboard.scoring_digest,
         sorted(context.watch.maintainers),
@@ -75,7 +75,7 @@ def rules_of(context: WatchContext) -> str:
 
 
 def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
-    """The conversation of a request at a head, as one word."""
+    """A digest of the conversation of a request at a head."""
     comments = [(comment.id, comment.text) for comment in thread.comments]
     return hashlib.sha256(json.dumps([head, rules_of(context), comments]).encode()).hexdigest()
 
@@ -88,7 +88,7 @@ def basis_of(context: WatchContext, head: str) -> str:
 
 
 def digest_of_text(body: str) -> str:
-    """A text as one word."""
+    """A short digest of a text."""
     return hashlib.sha256(body.strip().encode()).hexdigest()[:16]
 
 
@@ -117,7 +117,7 @@ def admitted(rows: Iterable[Listed], maintainers: Container[str]) -> list[int]:
 
 @dataclass
 class MergedReviews:
-    """Brings the reviews of merged requests to their last word."""
+    """Edits the review of each merged request, which says then that it was merged, and where its rows are."""
 
     context: WatchContext
     source: ReviewedSource

@@ -74,7 +74,7 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
         return next(((row.digest, row.is_approved, row.data) for row in found), None)
 
     def set_plan(self, watch: str, target: str, digest: str, data: bytes) -> None:
-        """Hold a plan; another digest needs another approval, and so does the whole of one of which a part is done."""
+        """Hold a plan. It needs a new approval where its digest is new, or an approved plan was carried out in part."""
         known = self.plan(watch, target)
         if known is not None and known[:2] == (digest, False):
             return
@@ -123,7 +123,7 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
         self.run(delete(plans).where(plans.c.watch == watch, plans.c.target == target))
 
     def forget_target(self, watch: str, target: str) -> None:
-        """Forget what was written at a target, and what people decided there; the settings of it stay known."""
+        """Forget what was written at a target, and what people decided there, but not its settings."""
         with self.transaction():
             for table in (cursors, published, items, plans, boards, board_rows, board_changes):
                 where = [table.c.watch == watch, table.c.target == target]

@@ -224,7 +224,7 @@ class Items(Database):
         self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
 
     def refuse(self, one: Item, reason: str, due: float) -> None:
-        """Note why a row cannot be written; whoever finishes its item now leaves it to a later look."""
+        """Note why a row cannot be written; its item stays, although this pass finishes it, and is tried again."""
         self._change([one], marked=items.c.marked + 1, attempts=items.c.attempts + 1, reason=reason, due=due)
 
     def postpone(self, one: Item, due: float) -> None:

@@ -73,11 +73,11 @@ class Leases(Database):
 
     @contextmanager
     def lease(self, name: str, patience: float = 0.0, *, beside: Sequence[str] = ()) -> Iterator[LeaseClaim]:
-        """Keep what has this name for the block, and say whether it could be had within so many seconds.
+        """Lease a name for the block, and say whether that succeeded within so many seconds.
 
-        What has the names `beside` is shared with others that do so, and kept from who leases it. Where a lease is lost
-        meanwhile, because the server was started again or ended the connection, what is written in the block raises
-        LeaseLost. A SQLite state has one process, which keeps all there is.
+        The names `beside` are leased in shared mode: others may share them, and nobody may lease them alone meanwhile.
+        Where a lease is lost, because the server was started again or ended the connection, each write in the block
+        raises LeaseLost. A SQLite state has one process, which leases everything.
         """
         if self.engine.dialect.name != "postgresql":
             yield LeaseClaim(is_ours=True)
@@ -93,7 +93,7 @@ class Leases(Database):
             yield claim
 
     def is_free(self, name: str) -> bool:
-        """Tell whether nobody leases what has this name now, but for those who share it."""
+        """Tell whether nobody leases this name alone now."""
         if self.engine.dialect.name != "postgresql":
             return True
         with self.transaction() as connection:

@@ -87,7 +87,7 @@ class Folders:
         return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
 
     def settle(self, items: Sequence[Item]) -> None:
-        """Say what is wrong in these folders, and no more where nothing is.
+        """Bring the discussions about these folders up to date: one is open where a file is faulty, else closed.
 
         Beyond the limit of new ones, all that have no discussion of their own share one.
         """

@@ -67,7 +67,7 @@ def _mark_redefined(context: WatchContext) -> None:
 
 
 def selection_of(context: WatchContext) -> str:
-    """Which files of which source a watch reads, as one word."""
+    """Which files of which source a watch reads, as a text that can be compared."""
     return repr((context.watch.source, sorted(patterns_of(context))))
 
 
