@@ -1,4 +1,4 @@
-"""What a platform is, and the session that opens its addresses: who we are at the services, and what is kept.
+"""What a platform is, and what opens its addresses: who we are at the services, and what is kept.
 
 The address of a page in a browser, or for `git clone`, is refused with the address to write.
 """
@@ -130,8 +130,8 @@ class GitRemote:
 
 
 @dataclass
-class Session:
-    """Who we are, and what is kept, while addresses are opened; relative folders start at `folder`."""
+class Opener:
+    """Opens whatever an address names, as who we are, with what is kept; relative folders start at `folder`."""
 
     access: Access
     folder: Path = field(default_factory=Path)
@@ -149,6 +149,18 @@ class Session:
         client: T = self.service_cache.clients[scheme]
         return client
 
+    def source(self, name: str) -> Source:
+        """A source. Raises CallError for an address of no platform, or that its platform cannot read."""
+        return platform_of(name).open_source(name, self)
+
+    def target(self, name: str, form: Form = "pull-request", discussion: int | None = None) -> Target:
+        """A target for one form of publication. Raises CallError for what is none."""
+        return platform_of(name).open_target(name, self, form, discussion)
+
+    def discussions(self, name: str) -> Discussions | None:
+        """The discussions of a source; None if it has none. Raises CallError."""
+        return platform_of(name).open_discussions(name, self)
+
 
 class Platform(Protocol):
     """One kind of place for results and rows: `scheme` begins its addresses, `address` shows how one is written."""
@@ -156,19 +168,19 @@ class Platform(Protocol):
     scheme: str
     address: str
 
-    def open_source(self, name: str, session: Session) -> Source:
+    def open_source(self, name: str, opener: Opener) -> Source:
         """The source at an address; nothing is asked yet. Raises CallError for what is none."""
         ...
 
-    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> Target:
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Target:
         """The target at an address, for one form of publication; `discussion` is the number of the one for comments."""
         ...
 
-    def open_discussions(self, name: str, session: Session) -> Discussions | None:
+    def open_discussions(self, name: str, opener: Opener) -> Discussions | None:
         """The discussions of a source; None if it has none."""
         return None
 
-    def open_site(self, name: str, session: Session) -> SiteHost | None:
+    def open_site(self, name: str, opener: Opener) -> SiteHost | None:
         """The repository that shows a site, None if no site can be. Raises CallError for what is none."""
         return None
 
@@ -184,23 +196,6 @@ BUILT_IN = {
     "hf": "bot.platforms.hub.platform",
     "github": "bot.platforms.github.platform",
 }
-
-
-@dataclass
-class Opener(Session):
-    """Opens whatever an address names."""
-
-    def source(self, name: str) -> Source:
-        """A source. Raises CallError for an address of no platform, or that its platform cannot read."""
-        return platform_of(name).open_source(name, self)
-
-    def target(self, name: str, form: Form = "pull-request", discussion: int | None = None) -> Target:
-        """A target for one form of publication. Raises CallError for what is none."""
-        return platform_of(name).open_target(name, self, form, discussion)
-
-    def discussions(self, name: str) -> Discussions | None:
-        """The discussions of a source; None if it has none. Raises CallError."""
-        return platform_of(name).open_discussions(name, self)
 
 
 def open_target(name: str, access: Access, form: Form = "pull-request") -> Target:

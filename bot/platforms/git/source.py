@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.caches import check_content, lazy_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout
-from bot.platforms.platform import Platform, Session, refuse_forgotten_scheme
+from bot.platforms.platform import Opener, Platform, refuse_forgotten_scheme
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 from bot.reporting.escape import brief
 
@@ -237,16 +237,16 @@ class GitPlatform(Platform):
     scheme = ""
     address = "a folder"
 
-    def open_source(self, name: str, session: Session) -> GitSource:
+    def open_source(self, name: str, opener: Opener) -> GitSource:
         """A repository of results. Raises CallError for `org/name` where there is no such folder."""
-        return GitSource(session.folder / checked_folder(name, session.folder), name)
+        return GitSource(opener.folder / checked_folder(name, opener.folder), name)
 
-    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> Folder:
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Folder:
         """A repository of rows; it is made when something is first written. Raises CallError as open_source does."""
         from bot.platforms.git.target import Folder  # a command that reads only starts faster without it
 
-        checked_folder(name, session.folder)
-        return Folder(name if session.folder == Path() else normpath(session.folder.resolve() / name))
+        checked_folder(name, opener.folder)
+        return Folder(name if opener.folder == Path() else normpath(opener.folder.resolve() / name))
 
 
 PLATFORM = GitPlatform()

@@ -14,7 +14,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import Branches, GitHubTarget
-from bot.platforms.platform import Access, GitRemote, Session
+from bot.platforms.platform import Access, GitRemote, Opener
 from bot.publishing.publication import Form
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
@@ -26,44 +26,44 @@ class GitHubPlatform:
     scheme = "github"
     address = "github://owner/name"
 
-    def open_source(self, name: str, session: Session) -> GitHubSource:
+    def open_source(self, name: str, opener: Opener) -> GitHubSource:
         """A repository of results."""
         address = parse_address(name)
         return GitHubSource(
-            self.client(session), address, session.service_cache.listings.setdefault(f"github {address.name}", {})
+            self.client(opener), address, opener.service_cache.listings.setdefault(f"github {address.name}", {})
         )
 
-    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> GitHubTarget:
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> GitHubTarget:
         """A repository of rows; comments go to the issue of that number, or of the address."""
         address = parse_address(name)
         place = replace(address, number=discussion or address.number)
-        service_cache = session.service_cache
+        service_cache = opener.service_cache
         written = service_cache.memory(f"written github://{address.name}")
         rows = service_cache.rows(f"github://{address.name}") if service_cache.rows else None
-        source = self.open_source(f"github://{address.name}", session)
+        source = self.open_source(f"github://{address.name}", opener)
         memory = service_cache.memory(f"github://{address.name}")
         return GitHubTarget(
-            self.client(session), place, form, written, service_cache.intend, source=source, rows=rows, memory=memory
+            self.client(opener), place, form, written, service_cache.intend, source=source, rows=rows, memory=memory
         )
 
-    def open_discussions(self, name: str, session: Session) -> GitHubDiscussions | None:
+    def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
         """The issues and pull requests of a repository of results; None without an account, which can say nothing."""
-        client, address = self.client(session), parse_address(name)
+        client, address = self.client(opener), parse_address(name)
         if not client.has_account:
             return None
-        source = RequestSource(client, address, self.open_source(name, session).trees)
-        service_cache = session.service_cache
+        source = RequestSource(client, address, self.open_source(name, opener).trees)
+        service_cache = opener.service_cache
         return GitHubDiscussions(
             client, address, service_cache.memory(f"github://{address.name}"), source, service_cache.intend
         )
 
-    def open_site(self, name: str, session: Session) -> GitHubSite:
+    def open_site(self, name: str, opener: Opener) -> GitHubSite:
         """The branch at `github://owner/name@branch`. Raises CallError for another address."""
         repository, _, branch = name.partition("@")
         address = parse_address(repository)
         if not BRANCH.fullmatch(branch) or address.number is not None:
             raise CallError(f"{name}: a site goes to a branch, github://owner/name@branch")
-        client = self.client(session)
+        client = self.client(opener)
         return GitHubSite(client, GitHubSource(client, address), branch)
 
     def git_remote(self, name: str, access: Access) -> GitRemote:
@@ -73,17 +73,17 @@ class GitHubPlatform:
         return GitRemote(f"{api.scheme}://{host}/{parse_address(name).name}.git", access.github_token)
 
     @staticmethod
-    def client(session: Session) -> GitHubClient:
+    def client(opener: Opener) -> GitHubClient:
         """The one way to GitHub."""
-        access = session.access
-        return session.client(
+        access = opener.access
+        return opener.client(
             "github",
             lambda: GitHubClient(
                 access.github_token,
                 access.github_api_url,
                 app=access.github_app,
-                look_in_line=session.look_in_line,
-                former_accounts=session.service_cache.former_accounts,
+                look_in_line=opener.look_in_line,
+                former_accounts=opener.service_cache.former_accounts,
             ),
         )
 

@@ -14,7 +14,7 @@ from bot.platforms.hub.files import HubCommits
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource, SourceMemory
 from bot.platforms.hub.target import HubTarget
-from bot.platforms.platform import Access, GitRemote, Session
+from bot.platforms.platform import Access, GitRemote, Opener
 from bot.platforms.row_index import RowsInMemory
 from bot.publishing.publication import Form
 from bot.publishing.yaml_text import front_matter
@@ -30,54 +30,54 @@ class HubPlatform:
     scheme = "hf"
     address = "hf://datasets/org/name"
 
-    def open_source(self, name: str, session: Session) -> HubSource:
+    def open_source(self, name: str, opener: Opener) -> HubSource:
         """A repository of results."""
         address = whole_repository(name)
         return HubSource(
-            self.client(session), address, session.service_cache.listings.setdefault(address.url, SourceMemory())
+            self.client(opener), address, opener.service_cache.listings.setdefault(address.url, SourceMemory())
         )
 
-    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> HubTarget | HubModels:
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows, with what is remembered of it, or the repositories of all models."""
-        return self.open_models(session, form) if name == MODELS else self.repository(name, session, form, discussion)
+        return self.open_models(opener, form) if name == MODELS else self.repository(name, opener, form, discussion)
 
-    def open_models(self, session: Session, form: Form) -> HubModels:
+    def open_models(self, opener: Opener, form: Form) -> HubModels:
         """The repositories of all models, each as a target."""
-        return HubModels(self.client(session), lambda each: self.repository(each, session, form))
+        return HubModels(self.client(opener), lambda each: self.repository(each, opener, form))
 
-    def repository(self, name: str, session: Session, form: Form, discussion: int | None = None) -> HubTarget:
+    def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
         """One repository as a target."""
         address = whole_repository(name)
         return HubTarget(
-            self.client(session),
+            self.client(opener),
             address,
-            memory=session.service_cache.memory(address.url),
-            blobs=session.service_cache.blobs,
-            rows=session.service_cache.rows(address.url) if session.service_cache.rows else RowsInMemory(),
-            listings=session.service_cache.listings.setdefault(address.url, SourceMemory()),
+            memory=opener.service_cache.memory(address.url),
+            blobs=opener.service_cache.blobs,
+            rows=opener.service_cache.rows(address.url) if opener.service_cache.rows else RowsInMemory(),
+            listings=opener.service_cache.listings.setdefault(address.url, SourceMemory()),
             discussion=discussion,
             has_comments=form == "comment",
-            has_requests=form == "pull-request" or session.service_cache.is_service,
-            own_commits=session.service_cache.own_commits,
-            intend=session.service_cache.intend,
+            has_requests=form == "pull-request" or opener.service_cache.is_service,
+            own_commits=opener.service_cache.own_commits,
+            intend=opener.service_cache.intend,
         )
 
-    def open_discussions(self, name: str, session: Session) -> HubDiscussions:
+    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
         """The discussions and requests of a repository of results."""
-        source = self.open_source(name, session)
-        service_cache = session.service_cache
+        source = self.open_source(name, opener)
+        service_cache = opener.service_cache
         found = HubDiscussions(
             source.client, source.address, service_cache.memory(source.address.url), service_cache.intend
         )
         found.source = source
         return found
 
-    def open_site(self, name: str, session: Session) -> HubSite:
+    def open_site(self, name: str, opener: Opener) -> HubSite:
         """The Space at `hf://spaces/org/name`. Raises CallError for another address."""
         address = parse_address(name)
         if address.kind != "space" or address.path or address.revision:
             raise CallError(f"{name}: a site goes to a static Space, hf://spaces/org/name")
-        return HubSite(HubCommits(HubDiscussions(self.client(session), address, {})), address.url)
+        return HubSite(HubCommits(HubDiscussions(self.client(opener), address, {})), address.url)
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
         """A dataset; the rows of no other repository are read over git."""
@@ -86,11 +86,11 @@ class HubPlatform:
         return GitRemote(f"{access.hf_endpoint}/{name.removeprefix('hf://')}", access.hf_token)
 
     @staticmethod
-    def client(session: Session) -> HubClient:
+    def client(opener: Opener) -> HubClient:
         """The one way to the Hub."""
-        access = session.access
-        return session.client(
-            "hf", lambda: hub_client(access, session.look_in_line, session.service_cache.former_accounts)
+        access = opener.access
+        return opener.client(
+            "hf", lambda: hub_client(access, opener.look_in_line, opener.service_cache.former_accounts)
         )
 
 
