@@ -20,7 +20,7 @@ class MarkedComments:
     @property
     def us(self) -> str:
         """Our account."""
-        return self.discussions.client.user
+        return self.discussions.us
 
     def find(self, mark: Marker) -> PostedComment | None:
         """The comment that carries a mark; its name is discussion and comment, as `12 64f1…`."""

@@ -166,15 +166,6 @@ class ReviewedSource(Source, Protocol):
         ...
 
 
-class Account(Protocol):
-    """The bot's account at a service."""
-
-    @property
-    def user(self) -> str:
-        """The name of the bot's account; what others wrote is never ours."""
-        ...
-
-
 class Discussions(Protocol):
     """Reads and writes the discussions and requests of one source.
 
@@ -183,8 +174,8 @@ class Discussions(Protocol):
     """
 
     @property
-    def client(self) -> Account:
-        """Who writes."""
+    def us(self) -> str:
+        """Our account; what others wrote is never ours."""
         ...
 
     @property

@@ -216,11 +216,6 @@ class GitHubClient:
         """The name of an account, of a former one of ours that of our own."""
         return self.login if login in self.former_accounts else login
 
-    @property
-    def user(self) -> str:
-        """Our account's name, as the Hub's client calls it."""
-        return self.login
-
     def ask_graphql(self, query: str, variables: dict[str, Any], take: Callable[[Any], T]) -> T:
         """The result of `take` on the answer to a GraphQL query, which is a POST that only reads."""
         return self(lambda: take(self.github.requester.graphql_query(query, variables)[1]["data"]))

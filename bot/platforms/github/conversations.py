@@ -29,7 +29,7 @@ class GitHubConversations:
     @property
     def us(self) -> str:
         """Our account."""
-        return self.client.login
+        return self.discussions.us
 
     @property
     def client(self) -> GitHubClient:

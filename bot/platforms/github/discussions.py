@@ -65,6 +65,11 @@ class GitHubDiscussions:
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @property
+    def us(self) -> str:
+        """Our account."""
+        return self.client.login
+
+    @property
     def repo(self) -> Repository:
         """The repository."""
         return self.client.repo(self.address.name)
@@ -127,7 +132,7 @@ class GitHubDiscussions:
 
         It is asked for our own issues, and for texts of others that may hold a command; of the rest it does not matter.
         """
-        is_ours = self.client.as_ours(login_of(issue)) == self.client.user
+        is_ours = self.client.as_ours(login_of(issue)) == self.us
         matters = not _is_pull(issue) if is_ours else COMMAND.search(issue["body"] or "")
         if not matters or not self.asks_edits:
             return _at(issue, "created_at")
@@ -177,7 +182,7 @@ class GitHubDiscussions:
             row
             for page in self._pages("issues/comments")
             for row in page
-            if self.client.as_ours(login_of(row)) == self.client.user
+            if self.client.as_ours(login_of(row)) == self.us
         )
         marked = ((row["issue_url"], find_marker(row["body"] or "")) for row in rows)
         urls = dict.fromkeys(url for url, mark in marked if mark is not None and mark.kind == "reply")
@@ -214,7 +219,7 @@ class GitHubDiscussions:
                 self.client.landed(failure, lambda: self._find_comment(num, text))
 
     def _find_comment(self, num: int, text: str) -> str | None:
-        ours = self.read(num).comments_of(self.client.user)
+        ours = self.read(num).comments_of(self.us)
         return next((one.id for one in ours if one.text.strip() == text.strip()), None)
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
@@ -233,7 +238,7 @@ class GitHubDiscussions:
         """Close or open an issue; before that, the reason is posted once."""
         if reason is not None:
             last = self.read(num).comments[-1]
-            if last.author != self.client.user or last.text.strip() != reason.strip():
+            if last.author != self.us or last.text.strip() != reason.strip():
                 self.comment(num, reason)
         issue = self._issue(num)
         self.client(lambda: issue.edit(state=status))
@@ -244,7 +249,7 @@ class GitHubDiscussions:
         marked = [(find_marker(row["mark"]), str(num)) for num, row in nums]
         found = later_ones("discussion", [(mark, name) for mark, name in marked if mark])
         for num, _ in nums:
-            found += repeated_comments(self.read(num), self.client.user)
+            found += repeated_comments(self.read(num), self.us)
         return found
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:

@@ -131,12 +131,17 @@ class HubDiscussions:
         return HubSource(self.client, self.address)
 
     @property
+    def us(self) -> str:
+        """Our account."""
+        return self.client.user
+
+    @property
     def _where(self) -> dict[str, Any]:
         return {"repo_id": self.address.name, "repo_type": self.address.kind}
 
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
         """The discussions that the filters name; ours are those of our former accounts, too."""
-        accounts = self.client.accounts if author and author == self.client.user else [author]
+        accounts = self.client.accounts if author and author == self.us else [author]
         return [row for account in accounts for row in self._listed_by(kind, status, account)]
 
     def _listed_by(self, kind: Kind, status: Status, author: str) -> list[Listed]:
@@ -171,7 +176,7 @@ class HubDiscussions:
         authors = {*(one.author for one in thread.comments), *(one.author for one in thread.commits)}
         if not former & {thread.author, thread.closed_by, *authors}:
             return thread
-        us = self.client.user
+        us = self.us
         said = {find_marker(one.text) for one in thread.comments if one.author == us} - {None}
         theirs = {one.id for one in thread.comments if one.author in former}
         self.unedited |= theirs
@@ -188,19 +193,19 @@ class HubDiscussions:
 
     def remember(self, thread: Thread, by: str = "") -> None:
         """Remember one of our discussions: its kind, mark and status, and the account that opened it."""
-        if thread.author != self.client.user:
+        if thread.author != self.us:
             return
         mark = find_marker(thread.description)
         before = self.known.find(thread.num)
         if mark is None and before is not None:  # of a hidden description the Hub may not give the text
             mark = find_marker(before["mark"])
         kind: Kind = "pull_request" if thread.pull_request else "discussion"
-        row = {"kind": kind, "status": thread.status, "closed_by": thread.closed_by, "by": by or self.client.user}
+        row = {"kind": kind, "status": thread.status, "closed_by": thread.closed_by, "by": by or self.us}
         self._keep(thread.num, row, mark)
 
     def opened(self, num: int, mark: Marker, head: str) -> None:
         """Remember a request that we opened just now: nothing of it has to be asked."""
-        self._keep(num, {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.client.user}, mark)
+        self._keep(num, {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us}, mark)
         self.note_head(num, head)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
@@ -268,7 +273,7 @@ class HubDiscussions:
     def _learn_all(self, kind: Kind) -> None:
         """Read the lists of open and closed ones to their ends."""
         statuses: tuple[Status, ...] = ("open", "closed")
-        found = {row.num: row.status for status in statuses for row in self.listed(kind, status, self.client.user)}
+        found = {row.num: row.status for status in statuses for row in self.listed(kind, status, self.us)}
         self._read_changed(found, self.known.open_ones(kind) - found.keys())
 
     def _read_changed(self, listed: Mapping[int, str], gone: AbstractSet[int]) -> None:
@@ -305,7 +310,7 @@ class HubDiscussions:
         if mark is not None:
             self.look(kind)
             return next((num for num, row in self.with_mark(kind, mark) if row["status"] in OPEN), None)
-        for row in sorted(self.listed(kind, "open", self.client.user), key=lambda row: row.num):
+        for row in sorted(self.listed(kind, "open", self.us), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num
         return None
@@ -334,7 +339,7 @@ class HubDiscussions:
 
     def _find_comment(self, num: int, text: str) -> str | None:
         """The id of a comment of the bot with this text, None if there is none."""
-        ours = (one for one in self.read(num).comments if one.author == self.client.user)
+        ours = (one for one in self.read(num).comments if one.author == self.us)
         return next((one.id for one in ours if one.text.strip() == text.strip()), None)
 
     def hide(self, num: int, comment_id: str) -> None:
@@ -381,7 +386,7 @@ class HubDiscussions:
             marked = [(find_marker(row["mark"]), str(num)) for num, row in numbered]
             found += later_ones(word, [(mark, name) for mark, name in marked if mark])
             for num, _ in numbered if kind == "discussion" else ():
-                found += repeated_comments(self.read(num), self.client.user)
+                found += repeated_comments(self.read(num), self.us)
         return found
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
@@ -416,7 +421,7 @@ class HubDiscussions:
             self.client.landed(failure, lambda: True if self.read(num).status == status else None)
         row = self.known.find(num)
         if row is not None:
-            by = self.client.user if status == "closed" else ""
+            by = self.us if status == "closed" else ""
             self._keep(num, row | {"status": status, "closed_by": by}, find_marker(row["mark"]))
 
     def may_write(self, account: str) -> bool:

@@ -54,7 +54,7 @@ class HubConversations:
     @property
     def us(self) -> str:
         """Our account."""
-        return self.discussions.client.user
+        return self.discussions.us
 
     def counts(self) -> Mapping[str, int]:
         """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""

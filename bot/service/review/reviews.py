@@ -163,7 +163,7 @@ class Reviews:
 
     def list_requests(self, item: Item) -> None:
         """Mark each open request of others in which something happened; one list and the refs are asked for."""
-        us, store, name = self.discussions.client.user, self.context.store, self.context.name
+        us, store, name = self.discussions.us, self.context.store, self.context.name
         try:
             listed = self.discussions.listed("pull_request", "open")
         except DiscussionsDisabled as refusal:
@@ -187,7 +187,7 @@ class Reviews:
         """After a loss of the state, the newest merged requests of others: their reviews may not say so yet."""
         if self.context.store.cursor(self.context.name, "reviews") is not None:
             return []
-        us, rows = self.discussions.client.user, self.discussions.listed("pull_request", "closed")
+        us, rows = self.discussions.us, self.discussions.listed("pull_request", "closed")
         return sorted(row.num for row in rows if row.status == "merged" and row.author != us)[-LOST:]
 
     def settle(self, items: Sequence[Item]) -> None:
@@ -266,7 +266,7 @@ class Reviews:
         store, name = self.context.store, self.context.name
         with store.transaction():
             keep_state(self.context, num, None)
-            if thread.status == "merged" and stickies(self.context, thread, self.discussions.client.user):
+            if thread.status == "merged" and stickies(self.context, thread, self.discussions.us):
                 store.mark(name, [Mark("merged", str(num))], self.context.clock())
 
     def _update(self, num: int, head: str, main: str, state: ReviewState) -> None:
@@ -288,14 +288,14 @@ class Reviews:
 
     def _without_repeated(self, thread: Thread) -> Thread:
         """The thread without what another process said there at the same moment."""
-        found = repeated_comments(thread, self.discussions.client.user)
+        found = repeated_comments(thread, self.discussions.us)
         for one in found:
             self.discussions.remove_duplicate(one)
         return self.discussions.read(thread.num) if found else thread
 
     def _look_and_write(self, num: int, proposal: SourceRequest, said: list[str], waiting: list[int]) -> None:
         """Answer what was asked, then bring the sticky comment to what is so."""
-        us, maintainers = self.discussions.client.user, self.context.maintainers
+        us, maintainers = self.discussions.us, self.context.maintainers
         thread = self.discussions.read(num)
         held = waivers_in(thread.comments, us, maintainers)
         self._learn(held)
@@ -328,7 +328,7 @@ class Reviews:
     def _place(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> SourcePlace:
         """The request as a place for commands."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
-        ours = next(iter(stickies(self.context, thread, self.discussions.client.user)), None)
+        ours = next(iter(stickies(self.context, thread, self.discussions.us)), None)
         return SourcePlace(
             self.context.maintainers,
             self.context.leaderboard.id,
@@ -352,7 +352,7 @@ class Reviews:
 
     def _write(self, num: int, body: str) -> None:
         """Post or edit the sticky comment."""
-        ours = stickies(self.context, self.discussions.read(num), self.discussions.client.user)
+        ours = stickies(self.context, self.discussions.read(num), self.discussions.us)
         if not ours:
             self.discussions.comment(num, body)
         elif ours[0].text.strip() != body.strip():

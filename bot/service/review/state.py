@@ -157,7 +157,7 @@ class MergedReviews:
 
     def _write(self, num: int, keys: Collection[str]) -> None:
         thread = self.discussions.read(num)
-        ours = stickies(self.context, thread, self.discussions.client.user)
+        ours = stickies(self.context, thread, self.discussions.us)
         if thread.status != "merged" or not ours or is_merged_text(ours[0].text):
             return
         links = row_links(self.context, keys)

@@ -186,7 +186,7 @@ class Folders:
                 self.discussions.set_status(thread.num, "closed", mended_text(folder))
             return
         is_same = thread.description.strip() == text.body.strip()
-        if is_same and (thread.is_open or thread.closed_by != self.discussions.client.user):
+        if is_same and (thread.is_open or thread.closed_by != self.discussions.us):
             return  # a person who closed it has read it
         if not thread.is_open:
             self.discussions.set_status(thread.num, "open")
@@ -272,7 +272,7 @@ def answer_folders(folders: Folders) -> None:
 
 def _answer(folders: Folders, num: int, folder: str) -> None:
     context, discussions = folders.context, folders.discussions
-    thread, us = discussions.read(num), discussions.client.user
+    thread, us = discussions.read(num), discussions.us
     asked = unanswered(thread.comments, us, names_of(SOURCE))
     if not asked:
         context.store.set_cursor(context.name, "discussion", str(discussions.counts.get(num)), str(num))

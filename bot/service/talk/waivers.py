@@ -73,7 +73,7 @@ def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[W
     """All waivers that were ever given at a source, from the bot's answers there, of any age."""
     found: list[Waiver] = []
     for num in discussions.may_have_answers():
-        found += waivers_in(discussions.read(num).comments, discussions.client.user, maintainers)
+        found += waivers_in(discussions.read(num).comments, discussions.us, maintainers)
     return found
 
 
