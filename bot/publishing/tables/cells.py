@@ -115,7 +115,9 @@ def _formula_free(text: str, written: TableFormat) -> str:
 
 def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:
     if column.missing is None:
-        raise Unwritable(f"the row has no value for {label}, and the mapping does not say how to write a gap (`missing`)")
+        raise Unwritable(
+            f"the row has no value for {label}, and the mapping does not say how to write a gap (`missing`)"
+        )
     if column.missing == OMIT:
         return ABSENT
     if column.missing == NULL:
