@@ -87,7 +87,7 @@ def pair(runs: list[dict[str, Path]]) -> float:
     """The seconds of CPU for pairing both runs."""
     begun = time.process_time()
     found = pair_logs(list(runs[0].values()), list(runs[1].values()), "acc,none")
-    assert found is not None
+    assert not isinstance(found, str), found
     assert found.shared == found.larger
     return time.process_time() - begun
 

@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.judging import FORM, LEADERBOARD, judge_paths, parse_places, say
 from bot.errors import CallError
-from bot.evaluation.compare import MeasuredRun, Pairs, compare, run_of_results
+from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
@@ -154,7 +154,7 @@ def _of_files(name: str, only: Sequence[str]) -> _Side:
     return _Side(run_of_results(name, results, only), found)
 
 
-def _pairs(first: _Side, second: _Side, samples: str) -> dict[str, Pairs]:
+def _pairs(first: _Side, second: _Side, samples: str) -> Paired:
     """The paired answers of both runs, where both have sample logs."""
     if samples == "none" or not first.results or not second.results:
         return {}

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import fsum, isclose, isfinite, sqrt
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -115,6 +115,9 @@ class Pairs:
     parts: tuple[Contrast, ...] = ()
 
 
+Paired: TypeAlias = Mapping[str, Pairs | str]  # by task; a text says why its logs make no pairs
+
+
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
     """A setting that differs: its values, the tasks that it touches, and what it is known to do."""
@@ -128,7 +131,10 @@ class SettingDifference:
 
 @dataclass(frozen=True, slots=True)
 class ComparedTask:
-    """One task of both measurements. `p_adjusted` is Holm's; `smallest` the least difference that could have shown."""
+    """One task of both measurements. `p_adjusted` is Holm's; `smallest` the least difference that could have shown.
+
+    `unpaired` says why its sample logs make no pairs, "" where there are none.
+    """
 
     id: str
     values: tuple[float, float]
@@ -139,6 +145,7 @@ class ComparedTask:
     conclusion: Conclusion
     why: str = ""
     pairs: Pairs | None = None
+    unpaired: str = ""
 
     @property
     def smallest(self) -> float | None:
@@ -165,7 +172,7 @@ class RunComparison:
         return any(-one.contrast.difference * (one.points or 1) > margin for one in lower)
 
 
-def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] | None = None) -> RunComparison:
+def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None) -> RunComparison:
     """Compare two measurements; `pairs` has the paired answers of the tasks whose sample logs were read.
 
     Raises CallError if they have no task in common.
@@ -187,7 +194,8 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] 
     return RunComparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]))
 
 
-def _tested(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None, broken: str) -> ComparedTask:
+def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None, broken: str) -> ComparedTask:
+    pairs, unpaired = (None, found) if isinstance(found, str) else (found, "")
     values = (first.value, second.value)
     others = f"other metrics: {first.metric} and {second.metric}" if first.metric != second.metric else ""
     why = broken or others or _too_little(first, second, pairs)
@@ -196,7 +204,7 @@ def _tested(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None, brok
         return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
     pairs = None if first.weights is None or first.weights != second.weights else pairs
     contrast, method = _contrast(first, second, pairs)
-    return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", "", pairs)
+    return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", "", pairs, unpaired)
 
 
 def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:

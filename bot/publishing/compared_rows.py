@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
 from bot.errors import CallError
-from bot.evaluation.compare import MeasuredRun, Pairs, RunComparison, compare, run_of_scores
+from bot.evaluation.compare import MeasuredRun, Paired, RunComparison, compare, run_of_scores
 from bot.publishing.entry import Entry
 from bot.reporting.comparison import comparison_markdown, sentence_of
 from bot.reporting.escape import brief, code, plain_markup
 
-Paired: TypeAlias = Mapping[str, Pairs]
 MOST_SETTINGS = 10  # that a request names
 MOST_FOLDED = 20  # comparisons that one comment holds
 

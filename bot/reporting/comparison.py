@@ -178,6 +178,8 @@ def _flips(comparison: RunComparison, letter: str) -> list[str]:
                 f'  {visible(key[:12])}: A "{brief(one)}", {letter} "{brief(other)}"'
                 for key, one, other in task.pairs.flips
             ]
+        if task.unpaired:
+            lines.append(f"{visible(task.id)}: compared without pairs, because {visible(task.unpaired)}")
         if task.pairs and task.pairs.prompts_differ:
             lines.append(f"  the prompts differ, first at the question {visible(task.pairs.prompts_differ[:12])}")
     return [*lines, ""] if lines else []

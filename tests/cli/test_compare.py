@@ -92,7 +92,7 @@ def test_a_column_of_several_subtasks_is_compared_in_points_of_its_score(tmp_pat
     logs = [pair_logs([Path(run) / f"samples_{name}_{STAMP}.jsonl" for run in runs][:1],
                       [Path(run) / f"samples_{name}_{STAMP}.jsonl" for run in runs][1:], "acc,none")
             for name in ("sums_plus", "sums_times")]  # fmt: skip
-    errors = [one.contrast.stderr or 0.0 for one in logs if one is not None]
+    errors = [one.contrast.stderr or 0.0 for one in logs if not isinstance(one, str)]
     # The first subtask has a lower bound of 1/4, and each counts a half.
     assert sums["stderr"] == pytest.approx(((errors[0] * 100 / 0.75 / 2) ** 2 + (errors[1] * 100 / 2) ** 2) ** 0.5)
 
@@ -124,6 +124,16 @@ def test_other_questions_under_one_name_are_not_compared(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     assert "logic: no question is the same in both logs of 100; `--samples none` compares without them" in done.stdout
     assert "The two are not comparable: logic: no question is the same" in done.stdout
+
+
+def test_a_cut_log_is_named_and_its_task_compared_without_pairs(tmp_path: Path) -> None:
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
+    (cut,) = (tmp_path / "b").glob("samples_logic_*")
+    cut.write_text(cut.read_text()[:-40])
+    done = call(*runs)
+    assert done.returncode == 0, done.stderr
+    assert f"logic: compared without pairs, because {cut.name}: record 100: not valid JSON" in done.stdout
+    assert "paired-exact, sums_plus (100 pairs)" in done.stdout
 
 
 def test_a_prompt_that_differs_is_named_before_the_result(tmp_path: Path) -> None:

@@ -22,13 +22,14 @@ from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
 from bot.errors import CallError
-from bot.evaluation.compare import MeasuredRun, Method, Pairs
+from bot.evaluation.compare import MeasuredRun, Method, Paired, Pairs
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
 TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a data set may be about
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
+NO_SHARED = "two tools wrote the logs, and no question is spelled alike in both"
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
@@ -99,17 +100,17 @@ class _PairTally:
         return counts[1.0, 1.0], counts[1.0, 0.0], counts[0.0, 1.0], counts[0.0, 0.0]
 
 
-def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pairs | None:
+def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pairs | str:
     """Pair the logs of one task, which may be several, one for each leaf in the same order.
 
-    `metric` is spelled as in the result file, `exact_match,strict-match`. None where a log is cut or damaged, where the
-    metric is not in it, or where two tools that share no question may spell the same ones otherwise.
+    `metric` is spelled as in the result file, `exact_match,strict-match`. A text says why there are no pairs: a log is
+    cut or damaged, the metric is not in it, or two tools that share no question may spell the same ones otherwise.
     """
     whole, sizes, parts = _PairTally(), [0, 0], []
     for logs in zip(first, second, strict=True):
         part = _PairTally()
-        if not _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, metric):
-            return None
+        if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, metric):
+            return why
         parts.append(part)
     contrast, method = whole.contrast()
     counts = whole.four if whole.is_exact else None
@@ -120,15 +121,15 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
     )
 
 
-def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> bool:
-    """Read two logs side by side; "no" where one of them cannot be used, or says nothing of the other's questions."""
+def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> str:
+    """Read two logs side by side; why one of them cannot be used, or says nothing of the other's questions, else ""."""
     waiting: tuple[dict[str, _Answer], dict[str, _Answer]] = ({}, {})
     for row in zip_longest(*(_answers(log, metric) for log in logs)):
         for side, item in enumerate(row):
             if item is None:
                 continue
             if isinstance(item, SkippedRecord):
-                return False
+                return f"{logs[side].name}: {f'record {item.line}: ' if item.line else ''}{item.why}"
             key, answer = item
             sizes[side] += 1
             partner = waiting[1 - side].pop(key, None)
@@ -138,7 +139,7 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
             for tally in tallies:
                 tally.add(key, *((partner, answer) if side else (answer, partner)))
     first, second = ({one.tool for one in left.values()} for left in waiting)
-    return bool(tallies[-1].shared) or (first == second and bool(first))
+    return "" if tallies[-1].shared or (first == second and first) else NO_SHARED
 
 
 def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
@@ -199,15 +200,14 @@ def _shown(sample: Sample) -> str:
 
 def pairs_between(
     first: MeasuredRun, second: MeasuredRun, logs: tuple[Mapping[str, Path], Mapping[str, Path]], format_id: str
-) -> dict[str, Pairs]:
+) -> Paired:
     """The pairs of each task that both runs have, and whose leaves all have a log in both; `logs` are by leaf."""
-    found: dict[str, Pairs] = {}
+    found: dict[str, Pairs | str] = {}
     for name, one in first.tasks.items():
         other = second.tasks.get(name)
         is_logged = all(leaf in each for leaf in one.leaves for each in logs)
         if other is None or other.metric != one.metric or not is_logged:
             continue
         metric = metric_in_log(format_id, one.leaves[0], one.metric)
-        pairs = pair_logs([logs[0][leaf] for leaf in one.leaves], [logs[1][leaf] for leaf in one.leaves], metric)
-        found |= {name: pairs} if pairs is not None else {}
+        found[name] = pair_logs([logs[0][leaf] for leaf in one.leaves], [logs[1][leaf] for leaf in one.leaves], metric)
     return found

@@ -17,7 +17,7 @@ from bot.audits.samples.check import check_leaf
 from bot.audits.samples.find import find_logs, folders_of_logs, logs_of
 from bot.audits.samples.helm import STATES, STATISTICS
 from bot.audits.samples.pairs import pairs_between
-from bot.evaluation.compare import MeasuredRun, Pairs
+from bot.evaluation.compare import MeasuredRun, Paired
 from bot.evaluation.discovery import ListedFile
 from bot.evaluation.finding import in_units
 from bot.evaluation.leaderboard import Leaderboard
@@ -67,7 +67,7 @@ class LogsBeside:
             return with_local_samples(parsed, self.root / place.candidate.path)
         return replace(self._reader(place).look(replace(parsed, path=place.path)), path=parsed.path)
 
-    def pairs(self, sides: tuple[Results, Results], first: MeasuredRun, second: MeasuredRun) -> dict[str, Pairs]:
+    def pairs(self, sides: tuple[Results, Results], first: MeasuredRun, second: MeasuredRun) -> Paired:
         """The paired answers of two runs by task, from the logs beside the results that each was made from."""
         if not all(sides):
             return {}

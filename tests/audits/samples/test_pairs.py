@@ -15,7 +15,8 @@ import pytest
 from scipy import stats
 
 from bot.audits.samples.find import find_logs, folders_of_results
-from bot.audits.samples.pairs import pair_logs
+from bot.audits.samples.pairs import NO_SHARED, pair_logs
+from bot.evaluation.compare import Pairs
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 STAMP = "2026-01-01T00-00-00.000000"
@@ -45,7 +46,7 @@ def test_pairs_are_matched_by_document_whatever_the_order(tmp_path: Path) -> Non
     second = [sample(number, float(other)) for number, (_, other) in values.items()]
     draw.shuffle(second)
     pairs = pair_logs([log(tmp_path / "a", first)], [log(tmp_path / "b", second)], "acc,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     counts = [sum(pair == want for pair in values.values()) for want in ((1, 1), (1, 0), (0, 1), (0, 0))]
     assert (pairs.counts, pairs.method) == (tuple(counts), "paired-exact")
     assert pairs.contrast.p == pytest.approx(stats.binomtest(counts[1], counts[1] + counts[2]).pvalue)
@@ -57,7 +58,7 @@ def test_shares_are_paired_by_the_t_test(tmp_path: Path) -> None:
     logs = [log(tmp_path / name, [sample(i, v, "f1") for i, v in enumerate(values)])
             for name, values in (("a", one), ("b", other))]  # fmt: skip
     pairs = pair_logs(logs[:1], logs[1:], "f1,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     assert pairs.method == "paired-t"
     assert pairs.contrast.p == pytest.approx(stats.ttest_rel(other, one).pvalue)
 
@@ -66,7 +67,7 @@ def test_shared_questions_alone_are_paired(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(100)])
     second = log(tmp_path / "b", [sample(number, 0.0) for number in range(60, 100)])
     pairs = pair_logs([first], [second], "acc,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     assert (pairs.shared, pairs.larger) == (40, 100)
 
 
@@ -74,21 +75,21 @@ def test_other_questions_make_no_pair(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
     second = log(tmp_path / "b", [sample(number, 1.0) for number in range(10, 20)])
     pairs = pair_logs([first], [second], "acc,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     assert (pairs.shared, pairs.larger, pairs.contrast.p) == (0, 10, None)
 
 
 def test_logs_of_two_tools_may_spell_the_same_questions_otherwise(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
     second = log(tmp_path / "b", [{"doc_id": number, "prediction": "a", "acc": 1.0} for number in range(10)])
-    assert pair_logs([first], [second], "acc,none") is None
+    assert pair_logs([first], [second], "acc,none") == NO_SHARED
 
 
 def test_prompts_that_differ_stay_paired_and_are_named(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
     second = log(tmp_path / "b", [sample(number, 1.0, prompt_hash="other") for number in range(10)])
     pairs = pair_logs([first], [second], "acc,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     assert pairs.shared == 10
     assert pairs.prompts_differ
 
@@ -97,7 +98,7 @@ def test_a_cut_log_makes_no_pair(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
     second = log(tmp_path / "b", [sample(number, 1.0) for number in range(10)])
     second.write_text(second.read_text()[:-40])
-    assert pair_logs([first], [second], "acc,none") is None
+    assert pair_logs([first], [second], "acc,none") == f"{second.name}: record 10: not valid JSON"
 
 
 def test_flips_are_shown_with_both_answers(tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_flips_are_shown_with_both_answers(tmp_path: Path) -> None:
     likelier = [[-3.0, False], [-2.0, True]]
     second = log(tmp_path / "b", [sample(1, 0.0, resps=[[one] for one in likelier], filtered_resps=likelier)])
     pairs = pair_logs([first], [second], "acc,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     assert [(one, other) for _, one, other in pairs.flips] == [("a", "b")]
 
 
@@ -151,7 +152,7 @@ def test_questions_about_one_passage_are_a_cluster(tmp_path: Path) -> None:
         for number, row in enumerate(side):
             row["doc"]["passage"] = f"the text of passage {number // 8}, which is long enough to be one"
     pairs = pair_logs([log(tmp_path / "a", rows[1])], [log(tmp_path / "b", rows[0])], "acc,none")
-    assert pairs is not None
+    assert isinstance(pairs, Pairs)
     assert (pairs.clusters, pairs.method, pairs.shared) == (40, "paired-t", 320)
     assert pairs.contrast.p == pytest.approx(stats.ttest_1samp(list(values.values()), 0).pvalue)
 
@@ -163,7 +164,7 @@ def test_memory_does_not_grow_with_the_logs(tmp_path: Path) -> None:
             log(tmp_path / f"{name}{number}", [sample(i, float(i % 3 == 0)) for i in range(number)]) for name in "ab"
         ]
         tracemalloc.start()
-        assert pair_logs(logs[:1], logs[1:], "acc,none") is not None
+        assert isinstance(pair_logs(logs[:1], logs[1:], "acc,none"), Pairs)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0] + 200_000
@@ -187,7 +188,7 @@ def test_a_log_that_is_none_makes_no_pair(tmp_path: Path, name: str) -> None:
     for path in logs:
         path.write_bytes(HOSTILE[name])
     pairs = pair_logs(logs[:1], logs[1:], "acc,none")
-    assert pairs is None or (name.startswith("nested") and pairs.shared == 1)
+    assert isinstance(pairs, str) or (name.startswith("nested") and pairs.shared == 1)
 
 
 def test_no_pipe_link_or_folder_is_taken_for_a_log(tmp_path: Path) -> None:
