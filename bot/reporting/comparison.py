@@ -20,6 +20,7 @@ SCHEMA = "leaderboard-bot/compare/1"
 LEAST_P = 0.001  # a smaller p is not spelled out
 MOST_TASKS = 6  # that one line names
 WITH_LOGS = "Sample logs show by how much."
+UNPAIRED = "compared without pairs, because "
 PAIRING = (
     "With sample logs beside both (lm-eval: --log_samples, lighteval: --save-details) the answers are paired, "
     "and smaller differences show."
@@ -178,11 +179,15 @@ def _flips(comparison: RunComparison, letter: str) -> list[str]:
                 f'  {visible(key[:12])}: A "{brief(one)}", {letter} "{brief(other)}"'
                 for key, one, other in task.pairs.flips
             ]
-        if task.unpaired:
-            lines.append(f"{visible(task.id)}: compared without pairs, because {visible(task.unpaired)}")
         if task.pairs and task.pairs.prompts_differ:
             lines.append(f"  the prompts differ, first at the question {visible(task.pairs.prompts_differ[:12])}")
+    lines += [f"{visible(name)}: {UNPAIRED}{visible(why)}" for name, why in _unpaired(comparison)]
     return [*lines, ""] if lines else []
+
+
+def _unpaired(comparison: RunComparison) -> list[tuple[str, str]]:
+    """The tasks whose sample logs make no pairs, and why."""
+    return [(one.id, one.unpaired) for one in comparison.tasks if one.unpaired]
 
 
 def _alone(comparison: RunComparison, second: str) -> list[str]:
@@ -218,6 +223,7 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
     lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]
     lines += ["", *(f"- {code(one.id)}: {plain_markup(one.why)}" for one in _not_comparable(comparison))]
+    lines += [f"- {code(name)}: {UNPAIRED}{plain_markup(why)}" for name, why in _unpaired(comparison)]
     lines += [plain_markup(one) for one in _methods(comparison)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -256,6 +262,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
         "p_adjusted": one.p_adjusted,
         "method": one.method,
         "verdict": one.conclusion,
+        "why": one.why or one.unpaired,
         "smallest": one.smallest if is_known else None,
         "pairs": pairs,
     }

@@ -134,6 +134,9 @@ def test_a_cut_log_is_named_and_its_task_compared_without_pairs(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert f"logic: compared without pairs, because {cut.name}: record 100: not valid JSON" in done.stdout
     assert "paired-exact, sums_plus (100 pairs)" in done.stdout
+    assert "- `logic`: compared without pairs, because " in call(*runs, "--format", "markdown").stdout
+    tasks = json.loads(call(*runs, "--format", "json").stdout)["tasks"]
+    assert {task["id"]: f"{cut.name}: record 100: not valid JSON" in task["why"] for task in tasks}["logic"]
 
 
 def test_a_prompt_that_differs_is_named_before_the_result(tmp_path: Path) -> None:
