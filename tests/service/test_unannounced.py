@@ -77,6 +77,25 @@ def test_a_row_that_was_edited_on_main_has_no_rank_until_it_is_mended(hub: Hub, 
     story.contexts.store.close()
 
 
+@STATES
+@pytest.mark.parametrize("style", ["entry", "rolling"])
+def test_a_target_that_takes_commits_from_now_on_leaves_no_request_open(
+    hub: Hub, tmp_path: Path, style: str, is_lost: bool
+) -> None:
+    story = Story(hub, tmp_path, style=style)
+    for name in ("acme/m0", "acme/m1"):
+        story.push(model=name)
+    story.settle()
+    assert story.requests
+    story.form = "commit"
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    assert (ledger(done), exit_status([done])) == (f"2 accepted: 2 {ON_MAIN}", 0)
+    assert (len(rows_of(story)), story.requests) == (2, [])
+    story.contexts.store.close()
+
+
 def test_a_lost_history_of_commits_and_a_lost_state_are_a_first_filling(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit", 3)
     story.target.refs["refs/heads/main"] = list(story.target.main.history())[-1]

@@ -382,6 +382,8 @@ class EntryRows(TargetRows[RowLook]):
             yield from (self._alone(look, form) for look, form in single)
         if rolling or self.shared.rolling.duplicates:
             yield self._together(rolling_mark(self._board), rolling, self.shared.rolling, declined)
+        if self.form == "commit":  # their requests are of the time when the target took requests
+            yield from (self._alone(look, "commit") for look in rolling if look.state.request)
         if migration or self.shared.migration.duplicates:
             yield self._together(migration_mark(self._board), migration, self.shared.migration)
 

@@ -12,7 +12,7 @@ from bot.platforms.net import Backoff, is_overtaken
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, parse_entry
-from bot.publishing.publication import CurrentState, Decision, Form, Marker, PostText, decide
+from bot.publishing.publication import Commit, CurrentState, Decision, Form, Marker, PostText, decide
 
 # One item waits at most 10 seconds for a service, for others could go on; then it is left to a later pass.
 RETRY = Backoff(pause=0.2, longest=10.0)
@@ -48,7 +48,8 @@ def reconcile(
 ) -> PublishResult:
     """Look, decide and apply until nothing is to be done: the last decision, and where it can be seen.
 
-    What `is_restored` is proposed although a person closed the same once.
+    A request of the time when the target took requests is closed after the commit. What `is_restored` is proposed
+    although a person closed the same once.
     """
 
     def write_once() -> PublishResult:
@@ -60,7 +61,8 @@ def reconcile(
             if decision.publication is None or dry_run:
                 return PublishResult(mark.key, decision)
             where = target.apply(decision.publication)
-            if not state.duplicates:
+            has_request = isinstance(decision.publication, Commit) and state.request is not None
+            if not state.duplicates and not has_request:
                 return PublishResult(mark.key, decision, where)
 
     return retry_write(write_once)
