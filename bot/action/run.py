@@ -27,13 +27,14 @@ from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
-from bot.platforms.platform import Opener, open_leaderboard, open_target
+from bot.platforms.platform import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import known_rows, make_board
 from bot.publishing.compared_rows import compared_rows, comparisons_markdown, counterpart

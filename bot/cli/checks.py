@@ -16,7 +16,8 @@ from bot.cli.judging import FORM, warn
 from bot.cli.service import CONFIG, need_extra
 from bot.errors import CallError
 from bot.evaluation.finding import counted
-from bot.platforms.platform import Opener, open_leaderboard
+from bot.platforms.declarations import open_leaderboard
+from bot.platforms.platform import Opener
 from bot.reporting.escape import brief, plain_json, visible, without_commands
 from bot.service.checks.badge import to_json, write_badge, write_record
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at

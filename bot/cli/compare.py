@@ -15,8 +15,9 @@ from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import Place, find_places
-from bot.platforms.platform import open_leaderboard, open_target
+from bot.platforms.platform import open_target
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text

@@ -17,9 +17,10 @@ from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.submission import Parsed
+from bot.platforms.declarations import declaration_at, open_leaderboard
 from bot.platforms.history import history_of
 from bot.platforms.inputs import local_places
-from bot.platforms.platform import Opener, declaration_at, open_leaderboard, open_target
+from bot.platforms.platform import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.changes import BoardChange

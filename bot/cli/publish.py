@@ -29,8 +29,9 @@ from bot.errors import CallError, Refused
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Judgement
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
-from bot.platforms.platform import open_leaderboard, open_target
+from bot.platforms.platform import open_target
 from bot.publishing.entry import make_entries
 from bot.publishing.publication import Form, describe
 from bot.reporting.escape import visible, without_commands

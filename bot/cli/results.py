@@ -30,8 +30,9 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
-from bot.platforms.platform import open_leaderboard, open_target
+from bot.platforms.platform import open_target
 from bot.processes import JOBS
 from bot.publishing.entry import Entry
 from bot.reporting.escape import brief

@@ -11,17 +11,13 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from bot.errors import CallError, MalformedDeclaration
-from bot.evaluation.finding import in_units
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, load_shipped, parse_leaderboard, shipped
+from bot.errors import CallError
 from bot.platforms.caches import Contents
 from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE
-from bot.platforms.source import TooLarge
 from bot.platforms.writes import Intend, no_intent
-from bot.publishing.entry import Declared, declaration_path
 from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
@@ -223,57 +219,3 @@ def platform_of(name: str) -> Platform:
 def _load(scheme: str) -> Platform:
     platform: Platform = import_module(BUILT_IN[scheme]).PLATFORM
     return platform
-
-
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-LARGEST_DECLARATION = 1024 * 1024  # bytes
-
-
-def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
-    """The declaration that rows at a target name, shipped or kept there; None if there is none with this digest."""
-    if not DIGEST.fullmatch(named.digest):
-        return None
-    if named.id in shipped() and load_shipped(named.id).digest == named.digest:
-        return load_shipped(named.id)
-    path = declaration_path(named.digest)
-    try:
-        data = target.read_files([path]).get(path)
-        kept = parse_leaderboard(data.decode(), named.id, path) if data else None
-    except (UnicodeDecodeError, MalformedDeclaration, TooLarge):
-        return None
-    return kept if kept is not None and kept.digest == named.digest else None
-
-
-def open_leaderboard(name: str, access: Access) -> Leaderboard:
-    """Read a declaration; one at an `hf://` address is read at the commit that its revision names now.
-
-    Raises CallError if there is none, MalformedDeclaration where it is refused.
-    """
-    if not name.startswith("hf://"):
-        refuse_pasted(name)
-        return load_leaderboard(name)
-    data = _read(name, access)
-    try:
-        return parse_leaderboard(data.decode("utf-8"), PurePosixPath(name).stem, name)
-    except UnicodeDecodeError:
-        raise MalformedDeclaration(name, [("", "is not UTF-8 text")]) from None
-
-
-def _read(name: str, access: Access) -> bytes:
-    from bot.platforms.hub.address import parse_address
-    from bot.platforms.hub.source import open_pinned
-
-    address = parse_address(name)
-    if not address.path:
-        raise CallError(f"{name}: name the file of the declaration: {address.url}/board.toml")
-    source, commit = open_pinned(address, name, access)
-    try:
-        data = source.read(address.path, commit, LARGEST_DECLARATION)
-    except TooLarge:
-        raise CallError(f"{name}: has more than {in_units(LARGEST_DECLARATION)}, which no declaration has") from None
-    if data is None:
-        from bot.publishing.repeat import when_kept
-
-        later = when_kept(name)
-        raise CallError(f"{name}: there is no such file{f'. {later}' if later else ''}")
-    return data

@@ -17,13 +17,14 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.verdict import Judgement, Row
 from bot.pages.site import Site
 from bot.pages.write import Written
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.hub.address import MODELS, parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.source import read_facts, read_heads
-from bot.platforms.platform import Access, Opener, ServiceCache, open_leaderboard
+from bot.platforms.platform import Access, Opener, ServiceCache
 from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target

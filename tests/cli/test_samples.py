@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.cli.judging import judge_paths
-from bot.platforms.platform import Access, open_leaderboard
+from bot.platforms.declarations import open_leaderboard
+from bot.platforms.platform import Access
 from tests.audits.samples.test_check import STAMP, hashed
 from tests.command import completed
 from tests.world.local_git import git

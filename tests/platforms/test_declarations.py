@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import BotError, CallError, MalformedDeclaration, Refused
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import MAX_BYTES
-from bot.platforms.platform import Access, open_leaderboard
+from bot.platforms.platform import Access
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY

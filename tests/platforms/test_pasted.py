@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import find_places
-from bot.platforms.platform import Access, Opener, address_of_page, open_leaderboard
+from bot.platforms.platform import Access, Opener, address_of_page
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_source_on_github_is_the_repository_there(github: GitHubServer) -> Non
     assert source.read("a.json", new, 10) == b"3"
     talk = opener.discussions(f"github://{BOARD}")
     assert talk is not None
-    assert talk.client.user == "leaderboard-bot"
+    assert talk.us == "leaderboard-bot"
     assert Opener(Access(github_api_url=github.url)).discussions(f"github://{BOARD}") is None
 
 

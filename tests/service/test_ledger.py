@@ -421,7 +421,7 @@ def test_an_unreachable_hub_is_a_line_for_each_repository(hub: Hub, tmp_path: Pa
 
 def test_an_operator_gets_one_line_for_all_rows_that_a_table_refuses_alike(hub: Hub, tmp_path: Path) -> None:
     story = TableStory(hub, tmp_path, form="commit", table=b"Model,Mean\nacme/zeus,1\n")
-    hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(3)})
+    hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(5)})
     [line], status = mail(story)
     assert (status, line.startswith("tiny: rejected tiny/acme/m"), " and 2 more: " in line) == (1, True, True)
     assert mail(story) == ([], 1)

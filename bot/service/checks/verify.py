@@ -18,7 +18,8 @@ from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
-from bot.platforms.platform import Opener, declaration_at
+from bot.platforms.declarations import declaration_at
+from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences

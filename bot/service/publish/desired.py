@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.platforms.platform import declaration_at
+from bot.platforms.declarations import declaration_at
 from bot.platforms.target import Target
 from bot.publishing.changes import why_rescored
 from bot.publishing.entry import FOLDER, Declared, Entry, choose, digest_of, entry_path, is_same_row

@@ -24,6 +24,7 @@ from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import Settlement, run_pass
 
 DONE = frozenset({"proposed", "written"})
+NAMED = 3  # things that one line names
 WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
 
@@ -101,8 +102,8 @@ def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def _first_of(subjects: Sequence[str]) -> str:
-    more = len(subjects) - 1
-    return f"{subjects[0]} and {more} more" if more else subjects[0]
+    more = len(subjects) - NAMED
+    return ", ".join(subjects[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def settle_watches(
