@@ -53,17 +53,19 @@ def reconcile(
     """
 
     def write_once() -> PublishResult:
+        done: PublishResult | None = None
         while True:
             state = target.read_state(mark, paths)
             state = replace(state, declined=None) if is_restored else state
             wanted = desire(state)
             decision = decide(mark, wanted.text, wanted.files, state, form)
             if decision.publication is None or dry_run:
-                return PublishResult(mark.key, decision)
-            where = target.apply(decision.publication)
-            has_request = isinstance(decision.publication, Commit) and state.request is not None
-            if not state.duplicates and not has_request:
-                return PublishResult(mark.key, decision, where)
+                return done or PublishResult(mark.key, decision)
+            result = PublishResult(mark.key, decision, target.apply(decision.publication))
+            if isinstance(decision.publication, Commit) and state.request is not None:
+                done = result
+            elif not state.duplicates:
+                return done or result
 
     return retry_write(write_once)
 
