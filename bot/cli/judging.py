@@ -61,7 +61,7 @@ FILE_LIMIT = Annotated[
 def judge_paths(
     paths: list[str],
     leaderboard: Leaderboard,
-    board: Iterable[Entry] = (),
+    board: Sequence[Entry] = (),
     *,
     names: list[str] | None = None,
     quiet: bool = False,
@@ -178,7 +178,7 @@ def _packed(place: Place) -> bytes | UnreadPath:
     return found.to_bytes() if isinstance(found, Parsed) else found
 
 
-def _known_rows(board: Iterable[Entry]) -> KnownRows | None:
+def _known_rows(board: Sequence[Entry]) -> KnownRows | None:
     if not board:
         return None
     from bot.publishing.board import known_rows

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
@@ -206,18 +207,21 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     no mapping.
     """
     unnamed = [path for path, one in results.items() if why_unidentified(one.model) and not is_served(one.model)]
+    nobody = set(unnamed)
     shared: dict[str, list[str]] = {}
     for path, one in results.items():
-        if path not in unnamed and not one.model.revision:
+        if path not in nobody and not one.model.revision:
             shared.setdefault(one.model.id, []).append(path)
     found = [
         mapping_for(pattern, "")
         for some in _by_parent(unnamed)
         if (pattern := folders_that_differ(some)) and _has_one_model_each({one: results[one] for one in some})
     ]
-    for folder in dict.fromkeys(path.rpartition("/")[0] for path in unnamed if not results[path].model.id):
-        of_files = _names_that_differ([path for path in unnamed if path.rpartition("/")[0] == folder])
-        found += [f"{of_files}=ORG/{{1}}"] if of_files and not found else []
+    by_folder: dict[str, list[str]] = {}
+    for path in unnamed if not found else ():
+        by_folder.setdefault(path.rpartition("/")[0], []).append(path)
+    nameless = (some for some in by_folder.values() if not all(results[path].model.id for path in some))
+    found += [f"{pattern}=ORG/{{1}}" for pattern in islice(filter(None, map(_names_that_differ, nameless)), 1)]
     for model_id, paths in shared.items():
         pattern = folders_that_differ(paths)
         if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):

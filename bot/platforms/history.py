@@ -59,7 +59,7 @@ def with_history(name: str, opener: Opener) -> Iterator[Source]:
         try:
             if remote is not None:
                 fetch_history(Path(folder), remote.url, remote.token)
-                source = CopiedSource(source, GitSource(Path(folder), name), is_whole=True)
+                source = CopiedSource(source, GitSource(Path(folder), name), "")
         except Unavailable as failure:
             log.warning("%s is read file by file: %s", name, failure)
         yield source

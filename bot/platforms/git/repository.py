@@ -236,11 +236,11 @@ class Repository:
         question = f"{name}\n".encode("utf-8", "surrogateescape")
         return self._heads.ask(question, lambda answer: program.read_head(answer, question))
 
-    def _content(self, name: str) -> tuple[str, bytes] | None:
-        """The kind and bytes of an object; None if it is not there."""
+    def content(self, name: str, limit: int | None = None) -> tuple[str, bytes] | None:
+        """The kind and bytes of an object; None if it is not there. Raises TooLarge past the limit."""
         self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
-        return self._contents.ask(question, lambda answer: program.read_object(answer, question))
+        return self._contents.ask(question, lambda answer: program.read_object(answer, question, limit))
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Refs below a prefix with their commits."""
@@ -306,7 +306,7 @@ class Repository:
     def _see_absent(self, commit: str, path: str) -> None:
         """See that a path is in no folder of a commit. Raises Unavailable where an object on its way is missing."""
         folder, _, name = path.rpartition("/")
-        found = self._content(f"{commit}:{folder}")
+        found = self.content(f"{commit}:{folder}")
         if found is not None:
             is_listed = b" %b\0" % name.encode("utf-8", "surrogateescape") in found[1]
             if name and found[0] == "tree" and is_listed:
@@ -318,7 +318,7 @@ class Repository:
 
     def read_blob(self, oid: str) -> bytes:
         """The bytes of an object. Raises Unavailable where it is missing."""
-        found = self._content(oid)
+        found = self.content(oid)
         if found is None:
             raise self._missing(oid)
         return found[1]
@@ -387,7 +387,7 @@ class Repository:
 
     def _entries(self, tree: str) -> dict[str, tuple[str, str, str]]:
         """The mode, kind and object id of each entry of a folder, by name."""
-        found = self._content(tree) if tree else ("tree", b"")
+        found = self.content(tree) if tree else ("tree", b"")
         if found is None:
             raise self._missing(tree)
         data, at, size = found[1], 0, len(tree) // 2

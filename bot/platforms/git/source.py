@@ -133,10 +133,8 @@ class GitSource(Source):
 
         Raises as `read` does.
         """
-        size = self._repository.sizes([oid]).get(oid)
-        if size is not None and size > limit:
-            raise TooLarge(f"more than {limit:,} bytes")
-        return None if size is None else check_content(self._repository.read_blob(oid), oid, "git", str(self.folder))
+        kind, data = self._repository.content(oid, limit) or ("", b"")
+        return check_content(data, oid, "git", str(self.folder)) if kind == "blob" else None
 
     def _find(self, path: str, commit: str, limit: int) -> str | None:
         """The object id of a file at a commit. Raises TooLarge past the limit."""
@@ -154,11 +152,14 @@ class GitSource(Source):
 
 @dataclass(frozen=True)
 class CopiedSource(Source):
-    """A source of which one commit was fetched, or its whole history; what git does not have is asked of the source."""
+    """A source of which one commit was fetched, or its whole history where `commit` is "".
+
+    What git does not have is asked of the source.
+    """
 
     source: Source
     copy: GitSource
-    is_whole: bool = False
+    commit: str
 
     @property
     def name(self) -> str:
@@ -167,11 +168,15 @@ class CopiedSource(Source):
 
     def head(self) -> str:
         """The commit at main, of a whole history when it was fetched."""
-        return self.copy.head() if self.is_whole else self.source.head()
+        return self.source.head() if self.commit else self.copy.head()
+
+    def _has(self, commit: str) -> bool:
+        """Tell whether git has a commit; of one that was fetched alone it is not asked, for each file anew."""
+        return commit == self.commit if self.commit else self.copy.knows(commit)
 
     def knows(self, commit: str) -> bool:
         """Tell whether a commit is still there."""
-        return self.copy.knows(commit) or self.source.knows(commit)
+        return self._has(commit) or self.source.knows(commit)
 
     def changes(self, old: str | None, new: str) -> Iterable[Change]:
         """The files that differ between two commits."""
@@ -179,14 +184,14 @@ class CopiedSource(Source):
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
-        if self.is_whole and self.copy.knows(commit):
+        if not self.commit and self.copy.knows(commit):
             with suppress(Unavailable):  # of a very long history, git may take too long
                 return self.copy.touched(paths, commit)
         return self.source.touched(paths, commit)
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
-        if (oid is None or len(oid) == GIT_ID) and self.copy.knows(commit):
+        if (oid is None or len(oid) == GIT_ID) and self._has(commit):
             data = self.copy.read_content(oid, limit) if oid else self.copy.read(path, commit, limit)
             is_pointer = data is not None and data.startswith(POINTER)
             if not is_pointer and (data is not None or oid is None):

@@ -43,7 +43,7 @@ def fetched_source(
                 copy = stack.enter_context(fetched(folder, web, commit, token))
         except (Unavailable, OSError) as failure:
             log.warning("%s is read file by file: %s", source.name, failure)
-        yield CopiedSource(source, copy) if copy else source
+        yield CopiedSource(source, copy, commit) if copy else source
 
 
 def has_copy(address: HubAddress, cache: Path) -> bool:

@@ -94,13 +94,10 @@ class LogsBeside:
 
 def _lister(place: Place) -> Callable[[str], Iterable[ListedFile]]:
     """What lists the files of a folder at the commit of a place."""
-    source, commit = place.origin, place.commit
-    known = {} if source is None else {one.path: one.size for one in source.changes(None, commit)}
-
-    def listing(folder: str) -> Iterator[ListedFile]:
-        return (ListedFile(path, size) for path, size in known.items() if dirname(path) == folder)
-
-    return listing
+    known: dict[str, list[ListedFile]] = {}
+    for one in place.origin.changes(None, place.commit) if place.origin is not None else ():
+        known.setdefault(dirname(one.path), []).append(ListedFile(one.path, one.size))
+    return lambda folder: known.get(folder, ())
 
 
 @dataclass

@@ -188,7 +188,10 @@ def publish(
     if form == "commit":
         for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
             stored |= _stored_together([one for one in chosen if one.leaderboard.id == board], target, dry_run=dry_run)
-    rows = [_row_of(one, target, there) for one in chosen]
+    by_model: dict[str, list[Entry]] = {}
+    for entry in there:
+        by_model.setdefault(_model_in(entry.key), []).append(entry)
+    rows = [_row_of(one, target, by_model.get(_model_in(one.key), ())) for one in chosen]
     return [stored.get(row.key) or _publish_row(row, target, form, dry_run=dry_run) for row in rows]
 
 
@@ -214,9 +217,13 @@ def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool)
     return retry_write(write_once) if len(rows) > 1 else {}
 
 
-def _row_of(entry: Entry, target: Target, there: Sequence[Entry] = ()) -> DesiredRow:
-    model = f"{entry.key.rpartition('/')[0]}/"
-    beside = [one for one in there if one.key.startswith(model) and one.key != entry.key]
+def _model_in(key: str) -> str:
+    """The leaderboard and the model of a key."""
+    return key.rpartition("/")[0]
+
+
+def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = ()) -> DesiredRow:
+    beside = [one for one in of_model if one.key != entry.key]
     return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name, beside=beside)
 
 
