@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from bot.platforms.net import BUDGETS
+
 # The Hub's client reads these once, when it is first imported: no telemetry, no bars in the output.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
@@ -63,6 +65,12 @@ def _stay_on_this_machine() -> Any:
     socket.socket.connect = guarded  # type: ignore[assignment, method-assign]
     yield
     socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True)
+def _no_window_of_another_server() -> None:
+    """Forget what answers said of budgets: a server of an earlier test may have had the port of this one."""
+    BUDGETS.forget()
 
 
 @pytest.fixture(scope="session")
