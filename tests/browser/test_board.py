@@ -12,8 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from bot.pages.compare_page import compare_live
+from bot.pages.write import write_site
 from tests.browser.conftest import Opener, launch
-from tests.pages.boards import board_of_rows, examples, found, generated, site_of
+from tests.pages.boards import board_of_rows, examples, found, generated, site_of, site_of_sixty_tasks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -293,6 +294,32 @@ def test_head_name_and_average_are_in_sight_at_row_500_and_at_the_last_column(
     }""")
     page.close()
     assert seen == [True] * 6
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_sixty_tasks_are_reached_with_the_names_in_sight(browser: Browser, tmp_path: Path, width: int) -> None:
+    write_site(site_of_sixty_tasks(), tmp_path / "site")
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    page.goto(f"file://{tmp_path}/site/index.html")
+    hidden = page.evaluate("""() => {
+        const row = document.querySelectorAll('.frame tbody tr')[5], frame = row.closest('.frame');
+        const heads = frame.querySelectorAll('thead tr')[0].cells;
+        frame.scrollIntoView({behavior: 'instant'});
+        const isSeen = cell => {
+            const {right, top, height} = cell.getBoundingClientRect();
+            return document.elementFromPoint(right - 6, top + height / 2)?.closest('td, th') === cell;
+        };
+        const hidden = [];
+        for (const [place, head] of [...heads].entries()) {
+            if (!head.dataset.name?.match(/_[0-9]$/)) continue;
+            const past = head.getBoundingClientRect().right - frame.getBoundingClientRect().right + 4;
+                frame.scrollBy({left: past, behavior: 'instant'});
+            if (![head, row.cells[place], row.cells[1], row.cells[2]].every(isSeen)) hidden.push(head.dataset.name);
+        }
+        return [heads.length > 60, hidden];
+    }""")
+    page.close()
+    assert hidden == [True, []]
 
 
 def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:

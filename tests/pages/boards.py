@@ -104,6 +104,21 @@ def site_of(entries: tuple[Entry, ...], target: str = "") -> Site:
     return Site(PageContent(board_of_rows(entries), target))
 
 
+def site_of_sixty_tasks() -> Site:
+    """A site of rows whose six tasks stand ten times, each under a name of its own."""
+    board = declared()
+    tasks = tuple(
+        task.model_copy(update={"id": f"{task.id}_{part}", "title": f"{task.title} {part}"})
+        for part in range(10)
+        for task in board.tasks
+    )
+    rows = tuple(
+        replace(row, tasks=tuple(replace(task, id=f"{task.id}_{part}") for part in range(10) for task in row.tasks))
+        for row in generated(40)
+    )
+    return Site(PageContent(make_board(rows, board.model_copy(update={"tasks": tasks}))))
+
+
 def sized() -> Site:
     """A site of rows of which the size, licence and type of most models is known; the last one's are not."""
     entries = generated(20)
