@@ -122,17 +122,18 @@ class OperatorRoutes:
         for watch in watches:
             if watch.failure:
                 yield f"{watch.name}: {watch.failure.rstrip('.')}."
-            if watch.unexplained:
-                rows = counted(watch.unexplained, "accepted row")
-                yield f"{watch.name}: {rows} without an explanation; `leaderboard-bot status` names each."
+            # A row that fails is unexplained, too; its cause says more.
+            rest = watch.unexplained - self.views.store.counts(watch.name).get(("row", "failing"), 0)
+            if rest > 0:
+                rows = counted(rest, "accepted row")
+                yield f"{watch.name}: {rows} without an explanation; the command leaderboard-bot status names each."
             for cause in causes[watch.name][:1]:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
-                rest = f" {others} below." if len(causes[watch.name]) > 1 else ""
+                below = f" {others} below." if len(causes[watch.name]) > 1 else ""
                 noun = cause.kind if cause.kind in NOUNS else "thing"
                 since, due = (shown_time(one, self.views.clock()) for one in (cause.since, cause.due))
-                waits = counted_words(cause.count, noun)
                 reason = cause.reason.rstrip(".") or "something failed"
-                yield f"{reason[:1].upper()}{reason[1:]}, since {since}; {waits}; next try {due}.{rest}"
+                yield f"{counted_words(cause.count, noun)} since {since}: {reason}; next try {due}.{below}"
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)

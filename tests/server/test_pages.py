@@ -165,12 +165,16 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
 ) -> None:
     store, line = service.contexts.store, "60 accepted: 57 on main, 1 open, 0 held, 1 declined, 1 unexplained"
     assert "accepted row" not in read(web, "/").text
-    known = {"line": line, "unexplained": 1, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
+    failing = store.counts("open-llm")["row", "failing"]
+    known = {"line": line, "unexplained": failing, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
     store.set_cursor("open-llm", "ledger", json.dumps(known), target=TARGET)
     shown = read(web, "/").text
     assert "tiny/acme/atlas-7b/x" in shown
     assert line in shown
-    assert "open-llm: 1 accepted row without an explanation; `leaderboard-bot status` names each." in shown
+    assert "without an explanation" not in shown  # the cause of each stands there
+    store.set_cursor("open-llm", "ledger", json.dumps(known | {"unexplained": failing + 1}), target=TARGET)
+    sentence = "open-llm: 1 accepted row without an explanation; the command leaderboard-bot status names each."
+    assert sentence in read(web, "/").text
 
 
 def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) -> None:
@@ -329,8 +333,8 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
             store.fail(one, reason, NOW + 240)
     text = " ".join(read(web, "/").text.split())
     assert "1 plan waits for you." in text
-    assert f"{reason[0].upper()}{reason[1:]}, since 23:" in text
-    assert "UTC; 12 rows wait; next try 23:" in text
+    assert "12 rows wait since 23:" in text
+    assert f" UTC: {reason}; next try 23:" in text
     assert "1 more cause below." in text
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})

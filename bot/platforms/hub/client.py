@@ -62,6 +62,7 @@ from bot.platforms.source import TooLarge
 from bot.platforms.writes import check_lease
 
 SERVICE = "the Hub"
+MAY_WRITE = "see whether the bot's account and its token may write there"
 TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN"  # noqa: S105 - a sentence
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
@@ -98,7 +99,8 @@ def translated_status(response: httpx2.Response, why: str) -> BotError:
         wait = asked_wait(response.headers)
         shown = f"{said} (it asks to wait {wait:.0f} s)" if wait else said
         return Unavailable(SERVICE, shown, retry_after=wait, may_have_landed=status != 429 and is_write(request))
-    return _refusal(response, why.lower())(SERVICE, said)
+    kind = _refusal(response, why.lower())
+    return kind(SERVICE, f"{said}; {MAY_WRITE}" if kind is NoWriteAccess else said)
 
 
 def _refusal(response: httpx2.Response, said: str) -> type[Refused]:
