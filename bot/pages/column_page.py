@@ -111,8 +111,8 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
     """The findings of the audit, in sentences."""
     yield (
         f"The middle 96 % of its scores lie from {figures.low:.2f} to {figures.high:.2f}. "
-        f"{figures.floor_mass:.1%} of the rows lie in the lowest tenth of that range, "
-        f"{figures.next_mass:.1%} in the next."
+        f"{100 * figures.floor_mass:.1f} % of the rows lie in the lowest tenth of that range, "
+        f"{100 * figures.next_mass:.1f} % in the next."
     )
     if figures.correlation is not None:
         interval = ""
