@@ -249,6 +249,25 @@ def test_an_approval_outlives_the_state_that_is_lost_before_it_is_carried_out(hu
     assert rows_of(story) == 0
 
 
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_a_plan_is_called_done_after_the_state_was_lost_before_it_said_so(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = board(hub, tmp_path, form)
+    do_break(story, "the source is emptied")
+    [text] = held(story)
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/approve {digest_in(text)}", "meg")
+    fault = hub.faults.order("/comment/.*/edit", method="POST", status=500, times=-1)
+    story.settle()
+    assert digest_in(text) in plan_of(story)
+    fault.times = 0
+    story.lose_state()
+    story.settle()
+    story.settle()
+
+    assert "No plan of `tiny` waits" in plan_of(story)
+    story.news()
+    story.end()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)

@@ -163,10 +163,19 @@ class Targets:
                 self.report.attempt([], boards.look_up_models, subject=f"models of {settings.to}")
                 self._each_of("site", settings.to, None, boards.publish)
             # A model has no discussion about plans.
-            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else list)
+            tell = boards.tell_plan if settings.kind != "models" else list
+            if self._due("sweep", settings.to):
+                self._mark_plan(settings.to)
+            self._each_of("plan", settings.to, None, tell)
             if self._each_of("sweep", settings.to, None, boards.remove_duplicates):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
                 self.report.attempt([], self._explain, subject="ledger")
+
+    def _mark_plan(self, to: str) -> None:
+        """Where nothing is held, look at the comment about plans: the state may have been lost before it said so."""
+        context, store = self.context, self.context.store
+        if store.count_items(context.name, "row") == 0 and store.plan(context.name, to) is None:
+            store.mark(context.name, marks("plan", [""], [to]), context.clock())
 
     def _explain(self) -> None:
         """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""
