@@ -79,7 +79,7 @@ def why_rescored(before: Entry, after: Entry | None, old: Leaderboard | None, ne
         keys = changed_keys(old, new) if old is not None else []
         more = f" and {counted(len(keys) - MOST_KEYS, 'more key')}" if len(keys) > MOST_KEYS else ""
         why = f"the declaration changed{': ' if keys else ''}{', '.join(keys[:MOST_KEYS])}{more}"
-    return why if after is not None else f"{why}, and its files are no longer accepted"
+    return why if after is not None else f"{why}, and the files are no longer accepted"
 
 
 def changed_keys(old: Leaderboard, new: Leaderboard) -> list[str]:

@@ -59,7 +59,7 @@ def test_each_cause_has_its_own_words() -> None:
 
     assert why_rescored(before, after, OLD, new) == f"the declaration changed: {BOUND}"
     assert why_rescored(before, after, None, new) == "the declaration changed"
-    refused = "and its files are no longer accepted"
+    refused = "and the files are no longer accepted"
     assert why_rescored(before, None, OLD, new) == f"the declaration changed: {BOUND}, {refused}"
     assert why_rescored(before, None, OLD, OLD) == f"waivers, owners or other facts changed, {refused}"
     older = replace(before, tool="0.0.1")

@@ -58,10 +58,10 @@ def digest_in(text: str) -> str:
 
 
 BREAK = {
-    "the source is emptied": "its files are gone from the source",
+    "the source is emptied": "the files are gone from the source",
     "paths select nothing": "the settings no longer select its files",
-    "shots are others": "its files are no longer accepted: wrong-num-fewshot",
-    "releases are others": "its files are no longer accepted: unaccepted-harness-commit",
+    "shots are others": "the files are no longer accepted: wrong-num-fewshot",
+    "releases are others": "the files are no longer accepted: unaccepted-harness-commit",
 }
 RELEASES = """
 [[harness.accepted]]
@@ -177,7 +177,7 @@ def test_the_plan_is_shown_and_approved_from_the_command_line(hub: Hub, tmp_path
     [plan] = dry.to_json()["plans"]
 
     assert (plan["added"], plan["changed"], plan["removed"]) == (0, 0, ROWS)
-    assert plan["reasons"] == {"its files are gone from the source": ROWS}
+    assert plan["reasons"] == {"the files are gone from the source": ROWS}
     assert json.dumps(plan)
     assert rows_of(story) == ROWS
     settle_watches(story.contexts, [story.watch], approve=plan["digest"])

@@ -218,7 +218,7 @@ def test_a_typo_in_the_declaration_is_the_reason_of_what_it_would_remove(
         story.lose_state()
     done = settle(story)
     assert 'the declaration changed: harness.accepted: – → [{"repository"' in held(done)
-    assert "and its files are no longer accepted: unaccepted-harness-commit" in held(done)
+    assert "and the files are no longer accepted: unaccepted-harness-commit" in held(done)
     counts = "0 on main, 0 open, 8 held, 0 declined, 0 unexplained"  # a removal that nobody approved has not happened
     assert (ledger(done), exit_status([done])) == (f"8 accepted: {counts}", 1)
     declared.write_text(old)

@@ -174,11 +174,11 @@ class RowLooker:
             return EDITED if is_same else self.why(before, entry)
         if found:
             is_same = hashes(before) == {one.parsed.sha256 for one in found if one.parsed is not None}
-            why = self.why(before, None) if is_same else "its files are not accepted"
+            why = self.why(before, None) if is_same else "the files are not accepted"
             return f"{why}: {', '.join(self._rules(found)) or 'no sound number'}"
         if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
             return "the settings no longer select its files"
-        return "its files are gone from the source"
+        return "the files are gone from the source"
 
     def _rules(self, found: Sequence[StoredSubmission]) -> list[str]:
         """The rules that reject these submissions."""
