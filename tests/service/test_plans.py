@@ -268,6 +268,23 @@ def test_a_plan_is_called_done_after_the_state_was_lost_before_it_said_so(hub: H
     story.end()
 
 
+def test_a_plan_is_not_called_done_before_everything_is_read_again(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    [text] = held(story)
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/approve {digest_in(text)}", "meg")
+    story.lose_state()
+    fault = hub.faults.order("acme/results/tree", status=503, times=-1)
+    story.settle()
+    assert digest_in(text) in plan_of(story)
+    fault.times = 0
+    story.settle()
+    story.settle()
+
+    assert rows_of(story) == 0
+    assert "No plan of `tiny` waits" in plan_of(story)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)

@@ -164,18 +164,27 @@ class Targets:
                 self._each_of("site", settings.to, None, boards.publish)
             # A model has no discussion about plans.
             tell = boards.tell_plan if settings.kind != "models" else list
-            if self._due("sweep", settings.to):
-                self._mark_plan(settings.to)
+            self._mark_plan(settings.to)
             self._each_of("plan", settings.to, None, tell)
             if self._each_of("sweep", settings.to, None, boards.remove_duplicates):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
                 self.report.attempt([], self._explain, subject="ledger")
 
     def _mark_plan(self, to: str) -> None:
-        """Where nothing is held, look at the comment about plans: the state may have been lost before it said so."""
-        context, store = self.context, self.context.store
-        if store.count_items(context.name, "row") == 0 and store.plan(context.name, to) is None:
-            store.mark(context.name, marks("plan", [""], [to]), context.clock())
+        """After each sweep, look at the comment about plans: the state may have been lost before it said so.
+
+        Not until everything is read and published: an answer counts no longer where the comment above it changes.
+        """
+        name, store = self.context.name, self.context.store
+        if self._due("sweep", to):
+            store.set_cursor(name, "plan comment", "to be looked at", target=to)
+        elif store.cursor(name, "plan comment", target=to) is None:
+            return
+        unsettled = sum(store.count_items(name, kind) for kind in ("source", "judge", "file", "row"))
+        if not unsettled and store.cursor(name, "source"):
+            if store.plan(name, to) is None:
+                store.mark(name, marks("plan", [""], [to]), self.context.clock())
+            store.set_cursor(name, "plan comment", None, target=to)
 
     def _explain(self) -> None:
         """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""

@@ -238,6 +238,7 @@ CursorKind = Literal[
     "gone",  # key of a row that somebody took from main: its digest, and whether history was rewritten, as JSON
     "ledger",  # the last ledger of a target, as JSON (it has no subject)
     "plan discussion",  # where people answer the plan that waits at a target (no subject)
+    "plan comment",  # whether the comment about plans at a target is still to be looked at after a sweep (no subject)
     "import",  # target of an import that runs (of no watch): what it does, how much of how much, and when, as JSON
     "plan comments",  # the comments that approved or declined a plan at a target, as JSON (no subject)
 ]
