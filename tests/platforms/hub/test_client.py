@@ -155,7 +155,7 @@ def test_disabled_discussions_are_named(repository: Repository, talk: HubDiscuss
 def test_no_right_to_write_is_named_and_reading_goes_on(
     repository: Repository, source: HubSource, talk: HubDiscussions
 ) -> None:
-    with pytest.raises(NoWriteAccess, match="hf://datasets/acme/results: 403: Forbidden: .*; see whether the bot"):
+    with pytest.raises(NoWriteAccess, match=r"hf://datasets/acme/results: 403: Forbidden: .*; see whether the bot"):
         HubCommits(talk).write({"a.json": b"1"}, "Add", "text")
     assert source.head() == repository.main.oid
 
