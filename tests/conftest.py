@@ -70,7 +70,7 @@ def _stay_on_this_machine() -> Any:
 @pytest.fixture(autouse=True)
 def _no_window_of_another_server() -> None:
     """Forget what answers said of budgets: a server of an earlier test may have had the port of this one."""
-    BUDGETS.forget()
+    BUDGETS._windows.clear()
 
 
 @pytest.fixture(scope="session")

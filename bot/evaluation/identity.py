@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
@@ -221,7 +220,8 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     for path in unnamed if not found else ():
         by_folder.setdefault(path.rpartition("/")[0], []).append(path)
     nameless = (some for some in by_folder.values() if not all(results[path].model.id for path in some))
-    found += [f"{pattern}=ORG/{{1}}" for pattern in islice(filter(None, map(_names_that_differ, nameless)), 1)]
+    of_files = next(filter(None, map(_names_that_differ, nameless)), "")
+    found += [f"{of_files}=ORG/{{1}}"] if of_files else []
     for model_id, paths in shared.items():
         pattern = folders_that_differ(paths)
         if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):

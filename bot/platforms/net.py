@@ -246,11 +246,6 @@ class Budgets:
         with self._lock:
             return {key: one for key, one in self._windows.items() if one.ends > self.clock()}
 
-    def forget(self) -> None:
-        """Know no window, as at the start of a process."""
-        with self._lock:
-            self._windows.clear()
-
 
 BUDGETS = Budgets()
 

@@ -133,7 +133,7 @@ class OperatorRoutes:
                 noun = cause.kind if cause.kind in NOUNS else "thing"
                 since, due = (shown_time(one, self.views.clock()) for one in (cause.since, cause.due))
                 reason = cause.reason.rstrip(".") or "something failed"
-                yield f"{counted_words(cause.count, noun)} since {since}: {reason}; next try {due}.{below}"
+                yield f"Since {since}: {reason}; {counted_words(cause.count, noun)}; next try {due}.{below}"
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)

@@ -313,7 +313,7 @@ def test_sixty_tasks_are_reached_with_the_names_in_sight(browser: Browser, tmp_p
         for (const [place, head] of [...heads].entries()) {
             if (!head.dataset.name?.match(/_[0-9]$/)) continue;
             const past = head.getBoundingClientRect().right - frame.getBoundingClientRect().right + 4;
-                frame.scrollBy({left: past, behavior: 'instant'});
+            frame.scrollBy({left: past, behavior: 'instant'});
             if (![head, row.cells[place], row.cells[1], row.cells[2]].every(isSeen)) hidden.push(head.dataset.name);
         }
         return [heads.length > 60, hidden];

@@ -59,7 +59,7 @@ def digest_in(text: str) -> str:
 
 BREAK = {
     "the source is emptied": "the files are gone from the source",
-    "paths select nothing": "the settings no longer select its files",
+    "paths select nothing": "the settings no longer select the files",
     "shots are others": "the files are no longer accepted: wrong-num-fewshot",
     "releases are others": "the files are no longer accepted: unaccepted-harness-commit",
 }

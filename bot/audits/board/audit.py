@@ -415,14 +415,16 @@ def _why_floor(
     is_floor = floor_mass >= FLOOR_MASS and next_mass < min(mean_mass, NEXT * floor_mass) and ordered <= ORDERED
     if is_floor and misplacement >= MISPLACED and misplaced >= FEWEST_MISPLACED:
         return (
-            f"{floor_mass:.0%} of the rows lie in the lowest tenth of its range and {next_mass:.0%} in the next, "
+            f"{100 * floor_mass:.0f} % of the rows lie in the lowest tenth of its range "
+            f"and {100 * next_mass:.0f} % in the next, "
             f"and {misplaced} of them are not among the weakest by the other columns "
-            f"({misplacement:.0%} of what chance would give)"
+            f"({100 * misplacement:.0f} % of what chance would give)"
         )
     if apart is not None:
         return (
-            f"{apart.mass:.0%} of the rows lie between {apart.low:.4g} and {apart.high:.4g}, "
-            f"a row above them is the stronger one by the other columns in only {apart.ordered:.0%} of all pairs "
-            "(chance: 50%), and few rows follow just above"
+            f"{100 * apart.mass:.0f} % of the rows lie between {apart.low:.4g} and {apart.high:.4g}, "
+            f"a row above them is the stronger one by the other columns in only "
+            f"{100 * apart.ordered:.0f} % of all pairs "
+            "(chance: 50 %), and few rows follow just above"
         )
     return ""

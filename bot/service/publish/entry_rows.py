@@ -177,7 +177,7 @@ class RowLooker:
             why = self.why(before, None) if is_same else "the files are not accepted"
             return f"{why}: {', '.join(self._rules(found)) or 'no sound number'}"
         if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
-            return "the settings no longer select its files"
+            return "the settings no longer select the files"
         return "the files are gone from the source"
 
     def _rules(self, found: Sequence[StoredSubmission]) -> list[str]:
