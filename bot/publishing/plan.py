@@ -17,6 +17,7 @@ RowAction = Literal["added", "changed", "removed", "restored", "unchanged"]
 LISTED: tuple[RowAction, ...] = ("added", "changed", "removed", "restored")
 REASONED = frozenset({"changed", "removed", "restored"})  # actions that say why
 DIGEST = 32  # hexadecimal digits of a plan's digest: 128 bits
+ROW_MARK = 16  # hexadecimal digits of a row's mark: 64 bits
 FEWEST = 5  # rows that may always go or change, however small the board
 
 
@@ -65,6 +66,12 @@ class Plan(msgspec.Struct, frozen=True):
         """What a person approves: key, action and digest of each row that changes, goes, or is a first addition."""
         large = {*REASONED, *(("added",) if self.is_first else ())}
         return sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
+
+    @property
+    def row_marks(self) -> list[str]:
+        """A mark of each row in `large`: 16 digits of a SHA-256, by which an answer names what was approved."""
+        rows = (msgspec.json.encode((self.target, row)) for row in self.large)
+        return [hashlib.sha256(row).hexdigest()[:ROW_MARK] for row in rows]
 
     def covers(self, rest: Plan) -> bool:
         """Tell whether a plan is this one, or what is left of it after a part was carried out."""

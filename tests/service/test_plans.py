@@ -249,6 +249,32 @@ def test_an_approval_outlives_the_state_that_is_lost_before_it_is_carried_out(hu
     assert rows_of(story) == 0
 
 
+@pytest.mark.parametrize(("meanwhile", "left"), [("nothing", 0), ("a row changes", 4), ("the maintainer leaves", 4)])
+def test_what_is_left_of_an_approved_plan_outlives_a_lost_state(
+    hub: Hub, tmp_path: Path, meanwhile: str, left: int
+) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    [text] = held(story)
+    discussion = hub.conversations(story.target)[-1]
+    hub.comment(story.target, discussion, f"/approve {digest_in(text)}", "meg")
+    fault = hub.faults.order("/commit/", method="POST", status=403, times=-1)
+    story.settle()
+    fault.times = 0
+    rows = [path for path, _ in story.target.main.tree.files() if path.startswith("entries/")]
+    hub.push(story.target, dict.fromkeys(rows[:4]), "Remove 8 rows of tiny", user="bot")  # here the process is killed
+    story.lose_state()
+    if meanwhile == "a row changes":
+        entry = json.loads(dict(story.target.main.tree.files())[rows[4]].data)
+        hub.push(story.target, {rows[4]: json.dumps({**entry, "average": 99.0}).encode()}, "By hand", user="ann")
+    elif meanwhile == "the maintainer leaves":
+        story.maintainer = "zoe"
+    story.settle()
+
+    assert rows_of(story) == left
+    story.contexts.store.close()
+
+
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_a_plan_is_called_done_after_the_state_was_lost_before_it_said_so(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)

@@ -17,6 +17,7 @@ from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Comment, Conversation, Conversations
+from bot.publishing.plan import Plan
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code
 from bot.reporting.explanation import explain
@@ -272,7 +273,7 @@ def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str
 
 @dataclass(frozen=True, slots=True)
 class PlanPlace:
-    """The discussion of plans at a target; `digest` is that of the plan that waits there.
+    """The discussion of plans at a target; `digest` and `row_marks` are those of the plan that waits there.
 
     `taken` are the rows of it that people took from main, by key with their digests.
     """
@@ -280,6 +281,7 @@ class PlanPlace:
     maintainers: Container[str]
     leaderboard_id: str
     digest: str
+    row_marks: Sequence[str]
     taken: Mapping[str, str]
     approve: Callable[[], object]
     decline: Callable[[], object]
@@ -289,6 +291,8 @@ class PlanPlace:
 def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
     """Approve the plan that waits."""
     said = "approved by this comment, once. Where the bot still lists it as waiting, write the command again."
+    if len(place.row_marks) <= MOST_MARKS:  # hidden, so that what is left of it is known after a loss of the state
+        said += f"\n\n<!-- rows {' '.join(place.row_marks)} -->"
     return _answer_plan(place, asked, words[1], said, place.approve)
 
 
@@ -311,12 +315,19 @@ def _answer_plan(place: PlanPlace, asked: RequestedCommand, digits: str, said: s
 
 
 def last_answer(
-    digest: str, comments: Sequence[Comment], us: str, maintainers: Container[str]
+    plan: Plan, comments: Sequence[Comment], us: str, maintainers: Container[str]
 ) -> tuple[Comment | None, str]:
-    """The last answered comment of a maintainer about this plan, and whether it was `approved` or `declined`."""
-    answers = ((asked, PLAN_ANSWER.match(text)) for asked, text in answered_to(comments, us, maintainers))
-    found = [(asked, match[2]) for asked, match in answers if match is not None and match[1] == digest]
-    return found[-1] if found else (None, "")
+    """The last answered comment of a maintainer about this plan, and whether it was `approved` or `declined`.
+
+    An approval is also about what is left of its plan.
+    """
+    rows = set(plan.row_marks)
+    found: tuple[Comment | None, str] = (None, "")
+    for asked, text in answered_to(comments, us, maintainers):
+        answer, approved = PLAN_ANSWER.match(text), APPROVED_ROWS.search(text)
+        if answer and (answer[1] == plan.digest or (approved and rows and rows <= set(approved[1].split()))):
+            found = asked, answer[2]
+    return found
 
 
 def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> set[tuple[str, str]]:
@@ -328,7 +339,8 @@ def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]
     return found
 
 
-MOST_TAKEN = 100  # rows that an answer names
+MOST_TAKEN, MOST_MARKS = 100, 1_000  # rows that an answer names, in words and in marks
+APPROVED_ROWS = re.compile(r"^<!-- rows ([0-9a-f ]+) -->$", re.MULTILINE)
 TAKEN_ROW = re.compile(r"^- `([^`\s]+)` \(`([0-9a-f]{64})`\)$", re.MULTILINE)
 PLAN_ANSWER = re.compile(r"The plan `([0-9a-f]+)` is (approved|declined) by this comment")
 ANY = re.compile(r".*")

@@ -128,12 +128,13 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     if plan is None or plan[1] or comments is None:
         return
     mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers
-    rows = msgspec.json.decode(plan[2], type=Plan).having("restored")
-    taken = {row.key: row.digest.rpartition(">")[2] for row in rows}
+    planned = msgspec.json.decode(plan[2], type=Plan)
+    taken = {row.key: row.digest.rpartition(">")[2] for row in planned.having("restored")}
     place = PlanPlace(
         maintainers,
         context.leaderboard.id,
         plan[0],
+        planned.row_marks,
         taken,
         lambda: context.store.approve_plan(context.name, plan[0]),
         lambda: context.store.decline_plan(context.name, plan[0]),
@@ -141,13 +142,14 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     )
     replies, us = comments.replies(mark), comments.us
     used = json.loads(context.store.cursor(context.name, "plan comments", target=to) or "[]")
-    shown = max((one.changed for one in replies if _shows_plan(one, us, plan[0])), default=0.0)
+    # A command that is older than what the bot shows was about another plan, or is carried out.
+    shown = max((one.changed for one in replies if one.author == us and find_marker(one.text) == mark), default=0.0)
 
     def note_used(comment: Comment) -> None:
         used.append(comment.id)
         context.store.set_cursor(context.name, "plan comments", json.dumps(used[-KEPT:]), target=to)
 
-    asked, answer = last_answer(plan[0], replies, us, maintainers)
+    asked, answer = last_answer(planned, replies, us, maintainers)
     if answer == "declined":
         place.decline()
     elif asked is not None and asked.id not in used and asked.at >= shown:  # stopped before it did what it says
@@ -164,12 +166,6 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     dropped = taken.items() & dropped_in(replies, us, maintainers)
     let_go(context, to, [key for key, _ in dropped])  # with other rows in an earlier plan
     context.store.mark(context.name, marks("row", sorted(key for key, _ in dropped), [to]), context.clock())
-
-
-def _shows_plan(comment: Comment, us: str, digest: str) -> bool:
-    """Tell whether a comment is the bot's text about this plan; a command that is older was about another plan."""
-    mark = find_marker(comment.text) if comment.author == us else None
-    return mark is not None and mark.kind == "plan" and digest in comment.text
 
 
 # the rows that were declined
