@@ -30,8 +30,8 @@ class WatchView(msgspec.Struct, frozen=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
     `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
-    accepted rows are, `declined` names the first rows there that people declined, and `unexplained` counts those that
-    are nowhere without a reason. `boards` has the name of each
+    accepted rows are, `declined` names the first rows there that people declined, and `untried` counts those that
+    are nowhere and that nothing is tried for. `boards` has the name of each
     target's board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
     """
 
@@ -49,7 +49,7 @@ class WatchView(msgspec.Struct, frozen=True):
     submissions: dict[str, int]
     ledgers: dict[str, str]
     declined: dict[str, list[str]]
-    unexplained: int
+    untried: int
     boards: dict[str, str]
     outcomes: list[OutcomeView]
 

@@ -122,11 +122,9 @@ class OperatorRoutes:
         for watch in watches:
             if watch.failure:
                 yield f"{watch.name}: {watch.failure.rstrip('.')}."
-            # A row that fails is unexplained, too; its cause says more.
-            rest = watch.unexplained - self.views.store.counts(watch.name).get(("row", "failing"), 0)
-            if rest > 0:
-                rows = counted(rest, "accepted row")
-                yield f"{watch.name}: {rows} without an explanation; the command leaderboard-bot status names each."
+            if watch.untried:  # a row that fails has its cause below
+                rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
+                yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
             for cause in causes[watch.name][:1]:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
                 below = f" {others} below." if len(causes[watch.name]) > 1 else ""

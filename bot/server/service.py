@@ -238,6 +238,7 @@ class Service:
             "failure": brief(state.failure, 500),
             "plans": plans,
             "unexplained": unexplained,
+            "untried": unexplained - sum(known.get("waiting", 0) for known in ledgers.values()),
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
             "declined": {target: known.get("declined", []) for target, known in ledgers.items()},
             "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),

@@ -79,7 +79,7 @@ class Views:
             submissions=store.count_submissions(name),
             ledgers=dict(health.get("ledgers", {})),
             declined=dict(health.get("declined", {})),
-            unexplained=health.get("unexplained", 0),
+            untried=health.get("untried", 0),
             boards=self.boards.names(watch),
             outcomes=[OutcomeView(**row) for row in store.outcomes(name)],
         )

@@ -17,6 +17,7 @@ from bot.service.settings.config import parse_settings
 from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
 from tests.server.services import make_web
 from tests.service.stories import SETTINGS, Story
+from tests.service.table_stories import TableStory
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -124,6 +125,23 @@ def test_a_row_that_waits_for_its_turn_is_unexplained_in_health_as_in_the_line(s
     assert list(found["ledgers"].values()) == ["2 accepted: 0 on main, 1 open, 0 held, 0 declined, 1 unexplained"]
     done = [WatchPass("tiny", [], (), [waiting])]
     assert (status_of_ledgers(done), exit_status(done)) == (1, 1)
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_row_that_fails_is_tried_and_a_refused_one_is_not(hub: Hub, tmp_path: Path, is_refused: bool) -> None:
+    story = TableStory(hub, tmp_path, form="commit", table=b"Model,Average\nacme/zeus,1\n")
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    story.push()
+    if is_refused:  # the row was written, and then a workflow began to write the table
+        settle_watches(story.contexts, [story.watch])
+        job = b"on: push\njobs:\n  a:\n    steps:\n      - run: python make.py > board.csv && git push\n"
+        hub.push(story.target, {".github/workflows/make.yml": job})
+    else:
+        hub.faults.order("/commit/", method="POST", status=403, times=-1)
+    settle_watches(story.contexts, [story.watch])
+    found = service.health()["watches"]["tiny"]
+    assert (found["unexplained"], found["untried"]) == (1, int(is_refused))
+    story.contexts.store.close()
 
 
 def test_where_the_hub_is_gone_nothing_moves(story: Story, service: Service) -> None:

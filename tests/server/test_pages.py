@@ -165,15 +165,14 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
 ) -> None:
     store, line = service.contexts.store, "60 accepted: 57 on main, 1 open, 0 held, 1 declined, 1 unexplained"
     assert "accepted row" not in read(web, "/").text
-    failing = store.counts("open-llm")["row", "failing"]
-    known = {"line": line, "unexplained": failing, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
+    known = {"line": line, "unexplained": 3, "waiting": 3, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
     store.set_cursor("open-llm", "ledger", json.dumps(known), target=TARGET)
     shown = read(web, "/").text
     assert "tiny/acme/atlas-7b/x" in shown
     assert line in shown
-    assert "without an explanation" not in shown  # the cause of each stands there
-    store.set_cursor("open-llm", "ledger", json.dumps(known | {"unexplained": failing + 1}), target=TARGET)
-    sentence = "open-llm: 1 accepted row without an explanation; the command leaderboard-bot status names each."
+    assert "no place at the target" not in shown  # the cause of each stands there
+    store.set_cursor("open-llm", "ledger", json.dumps(known | {"waiting": 2}), target=TARGET)
+    sentence = "open-llm: 1 accepted row has no place at the target; leaderboard-bot status says why."
     assert sentence in read(web, "/").text
 
 

@@ -38,7 +38,8 @@ REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 class Ledger:
     """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere.
 
-    `declined` are the keys of those that people declined. `name` is how people call the target.
+    `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
+    unexplained rows that the bot tries by itself.
     """
 
     target: str
@@ -46,6 +47,7 @@ class Ledger:
     unexplained: Mapping[str, str]
     declined: Sequence[str] = ()
     name: str = ""
+    waiting: int = 0
 
     @property
     def accepted(self) -> int:
@@ -111,7 +113,7 @@ def make_ledger(
     left = accepted.keys() - found.keys()
     why = {key: (waiting[key].reason or WAITS) if key in waiting else refused.get(key, NOTHING) for key in left}
     gone = sorted(key for key, place in found.items() if place == "declined")
-    return Ledger(to, Counter(found.values()), why, gone, _name_of(context, to))
+    return Ledger(to, Counter(found.values()), why, gone, _name_of(context, to), len(left & waiting.keys()))
 
 
 def _name_of(context: WatchContext, to: str) -> str:
@@ -123,8 +125,9 @@ def _name_of(context: WatchContext, to: str) -> str:
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:
     """Keep the ledgers for those who must not ask a service: the health of the service, and its pages."""
     for one in ledgers:
-        known = {"line": one.line, "unexplained": len(one.unexplained), "declined": one.declined[:SHOWN]}
-        text = json.dumps(known | {"at": context.clock()})
+        counts = {"unexplained": len(one.unexplained), "waiting": one.waiting}
+        known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock()}
+        text = json.dumps(known)
         context.store.set_cursor(context.name, "ledger", text, target=one.target)
 
 
@@ -249,9 +252,10 @@ def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
 
 
 def stored_ledger(store: Store, watch: str, target: str) -> dict[str, Any]:
-    """The last ledger of a target: its `line`, how many rows are `unexplained`, the first that are `declined`, if any.
+    """The last ledger of a target: its `line`, the first rows that are `declined`, and how many are `unexplained`.
 
-    It was made `at` this time, in Unix seconds. Empty where there is none.
+    `waiting` counts those of the unexplained that the bot tries by itself. The ledger was made `at` this time, in Unix
+    seconds. Empty where there is none.
     """
     text = store.cursor(watch, "ledger", target=target)
     found: dict[str, Any] = json.loads(text) if text else {}
