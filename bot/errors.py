@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+OUTAGE = "could not be reached"  # in the text of an `Unavailable`
+
 
 class BotError(Exception):
     """A failure with one line for a person; as it stands, an internal error (exit status 70)."""
@@ -93,7 +95,7 @@ class Unavailable(BotError):
         self.service, self.why, self.retry_after = service, why, retry_after
         self.may_have_landed = may_have_landed
         self.unknown_for = 0.0
-        super().__init__(f"{service} could not be reached: {why}")
+        super().__init__(f"{service} {OUTAGE}: {why}")
 
 
 class Refused(BotError):

@@ -127,20 +127,30 @@ def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entr
     return msgspec.structs.replace(plan, rows=tuple(rows))
 
 
-def held_text(plan: Plan) -> str:
-    """What a held plan waits for, in one line."""
+def effect_of(plan: Plan) -> str:
+    """What a plan would do, as the first words of a sentence."""
     text = f"{counted(len(plan.having('removed')), 'row')} would be removed and {len(plan.having('changed'))} changed"
     if plan.having("restored"):
         text = f"{counted(len(plan.having('restored')), 'row')} that somebody took from main would be proposed again"
     if plan.is_first:
         text = f"the first run would write to {counted(len(plan.rows), 'model')}"
+    return text
+
+
+def cause_of(plan: Plan) -> str:
+    """The first reason of a plan in brackets, and how many others there are; "" where its effect says it all."""
     why = next(iter(plan.reasons), "")
     more = f" and {counted(len(plan.reasons) - 1, 'other reason')}" if len(plan.reasons) > 1 else ""
-    said = f" ({why}{more})" if why and not plan.having("restored") else ""
+    return f" ({why}{more})" if why and not plan.having("restored") else ""
+
+
+def held_text(plan: Plan) -> str:
+    """What a held plan waits for, in one line."""
     digest = plan.digest
     let_go = " to let them go" if plan.having("restored") else ""
     answers = f"`settle --approve {digest}`, or `--decline {digest}`{let_go}"
-    return f"{text}; approve plan {digest} to allow this{said}: {answers}; `settle --dry-run` names them"
+    asked = f"approve plan {digest} to allow this{cause_of(plan)}: {answers}"
+    return f"{effect_of(plan)}; {asked}; `settle --dry-run` names them"
 
 
 def _ranks(entries: Iterable[Entry]) -> dict[str, str]:

@@ -131,7 +131,7 @@ def number_in(request: Request, name: str) -> int:
 
 
 SCRIPT = "operator.js"
-LINK = re.compile(r"(?P<url>https?://[\w./~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
+LINK = re.compile(r"`(?P<code>[^`\s][^`]*)`|(?P<url>https?://[\w./~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
@@ -144,6 +144,7 @@ def operator_page(template: str, path: str, **values: Any) -> bytes:
         "root": root_of(path),
         "style": asset("site.css")[0],
         "stamp": "",
+        "here": path.partition("/")[0],
         "referrer": "no-referrer",
         "moment": moment,
         "span": span,
@@ -154,10 +155,12 @@ def operator_page(template: str, path: str, **values: Any) -> bytes:
 def linked(text: str, addresses: Sequence[str], watch: str) -> Markup:
     """A text of the service in which pages below these addresses, and plans of the watch, are links.
 
-    Other addresses stay text: strangers wrote them.
+    Other addresses stay text: strangers wrote them. What stands between backticks is code.
     """
 
     def link(found: re.Match[str]) -> Markup:
+        if found["code"]:
+            return Markup("<code>{}</code>").format(visible(found["code"]))
         url = found[0] if found["url"] else f"plans/{quote(watch)}/{found['plan']}"
         is_ours = bool(found["plan"]) or any(url == one or url.startswith(f"{one}/") for one in addresses)
         shown = escape(visible(found[0]))

@@ -31,7 +31,7 @@ class WatchView(msgspec.Struct, frozen=True):
 
     `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
     accepted rows are, `declined` names the first rows there that people declined, and `untried` counts those that
-    are nowhere and that nothing is tried for. `boards` has the name of each
+    are nowhere and that nothing is tried for; they were `counted` then. `boards` has the name of each
     target's board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
     """
 
@@ -50,6 +50,7 @@ class WatchView(msgspec.Struct, frozen=True):
     ledgers: dict[str, str]
     declined: dict[str, list[str]]
     untried: int
+    counted: str | None
     boards: dict[str, str]
     outcomes: list[OutcomeView]
 

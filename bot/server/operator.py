@@ -13,9 +13,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.errors import OUTAGE
 from bot.evaluation.finding import counted
 from bot.pages.addresses import row_page
 from bot.publishing.layout import commit_url, request_url, target_url
+from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.reporting.escape import visible
 from bot.server.access import read_body, refuse_change, who_may
 from bot.server.answers import (
@@ -39,6 +41,7 @@ LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
 CAUSES = 20  # of failures, for each watch
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
+TRIED = "This is tried in a pass that begins now."
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
 STATUSES = ("accepted", "rejected", "unread")
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
@@ -79,7 +82,7 @@ class OperatorRoutes:
     def _page(self, template: str, path: str, **values: Any) -> bytes:
         return operator_page(template, path, now=moment(self.views.clock()), **values)
 
-    def _watches(self, _: Request) -> bytes:
+    def _watches(self, request: Request) -> bytes:
         watches = self.views.overview()[1]
         causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
         running, plans = list(self._running(watches)), self._waiting(watches)
@@ -92,7 +95,8 @@ class OperatorRoutes:
             sentences=[*self._situation(watches, causes), *running],
             running=running,
             ledgers=[line for watch in watches for line in watch.ledgers.values()],
-            plans=plans[0] if len(plans) == 1 else "plans",
+            plans=plans[0][0] if len(plans) == 1 else "plans",
+            note=TRIED if request.query_params.get("tried") else "",
             may=who_may(self.token, self.bound_to),
             link=target_url,
             commit_url=commit_url,
@@ -102,10 +106,10 @@ class OperatorRoutes:
             referrer="same-origin",
         )
 
-    def _waiting(self, watches: Sequence[WatchView]) -> list[str]:
-        """The addresses of the plans that wait for a person."""
+    def _waiting(self, watches: Sequence[WatchView]) -> list[tuple[str, Plan]]:
+        """The plans that wait for a person, each with the address of its page."""
         held = [(one.name, plan) for one in watches for plan in self.views.store.held_plans(one.name) if plan.waits]
-        return [f"plans/{quote(name)}/{plan.digest}" for name, plan in held]
+        return [(f"plans/{quote(name)}/{plan.digest}", plan.plan) for name, plan in held]
 
     def _running(self, watches: Sequence[WatchView]) -> Iterator[str]:
         """What runs for a while, in sentences."""
@@ -116,9 +120,11 @@ class OperatorRoutes:
 
     def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[FailureCause]]) -> Iterator[str]:
         """How things stand, in sentences: what waits for a person, what fails and when it is tried again."""
-        plans = len(self._waiting(watches))
+        plans = self._waiting(watches)
         if plans:
-            yield f"{counted_words(plans, 'plan')} for you."
+            one = plans[0][1] if len(plans) == 1 else None
+            effect = f" {effect_of(one).capitalize()}{cause_of(one)}." if one else ""
+            yield f"{counted_words(len(plans), 'plan')} for you.{effect}"
         for watch in watches:
             if watch.failure:
                 yield f"{watch.name}: {watch.failure.rstrip('.')}."
@@ -129,9 +135,11 @@ class OperatorRoutes:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
                 below = f" {others} below." if len(causes[watch.name]) > 1 else ""
                 noun = cause.kind if cause.kind in NOUNS else "thing"
-                since, due = (shown_time(one, self.views.clock()) for one in (cause.since, cause.due))
-                reason = cause.reason.rstrip(".") or "something failed"
-                yield f"Since {since}: {reason}; {counted_words(cause.count, noun)}; next try {due}.{below}"
+                now, reason = self.views.clock(), cause.reason.rstrip(".") or "something failed"
+                since, due = shown_time(cause.since, now), shown_time(cause.due, now) if cause.due > now else "now"
+                # What a service refuses needs a person; its outage does not.
+                calm = " An outage needs nothing from you." if OUTAGE in reason else ""
+                yield f"Since {since}: {reason}; {counted_words(cause.count, noun)}; next try {due}.{calm}{below}"
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)
@@ -155,7 +163,7 @@ class OperatorRoutes:
             causes=[one for one in causes if (one.reason == cause if cause else not after)],
             cause=cause,
             clock_of=moment,
-            note="It is tried now." if request.query_params.get("tried") else "",
+            note=TRIED if request.query_params.get("tried") else "",
             may=who_may(self.token, self.bound_to),
             link_of=self._link_of,
             next=address_of("items", watch=watch, state=state, cause=cause, after=last.id) if last else "",
@@ -272,7 +280,7 @@ class OperatorRoutes:
             return fields
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
         if "cause" in fields:
-            return await self._try_cause(fields["cause"])
+            return await self._try_cause(fields["cause"], fields.get("state", ""))
         if self.views.watch(watch) is None or place is None or not await run_in_threadpool(self._retry, watch, place):
             text = "This does not wait any more, or it waits for an approval."
             return self._message("items/try", 404, "Not there", text)
@@ -289,7 +297,7 @@ class OperatorRoutes:
         decide = {"approve": store.approve_plan, "decline": store.decline_plan}.get(answer)
         if decide is None or self.views.watch(watch) is None or not await run_in_threadpool(decide, watch, digest):
             return self._message("plans/answer", 404, "Not there", "This plan does not wait any more.")
-        said = [("held", f"plan {digest}", f"{answer}d on the operator's page")]
+        said = [(f"{answer}d", f"plan {digest}", "answered on the operator's page")]
         await run_in_threadpool(store.add_outcomes, watch, said)
         self.hint(watch)
         return RedirectResponse("../plans", 303)
@@ -306,8 +314,11 @@ class OperatorRoutes:
         refused = refuse_change(request, self.token, self.bound_to, fields.get("token"))
         return fields if refused is None else self._refusal(refused.status_code)
 
-    async def _try_cause(self, text: str) -> Response:
-        """Let all items that fail for one reason be tried; `text` is the watch, a space and the reason."""
+    async def _try_cause(self, text: str, state: str) -> Response:
+        """Let all items that fail for one reason be tried; `text` is the watch, a space and the reason.
+
+        `state` names the list of items that the form stands above, "" on the first page.
+        """
         name, _, reason = text.partition(" ")
         store = self.views.store
         if self.views.watch(name) is None or not await run_in_threadpool(
@@ -315,7 +326,8 @@ class OperatorRoutes:
         ):
             return self._message("items/try", 404, "Not there", "Nothing fails for this reason any more.")
         self.hint(name)
-        return RedirectResponse("../", 303)
+        page = "../" + (address_of("items", watch=name, state=state, tried="1") if state else "?tried=1")
+        return RedirectResponse(page, 303)
 
     def _retry(self, watch: str, place: ItemPlace) -> bool:
         return self.views.store.retry_item(watch, place, self.views.clock())

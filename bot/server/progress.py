@@ -80,7 +80,8 @@ def running_imports(store: Store, now: float) -> Iterator[str]:
         what, done, total, began, last = json.loads(text)
         if 0 <= now - last < FORGOTTEN:
             left = f"; {duration((total - done) * (last - began) / done)} left" if done and last > began else ""
-            yield f"An import into {to} has {what} {done:,} of {total:,}{left}."
+            noun = "files" if what == "read" else "rows"
+            yield f"An import into {to} has {what} {done:,} of {total:,} {noun}{left}."
 
 
 def shown_time(moment: float, now: float) -> str:

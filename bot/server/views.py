@@ -80,6 +80,7 @@ class Views:
             ledgers=dict(health.get("ledgers", {})),
             declined=dict(health.get("declined", {})),
             untried=health.get("untried", 0),
+            counted=_iso(health.get("counted")),
             boards=self.boards.names(watch),
             outcomes=[OutcomeView(**row) for row in store.outcomes(name)],
         )

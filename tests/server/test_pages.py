@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
+from bot.server.operator import TRIED
 from bot.server.progress import ImportNotes
 from bot.server.service import Service
 from bot.server.views import place_of
@@ -63,7 +64,7 @@ def test_watches_say_how_they_stand(web: TestClient) -> None:
     assert "Last push2026-03-31 22:31 UTC, 1 h ago" in text
     assert "2026-03-31 23:32 UTC at cccccccccccc" in text
     assert "Next check2026-03-31 23:33 UTC" in text
-    assert "4 files accepted 1 file rejected 8 files unread 1 waiting 8 failing 1 held" in text
+    assert "4 files accepted 1 file rejected 8 files unread 1 waiting for their turn 8 failing 1 held by a plan" in text
     assert "second.one" in text
     assert "board/open-llm/" in read(web, "/").links
 
@@ -133,15 +134,23 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
 
 def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> None:
     (plan,) = service.contexts.store.held_plans("open-llm")
-    fields = {"watch": "open-llm", "digest": plan.digest}
-    for answer, waits, approved in (("decline", False, False), ("approve", False, True)):
+    fields, rows = {"watch": "open-llm", "digest": plan.digest}, f"remove {len(HOSTILE)} rows"
+    page = f"/plans/open-llm/{plan.digest}"
+    assert f"Approve: {rows}" in read(web, page).text
+    for answer, approved, title, button in (
+        ("decline", False, "A declined plan", f"Approve after all: {rows}"),
+        ("approve", True, "An approved plan", ""),
+    ):
         done = web.post("/plans/answer", data={**fields, "answer": answer}, headers={"origin": LOCAL})
         (held,) = service.contexts.store.held_plans("open-llm")
         assert (done.status_code, done.headers["location"]) == (303, "../plans")
-        assert (held.waits, held.is_approved) == (waits, approved)
+        assert (held.waits, held.is_approved) == (False, approved)
         said = service.contexts.store.outcomes("open-llm")[0]
-        assert (said["subject"], said["text"]) == (f"plan {plan.digest}", f"{answer}d on the operator's page")
+        assert (said["outcome"], said["subject"]) == (f"{answer}d", f"plan {plan.digest}")
         assert f'href="plans/open-llm/{plan.digest}"' in web.get("/").text
+        shown = read(web, page).text
+        assert title in shown
+        assert button in shown
     for wrong in (
         {**fields, "answer": "x"},
         {**fields, "digest": "0" * 32, "answer": "approve"},
@@ -184,7 +193,10 @@ def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) ->
     assert "open-llm: 13 of 813 files are read" in text
     notes("read", 500, 2_000)
     store.set_cursor("", "import", f'["read", 500, 2000, {NOW - 600}, {NOW}]', notes.to)
-    assert "An import into hf://datasets/acme/new has read 500 of 2,000; about 30 minutes left." in read(web, "/").text
+    assert (
+        "An import into hf://datasets/acme/new has read 500 of 2,000 files; about 30 minutes left."
+        in read(web, "/").text
+    )
     notes("written", 2_000, 2_000)
     assert "An import into" not in read(web, "/").text
 
@@ -265,7 +277,7 @@ def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, servi
     assert (tried.due, tried.attempts) == (NOW, 1)
     assert settled.wait(30.0)
     assert worker.stop(30.0)
-    assert "It is tried now." in web.get("/items?tried=1").text
+    assert TRIED in web.get("/items?tried=1").text
 
 
 def test_a_held_or_unknown_item_is_not_tried(web: TestClient, service: Service) -> None:
@@ -337,6 +349,8 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     assert "1 more cause below." in text
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})
-    assert (answer.status_code, answer.headers["location"]) == (303, "../")
+    assert (answer.status_code, answer.headers["location"]) == (303, "../?tried=1")
+    assert TRIED in read(web, "/?tried=1").text
+    assert "next try now" in read(web, "/").text
     assert {one.due for one in store.all("open-llm") if one.reason == reason} == {NOW}
     assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404

@@ -110,7 +110,7 @@ def test_beyond_a_limit_only_new_rows_go_on(context: WatchContext, counts: dict[
     assert keys(one.admit(rows)) == {"added-0", "added-1", "unchanged-0"}
 
     large = {look.key for look in rows if look.planned.action in {"changed", "removed"}}
-    assert held(context) == dict.fromkeys(large, f"waits for the approval of plan {plan.digest}")
+    assert held(context) == dict.fromkeys(large, f"held by plan {plan.digest}")
     assert context.store.plan("tiny", TARGET) == (plan.digest, False, msgspec.json.encode(plan))
     assert plan_is_told(context)
     text = f"{said}; {allow(plan)}"

@@ -199,7 +199,7 @@ class Gate:
         store, name = self.context.store, self.context.name
         known = store.plan(name, self.target)
         with store.transaction():
-            store.hold([item for look in held for item in look.items], f"waits for the approval of plan {plan.digest}")
+            store.hold([item for look in held for item in look.items], f"held by plan {plan.digest}")
             store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
         said = self.report.outcomes
