@@ -38,6 +38,8 @@ is for whoever ran the evaluation. `leaderboard-bot rules ID` shows these pages 
 
 In the examples, `/results/x: 1` is the value at that [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901) of a file
 that is sound otherwise; a test holds that each example trips its rule and that what to use instead does not.
+*Use instead* shows what a run without the fault writes: measure again; a file that is edited to look so is the worse
+fault.
 """
 
 CATALOGUE = """\

@@ -20,13 +20,14 @@ from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
 from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of
+from bot.publishing.layout import target_url
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified
 
 
 class FieldPlace(NamedTuple):
-    """Where a score lies from the lowest to the highest of its column, where the middle one does, and what it beats.
+    """Where a score lies from the lowest to the highest of its column, where the middle one does, and whom it beats.
 
-    All in hundredths, rounded: small changes of others leave a row's page as it is.
+    `better` is of the other rows. All in hundredths, rounded: small changes of others leave a row's page as it is.
     """
 
     own: int
@@ -39,7 +40,9 @@ def _place(score: float, field: Sequence[float]) -> FieldPlace:
     middle = field[len(field) // 2]
     beaten = bisect_left(field, score)
     return FieldPlace(
-        round(100 * (score - low) / width), round(100 * (middle - low) / width), 100 * beaten // len(field)
+        round(100 * (score - low) / width),
+        round(100 * (middle - low) / width),
+        100 * beaten // max(1, len(field) - 1),
     )
 
 
@@ -138,6 +141,18 @@ class PageContent:
         return f"On {found.date}: {found.outcome}{f', {found.why}' if found.why else ''}."
 
     @cached_property
+    def source(self) -> str:
+        """The repository that the files of all rows are from, "" where there is none or not one."""
+        found = {file.source for row in self.board.rows for file in row.entry.evidence}
+        only = found.pop() if len(found) == 1 else ""
+        return only if "://" in only else ""
+
+    @property
+    def source_values(self) -> dict[str, str]:
+        """The same for a page that says where results are submitted, with its address."""
+        return {"source": self.source, "source_url": target_url(self.source) if self.source else ""}
+
+    @cached_property
     def records(self) -> list[Record]:
         """The rows of the CSV and of the JSON."""
         return records(self.board, self.facts or None, self.verified or None)
@@ -190,6 +205,7 @@ class PageContent:
             self.names[entry.key], entry, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
+            self.source,
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

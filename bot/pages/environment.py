@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -36,6 +37,7 @@ def templates() -> Environment:
         finalize=_shown,
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
+    environment.filters |= {"cite_key": cite_key, "tex": tex}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "asset_name": asset_name}
     return environment
 
@@ -59,6 +61,16 @@ def raw(value: float | None) -> str:
 def full(value: float | None) -> str:
     """A number for programs: the shortest text that gives the same double."""
     return "" if value is None else repr(value)
+
+
+def cite_key(name: str) -> str:
+    """A name as a key of BibTeX, such as `org-model-1234567-bfloat16`."""
+    return re.sub(r"[^0-9A-Za-z.]+", "-", name).strip("-") or "row"
+
+
+def tex(text: str) -> str:
+    """A text for LaTeX, where these signs have a meaning."""
+    return re.sub(r"([_&%#${}])", r"\\\1", text)
 
 
 @cache

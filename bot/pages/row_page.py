@@ -120,6 +120,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
         changes=content.changes_by_key.get(entry.key, []),
         place=target_url(content.target) if content.target else "",
+        **content.source_values,
     )
 
 

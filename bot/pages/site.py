@@ -78,6 +78,7 @@ def about_page(content: PageContent) -> bytes:
         is_daily=bool(content.days),
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],
         target_url=target_url(content.target) if content.target else "",
+        **content.source_values,
     )
 
 

@@ -88,9 +88,9 @@ def with_file(facts: ModelFacts, params: int | None) -> ModelFacts:
 
 
 def billions(params: int) -> str:
-    """A number of parameters in billions, for people: `70`, `7.2`, `0.093`."""
+    """A number of parameters in billions, for people, to three digits: `70`, `7.24`, `0.0931`."""
     size = params / 1e9
-    return f"{size:.0f}" if size >= 10 else f"{size:.1f}" if size >= 1 else f"{size:.2g}"
+    return f"{size:.0f}" if size >= 1000 else f"{size:.3g}"
 
 
 def fact_columns(facts: ModelFacts) -> Mapping[str, Any]:

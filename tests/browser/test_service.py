@@ -9,6 +9,7 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.compare_page import sentence, titles_of
 from bot.publishing.compared_rows import compared_rows
 from bot.reporting.comparison import sentence_of
+from bot.server.operator import TRIED
 from bot.server.service import Service
 from bot.service.store.items import Mark
 from tests.browser.conftest import HERE, Opener
@@ -84,7 +85,7 @@ def test_an_item_is_tried_by_the_keyboard_alone(watch: Opener, service: Service)
             break
     page.keyboard.press("Enter")
     page.wait_for_url("**/items?*tried=1")
-    assert "It is tried now." in page.inner_text("main")
+    assert TRIED in page.inner_text("main")
     assert item(service, "sweep").due == NOW
 
 
@@ -112,7 +113,8 @@ def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, servi
     page.goto(page.url.removesuffix("plans"))
     page.click("button:has-text('Try all') >> nth=0")
     page.wait_for_load_state()
-    assert page.url.endswith("/")
+    assert page.url.endswith("/?tried=1")
+    assert TRIED in page.inner_text("main")
     assert all(one.due <= NOW for one in store.all("open-llm") if one.kind == "row")
 
 
@@ -125,7 +127,7 @@ def test_without_script_everything_is_there(watch: Opener, service: Service) -> 
     watched = watch("service", java_script_enabled=False)
     page = watched.open("items?state=failing")
     page.click('[aria-label="Try now: sweep without script"]')
-    assert "It is tried now." in page.inner_text("main")
+    assert TRIED in page.inner_text("main")
     page = watched.open("submissions")
     page.fill("[name=q]", "harrier")
     page.select_option("[name=status]", "rejected")

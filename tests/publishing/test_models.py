@@ -25,7 +25,15 @@ def test_tags_say_licence_base_and_how_it_was_made() -> None:
 
 @pytest.mark.parametrize(
     ("params", "shown"),
-    [(93_069_280, "0.093"), (1_710_000_000, "1.7"), (9_960_000_000, "10.0"), (70_600_000_000, "71")],
+    [
+        (93_069_280, "0.0931"),
+        (1_710_000_000, "1.71"),
+        (9_960_000_000, "9.96"),
+        (10_159_000_000, "10.2"),
+        (70_600_000_000, "70.6"),
+        (70_000_000_000, "70"),
+        (1_040_000_000_000, "1040"),
+    ],
 )
 def test_sizes_are_in_billions(params: int, shown: str) -> None:
     assert billions(params) == shown

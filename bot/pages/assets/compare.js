@@ -42,7 +42,7 @@
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
     if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}: more than chance leaves.${rest}`;
-    const least = whole.error ? `; less than ${points(SEEN * whole.error)} points could not have shown` : "";
+    const least = whole.error ? `; a difference below ${points(SEEN * whole.error)} points would often stay unseen` : "";
     const result = Number(off) ? `${second} is ${off} ± ${half(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
   };
