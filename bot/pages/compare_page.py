@@ -35,9 +35,10 @@ NOTHING: Score = (None, None)
 NOT_COMPARED: dict[str, Any] = {"sentences": (), "figures": (), "tables": ()}
 MOST = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
+NEAR = 3  # rows above one and below it that it is compared with
 SCORES = (
-    "Differences to the first row with half of their 95 % intervals; the verdict on a task allows for the number of "
-    "tasks (Holm)."
+    "Differences to the first row, ± half of the 95 % interval. The verdicts allow for the number of tasks (by the "
+    "method of Holm)."
 )
 # On what two measurements must agree for their difference to be one of the models.
 AXES = (
@@ -47,7 +48,14 @@ AXES = (
 
 def compare_page(content: PageContent) -> bytes:
     """The page; which rows are compared stands in its address."""
-    nothing: dict[str, Any] = {"asked": (), "offered": (), "status": "", "is_live": False, "begin": _begin(content)}
+    nothing: dict[str, Any] = {
+        "asked": (),
+        "offered": (),
+        "status": "",
+        "is_live": False,
+        "near": (),
+        "begin": _begin(content),
+    }
     return content.page("compare.html", "compare.html", **nothing, **NOT_COMPARED)
 
 
@@ -55,6 +63,13 @@ def _begin(content: PageContent) -> list[tuple[str, str, BoardRow, str]]:
     """The first rows of the board, with which a reader may begin: name, title, row, and the sentence about it."""
     titles, rows = titles_of(content), list(content.rows.items())[:FIRST]
     return [(name, titles[name], row, content.rank_sentence(row)) for name, row in rows if row.rank is not None]
+
+
+def _near(titles: Mapping[str, str], content: PageContent, name: str) -> list[tuple[str, str]]:
+    """The ranked rows beside one on the board, with their titles."""
+    place = list(content.rows).index(name)
+    rows = list(content.rows.items())[max(0, place - NEAR) : place + NEAR + 1]
+    return [(other, titles[other]) for other, row in rows if other != name and row.rank is not None]
 
 
 def compare_data(content: PageContent) -> bytes:
@@ -206,6 +221,7 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
         "offered": list(titles.items())[:OFFERED],
         "status": " ".join(_status(wanted, found, chosen)),
         "is_live": True,
+        "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
         "begin": _begin(content),
         **(_compared(content, [titles[name] for name in chosen], chosen) if len(chosen) > 1 else NOT_COMPARED),
     }
@@ -229,7 +245,13 @@ def _status(wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Seq
             yield f"No row has “{visible(text)}” in its name."
         elif others:
             yield f"“{visible(text)}” is in {others + 1} names; the best of these rows is taken."
-    yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else "Choose two rows or more."
+    yield (
+        f"{len(chosen)} rows are compared."
+        if len(chosen) > 1
+        else "Choose a second row."
+        if chosen
+        else "Choose two rows or more."
+    )
 
 
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
@@ -246,7 +268,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
         "sentences": [sentence(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
         "figures": [
             differences(
-                f"{name} less {shown[0]}",
+                f"{name} minus {shown[0]}",
                 [
                     (title, by_task[task].contrast.difference, _half(by_task[task]))
                     for task, title in tasks.items()
@@ -307,7 +329,7 @@ def _score_table(
         )
         for place, (task, title) in enumerate(tasks.items())
     ]
-    return CompareTable(SCORES, ("Score", *shown, *(f"{name} less {shown[0]}" for name in shown[1:])), tuple(lines))
+    return CompareTable(SCORES, ("Score", *shown, *(f"{name} minus {shown[0]}" for name in shown[1:])), tuple(lines))
 
 
 def _difference(task: ComparedTask | None) -> Cell:

@@ -239,6 +239,22 @@ def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
     assert "org-5/model-012" in page.locator("#found .lead").inner_text()
 
 
+def test_a_single_row_is_offered_the_rows_beside_it(watch: Opener) -> None:
+    content = site_of(generated(200)).content
+    name = list(content.rows)[4]
+    made = found(compare_live(content, [name]))
+    beside = [link for link in made.links if link.startswith("compare.html?rows=")][:6]
+    page = watch("generated").open(f"compare.html?rows={name}")
+    links = page.locator("#found p a")
+    assert page.inner_text("#status") == "Choose a second row."
+    assert [link.partition(",")[2] for link in beside] == [
+        one.replace("%2F", "/")
+        for one in links.evaluate_all("all => all.map(link => link.getAttribute('href').split(',')[1])")
+    ]
+    links.nth(5).click()
+    page.wait_for_selector("#found .lead")
+
+
 def test_the_heads_the_name_and_the_average_stay_in_sight(watch: Opener) -> None:
     page = watch("generated", width=360).open("index.html")
     first = page.locator("#board tbody tr >> nth=0").locator("td").nth(1).bounding_box()

@@ -3,7 +3,7 @@
 (() => {
   const { $, make, read, write, compare, SEEN } = globalThis.page;
   const OFFERED = 2000; // names that the fields offer
-  const SCORES = "Differences to the first row with half of their 95 % intervals; the verdict on a task allows for the number of tasks (Holm).";
+  const SCORES = "Differences to the first row, ± half of the 95 % interval. The verdicts allow for the number of tasks (by the method of Holm).";
   const { names, titles: shown, rows, tasks, ids, axes, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
@@ -118,6 +118,13 @@
     made.append(make("figcaption", title), svg, details);
     return made;
   };
+  const near = (name) => { // the three ranked rows above it and below it
+    const place = names.indexOf(name);
+    const found = make("p", "The rows beside it: ");
+    names.slice(Math.max(0, place - 3), place + 4).filter((other) => other !== name && byName.get(other).average !== null)
+      .forEach((other, i) => found.append(i ? ", " : "", make("a", titleOf(other), { href: `compare.html?rows=${encodeURIComponent(name)},${encodeURIComponent(other)}` })));
+    return found;
+  };
   const show = () => {
     const asked = (read().get("rows") || "").split(",").map((text) => text.trim()).filter(Boolean).slice(0, 4);
     const found = asked.map(find);
@@ -127,8 +134,8 @@
       if (!name) return [`No row has “${asked[i]}” in its name.`];
       return others ? [`“${asked[i]}” is in ${others + 1} names; the best of these rows is taken.`] : [];
     });
-    $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : "Choose two rows or more."].join(" ");
-    $("found").replaceChildren();
+    $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
+    $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
     if ($("begin")) $("begin").hidden = chosen.length > 1;
     if (chosen.length < 2) return;
     const picked = chosen.map((name) => byName.get(name));
@@ -149,9 +156,9 @@
       ...pairs.map((tests) => difference(tests[i])),
     ]));
     const figures = make("div", "", { class: "figures" });
-    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} less ${heads[0]}`, tests)));
+    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, tests)));
     const beside = make("div", "", { class: "beside" });
-    beside.append(figures, table(SCORES, ["Score", ...heads, ...heads.slice(1).map((title) => `${title} less ${heads[0]}`)], lines));
+    beside.append(figures, table(SCORES, ["Score", ...heads, ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`)], lines));
     $("found").append(
       ...compared.map((one, i) => make("p", sentence(heads[0], heads[i + 1], one), { class: "lead" })),
       table(caption, ["Circumstance", ...heads], differ),
