@@ -222,7 +222,7 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
         "status": " ".join(_status(wanted, found, chosen)),
         "is_live": True,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
-        "begin": _begin(content),
+        "begin": () if chosen else _begin(content),
         **(_compared(content, [titles[name] for name in chosen], chosen) if len(chosen) > 1 else NOT_COMPARED),
     }
     return content.page("compare.html", "compare.html", **values)

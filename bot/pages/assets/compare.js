@@ -120,7 +120,7 @@
   };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
-    const found = make("p", "The rows beside it: ");
+    const found = make("p", "Compare it with one beside it on the board: ");
     names.slice(Math.max(0, place - 3), place + 4).filter((other) => other !== name && byName.get(other).average !== null)
       .forEach((other, i) => found.append(i ? ", " : "", make("a", titleOf(other), { href: `compare.html?rows=${encodeURIComponent(name)},${encodeURIComponent(other)}` })));
     return found;
@@ -136,7 +136,7 @@
     });
     $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
-    if ($("begin")) $("begin").hidden = chosen.length > 1;
+    if ($("begin")) $("begin").hidden = chosen.length > 0;
     if (chosen.length < 2) return;
     const picked = chosen.map((name) => byName.get(name));
     const short = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
