@@ -48,15 +48,8 @@ AXES = (
 
 def compare_page(content: PageContent) -> bytes:
     """The page; which rows are compared stands in its address."""
-    nothing: dict[str, Any] = {
-        "asked": (),
-        "offered": (),
-        "status": "",
-        "is_live": False,
-        "near": (),
-        "begin": _begin(content),
-    }
-    return content.page("compare.html", "compare.html", **nothing, **NOT_COMPARED)
+    nothing: dict[str, Any] = {"asked": (), "offered": (), "near": (), "status": "", "is_live": False}
+    return content.page("compare.html", "compare.html", begin=_begin(content), **nothing, **NOT_COMPARED)
 
 
 def _begin(content: PageContent) -> list[tuple[str, str, BoardRow, str]]:
@@ -245,13 +238,8 @@ def _status(wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Seq
             yield f"No row has “{visible(text)}” in its name."
         elif others:
             yield f"“{visible(text)}” is in {others + 1} names; the best of these rows is taken."
-    yield (
-        f"{len(chosen)} rows are compared."
-        if len(chosen) > 1
-        else "Choose a second row."
-        if chosen
-        else "Choose two rows or more."
-    )
+    few = "Choose a second row." if chosen else "Choose two rows or more."
+    yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else few
 
 
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
