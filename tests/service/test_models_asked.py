@@ -87,7 +87,7 @@ def test_size_licence_and_type_come_from_the_hub_and_what_the_file_states_first(
         ("mit", "fine-tuned", "acme/root", today)
     }
     page = web.get(f"/board/tiny/rows/{MODELS[0]}/{revision_of(MODELS[0])[:7]}-bfloat16.html").text
-    assert "7.2 billion parameters" in page
+    assert "7.24 billion parameters" in page
     assert f"mit; fine-tuned from acme/root (as the Hub said on {today})" in page
     kept = known_models(story.contexts.store, "tiny")
 
