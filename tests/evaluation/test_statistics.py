@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import inf
 
 import pytest
 from scipy import stats
@@ -24,6 +25,7 @@ from bot.evaluation.statistics import (
     smallest,
     t_p,
     t_quantile,
+    t_test,
     tango,
     wilson,
 )
@@ -139,6 +141,17 @@ def test_clusters_widen_the_error() -> None:
     assert clustered([(sum(one), len(one)) for one in clusters]).stderr == pytest.approx(
         (paired_t(flat).stderr or 0) * 8**0.5, rel=0.02
     )
+
+
+def test_one_cluster_says_nothing_of_its_error_and_two_do() -> None:
+    alone = clustered([(3.0, 4)])
+    assert (alone.difference, alone.stderr, alone.p, alone.interval(LEVEL)) == (0.75, None, None, (-inf, inf))
+    assert clustered([(3.0, 4), (1.0, 4)]).stderr == pytest.approx(0.25)
+
+
+def test_a_difference_without_any_error_has_no_p() -> None:
+    found = t_test(0.5, 0.0, 5)
+    assert (found.p, found.interval(LEVEL)) == (None, (0.5, 0.5))
 
 
 def test_independent_means_are_a_z_test() -> None:
