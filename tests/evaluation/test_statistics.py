@@ -22,6 +22,7 @@ from bot.evaluation.statistics import (
     mean_of,
     newcombe,
     paired_exact,
+    scaled,
     smallest,
     t_p,
     t_quantile,
@@ -152,6 +153,31 @@ def test_one_cluster_says_nothing_of_its_error_and_two_do() -> None:
 def test_a_difference_without_any_error_has_no_p() -> None:
     found = t_test(0.5, 0.0, 5)
     assert (found.p, found.interval(LEVEL)) == (None, (0.5, 0.5))
+
+
+@pytest.mark.parametrize(("first", "second"), [((40, 100), (55, 80)), ((1, 2), (3, 5)), ((0, 1), (7, 9))])
+def test_independent_counts_have_the_error_of_their_zeros_and_ones(
+    first: tuple[int, int], second: tuple[int, int]
+) -> None:
+    answers = [[1.0] * right + [0.0] * (asked - right) for right, asked in (first, second)]
+    errors = [stats.sem(one) if len(one) > 1 else 0.0 for one in answers]
+    found = independent_counts(first, second)
+    table = [[first[0], first[1] - first[0]], [second[0], second[1] - second[0]]]
+    assert found.stderr == pytest.approx((errors[0] ** 2 + errors[1] ** 2) ** 0.5, **NEAR)
+    assert found.p == pytest.approx(stats.fisher_exact(table).pvalue, **NEAR)
+    assert found.step == pytest.approx(1 / max(first[1], second[1]))
+    expected = confint_proportions_2indep(*second, *first, method="newcomb", compare="diff", alpha=0.01)
+    assert found.interval(0.01) == pytest.approx(expected, **NEAR)
+
+
+def test_a_contrast_in_another_unit_has_all_of_it_in_that_unit() -> None:
+    found = independent_counts((40, 100), (55, 80))
+    points = scaled(found, 100.0)
+    low, high = found.interval(LEVEL)
+    assert points.interval(LEVEL) == pytest.approx((100 * low, 100 * high))
+    assert (points.p, points.difference) == (found.p, pytest.approx(100 * found.difference))
+    assert (points.stderr, points.step) == (pytest.approx(100 * (found.stderr or 0.0)), pytest.approx(100 / 100))
+    assert scaled(Contrast(1.0, None, None, found.interval), 2.0).stderr is None
 
 
 def test_independent_means_are_a_z_test() -> None:
