@@ -95,7 +95,9 @@ class OperatorRoutes:
             sentences=[*self._situation(watches, causes), *running],
             running=running,
             ledgers=[line for watch in watches for line in watch.ledgers.values()],
-            plans=plans[0][0] if len(plans) == 1 else "plans",
+            plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
+            asked={name for name, _ in plans},
+            calm={name for name, some in causes.items() if _is_calm(some)},
             note=TRIED if request.query_params.get("tried") else "",
             may=who_may(self.token, self.bound_to),
             link=target_url,
@@ -107,9 +109,9 @@ class OperatorRoutes:
         )
 
     def _waiting(self, watches: Sequence[WatchView]) -> list[tuple[str, Plan]]:
-        """The plans that wait for a person, each with the address of its page."""
+        """The plans that wait for a person, each with the name of its watch."""
         held = [(one.name, plan) for one in watches for plan in self.views.store.held_plans(one.name) if plan.waits]
-        return [(f"plans/{quote(name)}/{plan.digest}", plan.plan) for name, plan in held]
+        return [(name, plan.plan) for name, plan in held]
 
     def _running(self, watches: Sequence[WatchView]) -> Iterator[str]:
         """What runs for a while, in sentences."""
@@ -137,8 +139,7 @@ class OperatorRoutes:
                 noun = cause.kind if cause.kind in NOUNS else "thing"
                 now, reason = self.views.clock(), cause.reason.rstrip(".") or "something failed"
                 since, due = shown_time(cause.since, now), shown_time(cause.due, now) if cause.due > now else "now"
-                # What a service refuses needs a person; its outage does not.
-                calm = " An outage needs nothing from you." if OUTAGE in reason else ""
+                calm = " An outage needs nothing from you." if _is_calm([cause]) else ""
                 yield f"Since {since}: {reason}; {counted_words(cause.count, noun)}; next try {due}.{calm}{below}"
 
     def _items(self, request: Request) -> bytes | None:
@@ -162,6 +163,7 @@ class OperatorRoutes:
             items=found[:PAGE],
             causes=[one for one in causes if (one.reason == cause if cause else not after)],
             cause=cause,
+            is_calm=_is_calm(causes),
             clock_of=moment,
             note=TRIED if request.query_params.get("tried") else "",
             may=who_may(self.token, self.bound_to),
@@ -337,3 +339,8 @@ class OperatorRoutes:
 
     def _message(self, path: str, status: int, title: str, text: str) -> Response:
         return Response(self._page("message.html", path, title=title, text=text), status, media_type=HTML)
+
+
+def _is_calm(causes: Sequence[FailureCause]) -> bool:
+    """Tell whether services are away, and that is all: what a service refuses needs a person, its outage does not."""
+    return bool(causes) and all(OUTAGE in cause.reason for cause in causes)

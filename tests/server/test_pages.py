@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
+from bot.errors import OUTAGE
 from bot.server.operator import TRIED
 from bot.server.progress import ImportNotes
 from bot.server.service import Service
@@ -151,6 +152,7 @@ def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> No
         shown = read(web, page).text
         assert title in shown
         assert button in shown
+        assert ("afterwards" in shown) == approved
     for wrong in (
         {**fields, "answer": "x"},
         {**fields, "digest": "0" * 32, "answer": "approve"},
@@ -199,6 +201,17 @@ def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) ->
     )
     notes("written", 2_000, 2_000)
     assert "An import into" not in read(web, "/").text
+
+
+def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) -> None:
+    store, state = service.contexts.store, service.states["second.one"]
+    state.settled = state.moved = NOW - 60
+    store.mark("second.one", [Mark("row", "open-llm-v2/x/y", TARGET)], NOW)
+    store.fail(store.all("second.one")[0], f"the Hub {OUTAGE}: 503", NOW + 60)
+    text = read(web, "/").text
+    assert "An outage needs nothing from you." in text
+    assert "waits for a service" in text
+    assert text.count("says what to repair") == text.count("needs attention") == 1  # the other watch
 
 
 @pytest.mark.parametrize("host", ["[", "[::1", "x:y", ""])
