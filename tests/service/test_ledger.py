@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.service.publish.ledger import stored_ledger
 from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
 from tests.service.stories import Story
 from tests.service.table_stories import TableStory, said
@@ -80,6 +81,20 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
     story.lose_state()
     assert ledger(settle(story)) == line
     story.contexts.store.close()
+
+
+@pytest.mark.parametrize(("answer", "where"), [("decline", "12 on main, 0 open, 0 held"), ("approve", "")])
+def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, answer: str, where: str) -> None:
+    story = board(hub, tmp_path, "commit")
+    store, to = story.contexts.store, "hf://datasets/acme/contents"
+    hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(ROWS)}, "Clean")
+    digest = digest_in(held(settle(story)))
+    assert stored_ledger(store, "tiny", to)["line"].startswith("12 accepted: 0 on main, 0 open, 12 held")
+    assert {"approve": store.approve_plan, "decline": store.decline_plan}[answer]("tiny", digest)
+    story.settle()  # as the service does, which counts when it must
+
+    assert stored_ledger(store, "tiny", to)["line"].startswith(f"{12 if where else 0} accepted: {where}")
+    store.close()
 
 
 def test_a_row_that_cannot_be_written_is_unexplained_with_its_reason(hub: Hub, tmp_path: Path) -> None:

@@ -99,6 +99,8 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
         with self.transaction():
             targets = self.values(select(plans.c.target).where(*named))
             self.run(answer.where(*named))
+            for target in targets:
+                self.set_cursor(watch, "ledger", None, target=target)  # its rows are elsewhere now: it is made anew
             if not is_approved:  # the text about it says so; that of an approved plan follows when it is carried out
                 self.mark(watch, [Mark("plan", "", target) for target in targets], time.time())
         return bool(targets)
