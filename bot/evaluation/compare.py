@@ -7,10 +7,10 @@ the average stands outside of that family. What differed in the measuring is nam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import fsum, isclose, isfinite, sqrt
 from typing import Literal, TypeAlias
@@ -65,7 +65,7 @@ class MeasuredTask:
 
     `points` is what one of the unit is in percentage points, 0 where the number is no share. `counts` are right answers
     and questions, None if the number is no plain share; `span` is what a share of 1 is in the number's unit. Where the
-    number is a mean of its leaves, `weigh` gives what 1 of each is worth in it; None where samples cannot give it.
+    number is a mean of its leaves, `weights` are what 1 of each is worth in it; None where samples cannot give it.
     """
 
     id: str
@@ -77,7 +77,7 @@ class MeasuredTask:
     counts: tuple[int, int] | None = None
     span: float = 1.0
     samples: int | None = None
-    weigh: Callable[[], tuple[float, ...] | None] = tuple  # few comparisons need it
+    weights: tuple[float, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +202,15 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
     if why:
         bare = independent(*values, (0.0, 0.0))
         return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
-    weights = first.weigh() if pairs is not None else None
-    pairs = None if weights is None or weights != second.weigh() else pairs
-    contrast, method = _contrast(first, second, pairs, weights or ())
+    pairs = None if first.weights is None or first.weights != second.weights else pairs
+    contrast, method = _contrast(first, second, pairs)
     return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", "", pairs, unpaired)
 
 
-def _contrast(
-    first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None, weights: tuple[float, ...]
-) -> tuple[Contrast, Method]:
-    if pairs is not None and weights:
-        leaves = zip(pairs.parts, weights, strict=True)
-        return mean_of([scaled(part, weight * len(weights)) for part, weight in leaves]), pairs.method
+def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:
+    if pairs is not None and first.weights:
+        leaves = zip(pairs.parts, first.weights, strict=True)
+        return mean_of([scaled(part, weight * len(first.weights)) for part, weight in leaves]), pairs.method
     if pairs is not None:
         return scaled(pairs.contrast, first.span), pairs.method
     if first.counts and second.counts and first.span == second.span:
@@ -417,7 +414,7 @@ def _task_of(
     stderr = None if None in numbers else sqrt(fsum((one or 0.0) ** 2 for one in numbers)) / len(keys)
     weights = (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
     mean = fsum(values) / len(keys)
-    return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weigh=lambda: weights)
+    return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
 
 
 def _counts(value: float, stderr: float | None, samples: int | None, *, is_proportion: bool) -> tuple[int, int] | None:
@@ -498,8 +495,8 @@ def _of_score(task: TaskScore) -> MeasuredTask:
     counts, span = _counts_of(task.leaves[0]) if len(task.leaves) == 1 else (None, 1.0)
     sizes = [leaf.samples or 0 for leaf in task.leaves]
     samples = sum(sizes) if all(sizes) else None
-    weigh = partial(_weights, task)
-    return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples, weigh)
+    score, weights = task.score or 0.0, _weights(task)
+    return MeasuredTask(task.id, score, task.stderr, metric, 1.0, leaves, counts, span, samples, weights)
 
 
 @lru_cache(maxsize=1_000)

@@ -139,7 +139,11 @@ class OperatorRoutes:
                 noun = cause.kind if cause.kind in NOUNS else "thing"
                 now, reason = self.views.clock(), cause.reason.rstrip(".") or "something failed"
                 since, due = shown_time(cause.since, now), shown_time(cause.due, now) if cause.due > now else "now"
-                calm = " An outage needs nothing from you." if _is_calm([cause]) else ""
+                calm = (
+                    " An outage ends by itself; if it lasts, leaderboard-bot doctor says why."
+                    if _is_calm([cause])
+                    else ""
+                )
                 yield f"Since {since}: {reason}; {counted_words(cause.count, noun)}; next try {due}.{calm}{below}"
 
     def _items(self, request: Request) -> bytes | None:
@@ -163,7 +167,6 @@ class OperatorRoutes:
             items=found[:PAGE],
             causes=[one for one in causes if (one.reason == cause if cause else not after)],
             cause=cause,
-            is_calm=_is_calm(causes),
             clock_of=moment,
             note=TRIED if request.query_params.get("tried") else "",
             may=who_may(self.token, self.bound_to),
@@ -342,5 +345,5 @@ class OperatorRoutes:
 
 
 def _is_calm(causes: Sequence[FailureCause]) -> bool:
-    """Tell whether services are away, and that is all: what a service refuses needs a person, its outage does not."""
+    """Tell whether services cannot be reached, and that is all: an outage, or an address with a typo."""
     return bool(causes) and all(OUTAGE in cause.reason for cause in causes)

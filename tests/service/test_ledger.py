@@ -97,6 +97,21 @@ def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, ans
     store.close()
 
 
+def test_a_plan_that_stays_declined_is_counted_once(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(ROWS)}, "Clean")
+    digest = digest_in(held(settle(story)))
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/decline {digest}", "meg")
+    story.settle()
+    story.settle()
+    first = stored_ledger(story.contexts.store, "tiny", "hf://datasets/acme/contents")
+    story.settle()
+
+    assert first["line"].startswith("12 accepted: 12 on main, 0 open, 0 held")
+    assert stored_ledger(story.contexts.store, "tiny", "hf://datasets/acme/contents") == first
+    story.contexts.store.close()
+
+
 def test_a_row_that_cannot_be_written_is_unexplained_with_its_reason(hub: Hub, tmp_path: Path) -> None:
     story = TableStory(hub, tmp_path, form="commit", table=b"Model,Mean\nacme/zeus,1\n")
     story.push()

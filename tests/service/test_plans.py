@@ -249,7 +249,10 @@ def test_an_approval_outlives_the_state_that_is_lost_before_it_is_carried_out(hu
     assert rows_of(story) == 0
 
 
-@pytest.mark.parametrize(("meanwhile", "left"), [("nothing", 0), ("a row changes", 4), ("the maintainer leaves", 4)])
+@pytest.mark.parametrize(
+    ("meanwhile", "left"),
+    [("nothing", 0), ("a row changes", 4), ("the maintainer leaves", 4), ("a stranger writes the answer", 4)],
+)
 def test_what_is_left_of_an_approved_plan_outlives_a_lost_state(
     hub: Hub, tmp_path: Path, meanwhile: str, left: int
 ) -> None:
@@ -267,6 +270,10 @@ def test_what_is_left_of_an_approved_plan_outlives_a_lost_state(
     if meanwhile == "a row changes":
         entry = json.loads(dict(story.target.main.tree.files())[rows[4]].data)
         hub.push(story.target, {rows[4]: json.dumps({**entry, "average": 99.0}).encode()}, "By hand", user="ann")
+    elif meanwhile == "a stranger writes the answer":
+        [answer] = [one for one in discussion.comments("bot") if "is approved by this comment" in one]
+        discussion.events[:] = [one for one in discussion.events if "is approved by this comment" not in str(one)]
+        hub.comment(story.target, discussion, answer, "eve")
     elif meanwhile == "the maintainer leaves":
         story.maintainer = "zoe"
     story.settle()

@@ -131,7 +131,7 @@
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
-    const found = best ? ` Best average of these: ${text(best, 1)}, ${best.cells[2].textContent.trim()}; its page says what is not separable from it.` : "";
+    const found = best ? ` Best average of these: ${text(best, 1)}, ${best.cells[2].textContent.trim()}.` : "";
     $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${order}.${found}`;
   };
 

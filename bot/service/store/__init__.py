@@ -97,13 +97,15 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
         answer = plans.update().values(is_approved=is_approved, is_declined=not is_approved)
         named = (plans.c.watch == watch, plans.c.digest == digest)
         with self.transaction():
-            targets = self.values(select(plans.c.target).where(*named))
+            known = self.rows(select(plans.c.target, plans.c.is_approved, plans.c.is_declined).where(*named))
             self.run(answer.where(*named))
-            for target in targets:
-                self.set_cursor(watch, "ledger", None, target=target)  # its rows are elsewhere now: it is made anew
-            if not is_approved:  # the text about it says so; that of an approved plan follows when it is carried out
-                self.mark(watch, [Mark("plan", "", target) for target in targets], time.time())
-        return bool(targets)
+            for row in known:
+                if (row.is_approved, row.is_declined) == (is_approved, not is_approved):
+                    continue  # a declined plan is answered in every pass
+                self.set_cursor(watch, "ledger", None, target=row.target)  # its rows are elsewhere now
+                if not is_approved:  # the text about it says so; that of an approved one follows when it is carried out
+                    self.mark(watch, [Mark("plan", "", row.target)], time.time())
+        return bool(known)
 
     def is_plan_declined(self, watch: str, target: str) -> bool:
         """Tell whether a person declined the plan that is held at a target."""
