@@ -31,7 +31,7 @@ MOVED = ("already exists", "not a fast forward", "does not exist", "no commits b
 # How a 422 says that a rule keeps everybody, or us, from writing to a branch.
 RULES = ("rule violations", "protected branch", "approving review", "required status check")
 PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let the bot pass the rule'
-TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a sentence
+TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN where the bot is started"  # noqa: S105 - a sentence
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
 EMPTY = "make a first commit in it, for example a README"

@@ -63,7 +63,7 @@ from bot.platforms.writes import check_lease
 
 SERVICE = "the Hub"
 MAY_WRITE = "see whether the bot's account and its token may write there"
-TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN"  # noqa: S105 - a sentence
+TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN where the bot is started"  # noqa: S105 - a sentence
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
