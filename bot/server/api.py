@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -17,32 +17,16 @@ from bot.errors import BotError
 from bot.publishing.board import Board, records
 from bot.publishing.entry import Entry
 from bot.server.answers import answer_page, page_of
-from bot.server.boards import ShownBoard
-from bot.server.models import (
-    BoardView,
-    ItemList,
-    PlanList,
-    PlannedRowList,
-    RowList,
-    SubmissionList,
-    VerdictView,
-    WatchList,
-)
-from bot.server.views import Views, place_of
+from bot.server.views import VerdictView, Views, place_of
 from bot.service.store.items import STATES, ItemState
 
 JSON = "application/json"
 USUAL, MOST = 100, 1_000  # things in one answer
 MOST_ENTRIES = 100  # of which each may have 512 KB
+Answer = dict[str, Any]
 Make = Callable[[Request], Any]
 T = TypeVar("T")
 BASE = "/api/v1"
-
-
-class ApiError(msgspec.Struct, frozen=True):
-    """Why there is no answer."""
-
-    error: str
 
 
 STATUSES = ("accepted", "rejected", "unread")
@@ -74,52 +58,53 @@ class Api:
         }
         return [Route(path, _endpoint(make)) for path, make in makers.items()]
 
-    def _watches(self, _: Request) -> WatchList:
+    def _watches(self, _: Request) -> Answer:
         status, watches = self.views.overview()
-        return WatchList(status, watches, self.views.budgets())
+        return {"status": status, "watches": watches, "budgets": self.views.budgets()}
 
-    def _board(self, request: Request) -> BoardView | None:
+    def _board(self, request: Request) -> Answer | None:
         name = request.path_params["watch"]
         found = self.views.boards.board(name)
         if found is None:
             return None
         board = found.site.content.board
         rows, following = _cut(request, board.rows)
-        return BoardView(
-            watch=name,
-            target=found.target,
-            leaderboard=board.leaderboard.id,
-            head=found.kept.head,
-            count=len(board.rows),
-            rows=records(Board(board.leaderboard, tuple(rows)), found.site.content.facts or None),
-            next=following,
-        )
+        return {
+            "watch": name,
+            "target": found.target,
+            "leaderboard": board.leaderboard.id,
+            "head": found.kept.head,
+            "count": len(board.rows),
+            "rows": records(Board(board.leaderboard, tuple(rows)), found.site.content.facts or None),
+            "next": following,
+        }
 
-    def _rows(self, request: Request) -> RowList | None:
+    def _rows(self, request: Request) -> Answer | None:
         found = self.views.boards.board(request.path_params["watch"])
         if found is None:
             return None
         everything = found.site.content.board.rows
         rows, following = _cut(request, everything, MOST_ENTRIES)
-        return RowList(len(everything), [row.entry for row in rows], following)
+        return {"count": len(everything), "rows": [row.entry for row in rows], "next": following}
 
     def _row(self, request: Request) -> Entry | None:
         found = self.views.boards.board(request.path_params["watch"])
-        return _entry(found, request.path_params["key"]) if found else None
+        name = found.site.content.names.get(request.path_params["key"]) if found else None
+        return found.site.content.rows[name].entry if found and name else None
 
-    def _submissions(self, request: Request) -> SubmissionList | None:
+    def _submissions(self, request: Request) -> Answer | None:
         name, limit = request.path_params["watch"], _limit(request)
         if self.views.watch(name) is None:
             return None
         query, status = request.query_params, _one_of(request, "status", STATUSES)
         found = self.views.submissions(name, status, query.get("q", "")[:200], query.get("after", ""), limit + 1)
         last = found[limit - 1].path if len(found) > limit else ""
-        return SubmissionList(found[:limit], _next(request, after=last) if last else None)
+        return {"submissions": found[:limit], "next": _next(request, after=last) if last else None}
 
     def _verdict(self, request: Request) -> VerdictView | None:
         return self.views.verdict(request.path_params["watch"], request.path_params["path"])
 
-    def _items(self, request: Request) -> ItemList | None:
+    def _items(self, request: Request) -> Answer | None:
         name, limit = request.path_params["watch"], _limit(request)
         if self.views.watch(name) is None:
             return None
@@ -131,25 +116,20 @@ class Api:
             raise BadParameter("after must be a value of `next`")
         found = self.views.items(name, state, after, limit + 1)
         last = found[limit - 1].id if len(found) > limit else ""
-        return ItemList(found[:limit], _next(request, state=state, after=last) if last else None)
+        return {"items": found[:limit], "next": _next(request, state=state, after=last) if last else None}
 
-    def _plans(self, _: Request) -> PlanList:
-        return PlanList(self.views.plans())
+    def _plans(self, _: Request) -> Answer:
+        return {"plans": self.views.plans()}
 
-    def _plan(self, request: Request) -> PlannedRowList | None:
+    def _plan(self, request: Request) -> Answer | None:
         found = self.views.plan(request.path_params["watch"], request.path_params["digest"])
         if found is None:
             return None
         rows, following = _cut(request, found[1])
-        return PlannedRowList(found[0], list(rows), following)
+        return {"plan": found[0], "rows": rows, "next": following}
 
 
-def _entry(board: ShownBoard, key: str) -> Entry | None:
-    name = board.site.content.names.get(key)
-    return board.site.content.rows[name].entry if name else None
-
-
-def _cut(request: Request, everything: Sequence[T], most: int = MOST) -> tuple[Iterable[T], str | None]:
+def _cut(request: Request, everything: Sequence[T], most: int = MOST) -> tuple[Sequence[T], str | None]:
     """The part of a list that was asked for, and the query of the next part."""
     first, limit = _number(request, "first", 0, 10**9), min(most, _limit(request))
     end = first + limit
@@ -190,11 +170,11 @@ def _endpoint(make: Make) -> Callable[[Request], Any]:
         try:
             found = await run_in_threadpool(make, request)
         except BadParameter as wrong:
-            status, found = 400, ApiError(str(wrong))
+            status, found = 400, {"error": str(wrong)}
         except BotError as error:
-            status, found = 503, ApiError(str(error))
+            status, found = 503, {"error": str(error)}
         if found is None:
-            status, found = 404, ApiError("not found")
+            status, found = 404, {"error": "not found"}
         return answer_page(request, page_of(msgspec.json.encode(found)), JSON, status)
 
     return endpoint

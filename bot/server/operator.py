@@ -32,9 +32,8 @@ from bot.server.answers import (
     operator_page,
     page_route,
 )
-from bot.server.models import ItemView, VerdictView, WatchView, moment
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
-from bot.server.views import PAGE, Views, place_of
+from bot.server.views import PAGE, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemPlace, ItemState
 
 LONGEST = 200  # letters that are searched for

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bot.server.models import WatchView
+from bot.server.views import WatchView
 from bot.service.store import Store
 
 MANY = 50  # files and rows that wait: fewer are done soon

@@ -1,4 +1,7 @@
-"""Read the state of the watches; the operator's pages and the API show the same."""
+"""Read the state of the watches, as the plain values that the operator's pages and the API show.
+
+Times are ISO 8601 in UTC, None if there is none.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +21,153 @@ from bot.publishing.entry import Evidence
 from bot.publishing.layout import evidence_url
 from bot.publishing.plan import PlannedRow
 from bot.server.boards import BoardCache
-from bot.server.models import (
-    FindingView,
-    ItemView,
-    OutcomeView,
-    PlanView,
-    RowSummary,
-    SubmissionView,
-    VerdictView,
-    WatchView,
-    moment,
-)
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import HeldPlan, Store, StoredSubmission
 from bot.service.store.items import STATES, Item, ItemPlace, ItemState
+from bot.service.store.sources import SubmissionLine
 from bot.service.talk.waivers import stored_waivers
 
 PAGE = 50  # lines of one page
 Stamp = tuple[Watch, object]
+
+
+def moment(seconds: float | None) -> str | None:
+    """Unix seconds as ISO 8601."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+class OutcomeView(msgspec.Struct, frozen=True):
+    """The result of something: `outcome` is proposed, written, unchanged, rejected, held or failed."""
+
+    at: str
+    outcome: str
+    subject: str
+    text: str
+
+
+class WatchView(msgspec.Struct, frozen=True):
+    """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
+
+    `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
+    accepted rows are, `declined` names the first rows there that people declined, and `untried` counts those that
+    are nowhere and that nothing is tried for; they were `counted` then. `boards` has the name of each
+    target's board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
+    """
+
+    name: str
+    source: str
+    targets: list[str]
+    leaderboard: str
+    status: str
+    failure: str
+    commit: str | None
+    heard: str | None
+    settled: str | None
+    next: str | None
+    items: dict[str, int]
+    submissions: dict[str, int]
+    ledgers: dict[str, str]
+    declined: dict[str, list[str]]
+    untried: int
+    counted: str | None
+    boards: dict[str, str]
+    outcomes: list[OutcomeView]
+
+
+class ItemView(msgspec.Struct, frozen=True):
+    """Something that may be out of step; `due` is the next try, `reason` why the last one failed or why it is held."""
+
+    watch: str
+    state: str
+    kind: str
+    target: str
+    subject: str
+    cause: str
+    reason: str
+    attempts: int
+    since: str | None
+    due: str | None
+
+    @property
+    def id(self) -> str:
+        """The id in a form: JSON of kind, target and subject."""
+        return msgspec.json.encode((self.kind, self.target, self.subject)).decode()
+
+
+class SubmissionView(msgspec.Struct, frozen=True):
+    """A file of the source: `status` is accepted, rejected or unread, `row` the key of the row that it measures."""
+
+    watch: str
+    path: str
+    status: str
+    row: str | None
+    commit: str
+    committed: str | None
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """A finding; `pointer` is a JSON pointer into the file, `command` what repairs it, both "" if there is none."""
+
+    rule: str
+    severity: str
+    message: str
+    hint: str
+    command: str
+    pointer: str
+    url: str
+
+
+class RowSummary(msgspec.Struct, frozen=True):
+    """The row that a submission measures, joined from all its files; `missing` names subtasks without a number."""
+
+    key: str
+    status: str
+    average: float | None
+    scores: dict[str, float | None]
+    files: list[str]
+    missing: list[str]
+    findings: list[FindingView]
+
+
+class VerdictView(msgspec.Struct, frozen=True):
+    """A submission with its findings and its row; `unread` says why a file is not a result."""
+
+    submission: SubmissionView
+    model: str
+    format: str
+    harness: str
+    sha256: str
+    unread: str
+    url: str
+    findings: list[FindingView]
+    row: RowSummary | None
+
+
+class PlanView(msgspec.Struct, frozen=True):
+    """A plan that waits for a person: what it would add, change and remove, and why.
+
+    `rows` is the number of rows at the target now, 0 if that is not known; of them `unchanged` stay as they are.
+    `discussion` is where people answer, "" if it was not opened.
+    """
+
+    watch: str
+    target: str
+    digest: str
+    is_approved: bool
+    is_declined: bool
+    since: str | None
+    added: int
+    changed: int
+    removed: int
+    restored: int
+    unchanged: int
+    rows: int
+    discussion: str
+    reasons: dict[str, int]
 
 
 @dataclass
@@ -124,9 +254,7 @@ class Views:
     ) -> list[SubmissionView]:
         """Submissions in the order of their paths."""
         found = self.store.submissions_page(watch, status, text, after, limit)
-        return [
-            SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed)) for one in found
-        ]
+        return [_submission(watch, one) for one in found]
 
     def verdict(self, name: str, path: str) -> VerdictView | None:
         """The verdict on a submission, None if there is no such watch or submission."""
@@ -202,7 +330,7 @@ def _item(one: Item) -> ItemView:
     )
 
 
-def _submission(watch: str, one: StoredSubmission) -> SubmissionView:
+def _submission(watch: str, one: StoredSubmission | SubmissionLine) -> SubmissionView:
     return SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed))
 
 

@@ -8,27 +8,36 @@ from urllib.parse import quote
 
 import msgspec
 import pytest
+from msgspec import defstruct
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bot.publishing.board import records
 from bot.publishing.entry import Entry
+from bot.publishing.plan import PlannedRow
 from bot.server.app import make_pages
-from bot.server.models import (
-    BoardView,
-    ItemList,
-    PlanList,
-    PlannedRowList,
-    RowList,
-    SubmissionList,
-    VerdictView,
-    WatchList,
-)
 from bot.server.service import Service
+from bot.server.views import ItemView, PlanView, SubmissionView, VerdictView, WatchView
 from tests.pages.boards import HOSTILE, board_of_rows, generated, hostile
 from tests.server.services import make_service, make_web, read_examples
 
 WATCH = "/api/v1/watches/open-llm"
+Following = ("next", str | None)
+WatchList = defstruct("WatchList", [("status", str), ("watches", list[WatchView]), ("budgets", dict[str, float])])
+BoardView = defstruct(
+    "BoardView",
+    [
+        *((name, str) for name in ("watch", "target", "leaderboard", "head")),
+        ("count", int),
+        ("rows", list[dict[str, str | int | float | bool | None]]),
+        Following,
+    ],
+)
+RowList = defstruct("RowList", [("count", int), ("rows", list[Entry]), Following])
+SubmissionList = defstruct("SubmissionList", [("submissions", list[SubmissionView]), Following])
+ItemList = defstruct("ItemList", [("items", list[ItemView]), Following])
+PlanList = defstruct("PlanList", [("plans", list[PlanView])])
+PlannedRowList = defstruct("PlannedRowList", [("plan", PlanView), ("rows", list[PlannedRow]), Following])
 
 
 @pytest.fixture(scope="module")
