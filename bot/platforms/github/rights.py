@@ -34,17 +34,6 @@ def is_ours(made: Issue | IssueComment | PullRequest, client: GitHubClient) -> b
     return client.as_ours(author_of(made)) == client.login
 
 
-def may_push(client: GitHubClient, name: str) -> bool | None:
-    """Tell whether the account may push to a repository; None if GitHub does not say. Raises Unavailable or Refused.
-
-    GitHub answers for the account, not for what a fine-grained token was given; of an app it says nothing.
-    """
-    permissions = client.get(f"/repos/{name}").get("permissions")
-    if not isinstance(permissions, dict) or client.login.endswith("[bot]"):
-        return None
-    return bool(permissions.get("push"))
-
-
 def scopes_of(client: GitHubClient) -> list[str] | None:
     """The scopes of a classic token; None for all others, of which GitHub does not say what they may."""
     headers = client(lambda: client.github.requester.requestJsonAndCheck("GET", "/rate_limit")[0])
@@ -54,40 +43,38 @@ def scopes_of(client: GitHubClient) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """What keeps a repository from being written to."""
+    """What keeps a repository from being written to; `may_push` is None if GitHub does not say.
+
+    GitHub answers for the account, not for what a fine-grained token was given; of an app it says nothing.
+    """
 
     is_archived: bool
     has_issues: bool
-    is_empty: bool = False
+    is_empty: bool
+    may_push: bool | None
 
 
 def state_of(client: GitHubClient, name: str) -> RepositoryState:
     """Tell whether something can be said in a repository. Raises Unavailable or Refused."""
     row = client.get(f"/repos/{name}")
     is_empty = not client.get(f"/repos/{name}/branches", per_page=1)
-    return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)), is_empty)
+    permissions = row.get("permissions")
+    is_said = isinstance(permissions, dict) and not client.login.endswith("[bot]")
+    may_push = bool(permissions.get("push")) if is_said else None
+    return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)), is_empty, may_push)
 
 
-@dataclass(frozen=True, slots=True)
-class GitHubBudget:
-    """How many requests are left, of how many; `reset` is when they are whole again, in Unix seconds.
+def budget(client: GitHubClient) -> tuple[dict[str, int], str | None]:
+    """The `remaining` requests of this hour, of how many (`limit`), and their `reset` in Unix seconds.
 
-    `date` is GitHub's own, as in the header of its answer.
+    GitHub's date comes with them, as in the header of its answer. Asking costs no request. Raises Unavailable or
+    Refused.
     """
 
-    left: int
-    limit: int
-    reset: float
-    date: str | None
-
-
-def budget(client: GitHubClient) -> GitHubBudget:
-    """The remaining requests of this hour; asking costs none. Raises Unavailable or Refused."""
-
-    def call() -> GitHubBudget:
+    def call() -> tuple[dict[str, int], str | None]:
         headers, data = client.github.requester.requestJsonAndCheck("GET", "/rate_limit")
-        core: dict[str, Any] = data["resources"]["core"]
-        return GitHubBudget(int(core["remaining"]), int(core["limit"]), float(core["reset"]), headers.get("date"))
+        core = data["resources"]["core"]
+        return {name: int(core[name]) for name in ("remaining", "limit", "reset")}, headers.get("date")
 
     return client(call)
 

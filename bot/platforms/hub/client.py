@@ -18,12 +18,15 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 from huggingface_hub import HfApi, hf_hub_url, set_client_factory
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OIDCError, RemoteEntryNotFoundError
-from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are loaded when asked for  # type: ignore[attr-defined]  # they are loaded when asked for
+from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are loaded when asked for
     get_session,
     hf_raise_for_status,
     parse_ratelimit_headers,
 )
-from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
+from huggingface_hub.utils._http import (
+    RateLimitInfo,
+    hf_request_event_hook,  # without its hook there is no offline mode
+)
 
 from bot import __version__
 from bot.errors import (
@@ -502,18 +505,6 @@ def hub_client(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceHeaders:
-    """What an answer says of the service: its date as in the header, and what is left of a budget of requests.
-
-    `reset` are the seconds until the budget is whole again. None stands for what the answer does not say.
-    """
-
-    date: str | None = None
-    remaining: int | None = None
-    reset: float | None = None
-
-
 def role_of(account: Mapping[str, Any]) -> str:
     """What kind of token we have: "read", "write", "fineGrained", "" if the Hub does not say."""
     auth = account.get("auth")
@@ -526,10 +517,8 @@ def check_write(client: HubClient, address: HubAddress) -> None:
     client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
 
 
-def service_headers(client: HubClient, address: HubAddress) -> ServiceHeaders:
+def service_headers(client: HubClient, address: HubAddress) -> tuple[str | None, RateLimitInfo | None]:
     """The date and the limit in the headers of an answer about a repository, also of a refusal. Raises Unavailable."""
     url = f"{client.endpoint}/api/{address.kind}s/{address.name}"
     headers = client.patiently(lambda: get_session().get(url, headers=client.headers).headers, address.url)
-    limit = parse_ratelimit_headers(headers)
-    left, reset = (None, None) if limit is None else (limit.remaining, float(limit.reset_in_seconds))
-    return ServiceHeaders(headers.get("date"), left, reset)
+    return headers.get("date"), parse_ratelimit_headers(headers)

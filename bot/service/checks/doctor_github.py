@@ -9,7 +9,7 @@ from bot.errors import BotError, Refused
 from bot.platforms.github.address import parse_address
 from bot.platforms.github.client import GitHubClient, Webhook, webhooks_of
 from bot.platforms.github.platform import GitHubPlatform
-from bot.platforms.github.rights import budget, may_push, scopes_of, state_of
+from bot.platforms.github.rights import budget, scopes_of, state_of
 from bot.platforms.github.wire import SERVICE
 from bot.service.checks.diagnosis import (
     Diagnosis,
@@ -76,16 +76,16 @@ def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnos
     """Tell whether the account may push: a commit needs it, and a request for its branch."""
     repository = parse_address(target.to).name
     try:
-        state, is_allowed = state_of(client, repository), may_push(client, repository)
+        state = state_of(client, repository)
     except BotError as error:
         return unchecked(name, line_of(error))
     if state.is_archived:
         return Diagnosis(name, "wrong", "the repository is archived", "unarchive it, or name another target")
     if state.is_empty:
         return Diagnosis(name, "wrong", "the repository has no commit yet", "make a first commit, for example a README")
-    if is_allowed is None:
+    if state.may_push is None:
         return unchecked(name, "GitHub does not show the rights of this token")
-    if is_allowed:
+    if state.may_push:
         return Diagnosis(name, "ok", f"{client.login} may push")
     return Diagnosis(name, "wrong", f"{client.login} may not push", f"give {client.login} the right to write there")
 
@@ -94,15 +94,15 @@ def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]
     """The remaining requests of this hour; and the clock, where nobody asks the Hub for it."""
     name = "limits of GitHub"
     try:
-        found = budget(client)
+        found, date = budget(client)
     except BotError as error:
         yield unchecked(name, line_of(error))
         return
     if not case.addresses("hf"):
-        yield compare_clocks(found.date, case.clock(), "GitHub")
-    text = f"{found.left:,} of {found.limit:,} requests left"
-    wait = f"wait {max(0.0, found.reset - case.clock()):.0f} s"
-    yield Diagnosis(name, "ok", text) if found.left else Diagnosis(name, "warning", text, wait)
+        yield compare_clocks(date, case.clock(), "GitHub")
+    text = f"{found['remaining']:,} of {found['limit']:,} requests left"
+    wait = f"wait {max(0.0, found['reset'] - case.clock()):.0f} s"
+    yield Diagnosis(name, "ok", text) if found["remaining"] else Diagnosis(name, "warning", text, wait)
 
 
 def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]:

@@ -153,14 +153,14 @@ def check_beside(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
     """The checks of an answer's headers: the Hub's clock, and the requests that are left."""
     name = "limits of the Hub"
     try:
-        said = service_headers(client, parse_address(case.addresses("hf")[0]))
+        date, limit = service_headers(client, parse_address(case.addresses("hf")[0]))
     except BotError as error:
         yield from (unchecked(one, line_of(error)) for one in ("clock", name))
         return
-    yield compare_clocks(said.date, case.clock(), "the Hub")
-    if said.remaining is None:
+    yield compare_clocks(date, case.clock(), "the Hub")
+    if limit is None:
         yield unchecked(name, "it does not say what is left")
-    elif said.remaining <= 0:
-        yield Diagnosis(name, "warning", "no request is left", f"wait {said.reset or 0:.0f} s")
+    elif limit.remaining <= 0:
+        yield Diagnosis(name, "warning", "no request is left", f"wait {limit.reset_in_seconds} s")
     else:
-        yield Diagnosis(name, "ok", f"{said.remaining:,} requests left for the next {said.reset or 0:.0f} s")
+        yield Diagnosis(name, "ok", f"{limit.remaining:,} requests left for the next {limit.reset_in_seconds} s")
