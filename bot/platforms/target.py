@@ -8,8 +8,9 @@ from typing import Protocol
 from bot.platforms.comments import MarkedComments
 from bot.platforms.discussions import Conversations, Duplicate
 from bot.publishing.board import Board
+from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries
-from bot.publishing.publication import CurrentState, Form, Marker, PostText, Publication
+from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText, Publication
 
 
 class Target(Protocol):
@@ -98,8 +99,17 @@ class Target(Protocol):
         return {}
 
     def rebuild_board(self, board: Board) -> bool:
-        """Write the table where it is not what the entries give; says whether anything was written."""
-        return False
+        """Write the table where it is not what the entries on main give; says whether anything was written."""
+        files = self.board_files(board)
+        if files:
+            self.apply(board_commit(board, files))
+        return bool(files)
+
+
+def board_commit(board: Board, files: Mapping[str, bytes | None]) -> Commit:
+    """The commit of the files that are derived from the entries."""
+    text = PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
+    return Commit(Marker("board", board.leaderboard.id, board.leaderboard.id), text, files)
 
 
 class SiteHost(Protocol):

@@ -24,7 +24,7 @@ from bot.evaluation.row_key import key_start
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository
 from bot.platforms.net import DEADLINE
-from bot.platforms.target import Target
+from bot.platforms.target import Target, board_commit
 from bot.platforms.writes import check_lease
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
@@ -394,7 +394,7 @@ class Folder(Target):
             self._forget_merged()
             files = self.board_files(board)
             if files:
-                self._commit(files, PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
+                self._commit(files, board_commit(board, files).text)
         return bool(files)
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:

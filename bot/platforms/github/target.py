@@ -32,7 +32,6 @@ from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
-from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
     CloseRequest,
@@ -403,8 +402,8 @@ class GitHubTarget(Target):
                 return self._update(publication)
             case CloseRequest():
                 return self._close(publication)
-            case Commit():
-                commit = self._commit(publication.text, publication.files)
+            case Commit(_, text, files):  # where the default branch is still as it was looked at
+                commit = self._branches.commit_to(self._branches.main, files, commit_message(text), self.head())
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
                 return self._comment_url(self.comments.post(publication.mark, publication.text))
@@ -452,19 +451,3 @@ class GitHubTarget(Target):
         if CSV_NAME in files:
             files[PARQUET_NAME] = to_parquet(board)
         return files
-
-    def rebuild_board(self, board: Board) -> bool:
-        """Write the table where it is not what the entries give; says whether anything was written."""
-        files = self.board_files(board)
-        if not files:
-            return False
-        text = PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
-        try:
-            self._commit(text, files)
-        finally:
-            self.look_again()
-        return True
-
-    def _commit(self, text: PostText, files: Mapping[str, bytes | None]) -> str:
-        """Commit to the default branch, where it is still as it was looked at."""
-        return self._branches.commit_to(self._branches.main, files, commit_message(text), self.head())

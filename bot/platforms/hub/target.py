@@ -17,10 +17,10 @@ from bot.platforms.hub.discussions import HubDiscussions, Row
 from bot.platforms.hub.files import HubBulkWriter, HubCommits, HubFiles
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, SourceMemory
 from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
+from bot.platforms.target import Target
 from bot.platforms.writes import Intend, no_intent
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
-from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
     CloseRequest,
@@ -110,7 +110,7 @@ Files = Mapping[str, bytes | None]
 
 
 @dataclass
-class HubTarget:
+class HubTarget(Target):
     """The target in one repository, as it stood when it was first looked at; a failed write makes it look again.
 
     `memory` and `blobs` may keep what was read before, by number and by object id, `rows` the index of the rows on
@@ -346,8 +346,10 @@ class HubTarget:
                     self._looked.pop(mark, None)
                     self.__dict__.pop("requests", None)
                     return self.url(int(request.name))
-                case Commit(_, text, files):
-                    return self.commit(text, files)
+                case Commit(_, text, files):  # raises Stale if main moved since it was read
+                    oid, _ = self._write(files, text, parent=self.head())
+                    self.look_again()
+                    return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
                 case PostComment():
                     comment = self.comments.post(publication.mark, publication.text)
                     return self.url(int(comment.name.partition(" ")[0]))
@@ -427,25 +429,12 @@ class HubTarget:
         self.discussions.remove_duplicate(duplicate)
         self.look_again()
 
-    def commit(self, text: PostText, files: Files) -> str:
-        """Write to main. Raises Stale if main moved since it was read."""
-        oid, _ = self._write(files, text, parent=self.head())
-        self.look_again()
-        return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
-
-    def rebuild_board(self, board: Board) -> bool:
-        """Write the table as CSV, and into the card, where it is not what the entries on main give.
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """The files derived from the entries on main that are not what these give: the table as CSV, and the card.
 
         A Parquet file is left to the Hub, which makes one from the CSV: a binary file would go through its
         large-file storage.
         """
-        files = self.board_files(board)
-        if files:
-            self.commit(PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), files)
-        return bool(files)
-
-    def board_files(self, board: Board) -> dict[str, bytes | None]:
-        """The files derived from the entries on main that are not what these give."""
         return {**derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))}
 
     def url(self, num: int) -> str:
