@@ -11,6 +11,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -291,6 +292,52 @@ def within(seconds: float, timeout: float | None = None) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+@dataclass(kw_only=True)
+class ServiceClient:
+    """What the clients of all services have in common: how long they wait, and which accounts are ours.
+
+    All times are in seconds: `pause` before the second try, `timeout` for each answer to begin, `deadline` for one
+    operation with all its tries, `unknown_fate` until a write shows that may have landed, of which the first
+    `look_in_line` are waited for. What `former_accounts` wrote counts as ours.
+    """
+
+    pause: float = 0.5
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    timeout: float = TIMEOUT
+    deadline: float = DEADLINE
+    unknown_fate: float = UNKNOWN_FATE
+    look_in_line: float = UNKNOWN_FATE
+    former_accounts: AbstractSet[str] = frozenset()
+
+    @property
+    def user(self) -> str:
+        """Our account's name; requests and comments are ours only when it wrote them."""
+        raise NotImplementedError
+
+    @property
+    def accounts(self) -> list[str]:
+        """Our account, and those that we had before."""
+        return [self.user, *sorted(self.former_accounts)]
+
+    def as_ours(self, name: str) -> str:
+        """The name of an account, of a former one of ours that of our own."""
+        return self.user if name in self.former_accounts else name
+
+    @property
+    def backoff(self) -> Backoff:
+        """The policy for repeated calls."""
+        return Backoff(self.pause, sleep=self.sleep)
+
+    @property
+    def unknown_until(self) -> float:
+        """Seconds after which a small write that somebody began either shows, or never will."""
+        return self.timeout + self.unknown_fate
+
+    def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
+        """The result, found by `look`, of a write whose answer was lost; raises the failure if none shows."""
+        return self.backoff.landed(failure, look, self.unknown_fate, self.look_in_line)
 
 
 @dataclass

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-import time
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import IO, Any, TypeVar
@@ -22,7 +20,7 @@ from urllib3.exceptions import LocationValueError
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import Contents, check_file, lazy_property
 from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted, rate_limit_wait, translated
-from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, in_words, within, wrote_nothing
+from bot.platforms.net import Backoff, ServiceClient, current_limits, in_words, within, wrote_nothing
 from bot.platforms.platform import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.source import TooLarge
 
@@ -47,25 +45,17 @@ def _certificates() -> ssl.SSLContext:
 
 
 @dataclass
-class GitHubClient:
+class GitHubClient(ServiceClient):
     """Calls of one token, or of one app, to one GitHub; without either it is anonymous, with 60 requests an hour.
 
-    All times are in seconds: `patience` is what all waits for rate limits may last, `timeout` how long each answer may
-    take to begin, `deadline` one operation, `pause` before the second try, and `unknown_fate` until a write shows that
-    may have landed, of which the first `look_in_line` are waited for. What `former_accounts` wrote counts as ours.
+    `patience` is how many seconds all waits for rate limits may last.
     """
 
     token: str | None = field(default=None, repr=False)
     api_url: str = GITHUB_API_URL
     patience: float = PATIENCE
-    sleep: Callable[[float], None] = time.sleep
-    pause: float = 0.15
-    timeout: float = TIMEOUT
-    deadline: float = DEADLINE
-    unknown_fate: float = UNKNOWN_FATE
-    look_in_line: float = UNKNOWN_FATE
-    former_accounts: AbstractSet[str] = frozenset()
     app: GitHubApp | None = None
+    pause: float = field(default=0.15, kw_only=True)
     blobs: Contents = field(default_factory=Contents, init=False, repr=False)
     _auth: Auth.Auth | None = field(default=None, init=False, repr=False)
     _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
@@ -135,15 +125,6 @@ class GitHubClient:
             self.patience -= max(wait, 1.0)
         return translated(error, wait, asked)
 
-    @property
-    def unknown_until(self) -> float:
-        """Seconds after which a small write that somebody began either shows, or never will."""
-        return self.timeout + self.unknown_fate
-
-    def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
-        """The result, found by `look`, of a write whose answer was lost; raises the failure if none shows."""
-        return self.backoff.landed(failure, look, self.unknown_fate, self.look_in_line)
-
     def get(self, route: str, **parameters: Any) -> Any:
         """The answer to a GET below the API's URL, for data that PyGithub's objects would ask for in several calls."""
         return self(lambda: self.github.requester.requestJsonAndCheck("GET", route, parameters=parameters)[1])
@@ -208,13 +189,9 @@ class GitHubClient:
         return self.ask_graphql("query { viewer { login } }", {}, lambda data: str(data["viewer"]["login"]))
 
     @property
-    def accounts(self) -> list[str]:
-        """Our account, and those that we had before."""
-        return [self.login, *sorted(self.former_accounts)]
-
-    def as_ours(self, login: str) -> str:
-        """The name of an account, of a former one of ours that of our own."""
-        return self.login if login in self.former_accounts else login
+    def user(self) -> str:
+        """The same, as clients of all services call it."""
+        return self.login
 
     def ask_graphql(self, query: str, variables: dict[str, Any], take: Callable[[Any], T]) -> T:
         """The result of `take` on the answer to a GraphQL query, which is a POST that only reads."""

@@ -45,15 +45,14 @@ from bot.platforms.hub.address import HubAddress, place_of, repository_of
 from bot.platforms.net import (
     ANSWERS,
     BUDGETS,
-    DEADLINE,
     LISTING,
     LONGEST_WAIT,
     LONGEST_WINDOW,
     MOST_BYTES,
     TIMEOUT,
     UNKNOWN_FATE,
-    Backoff,
     Limits,
+    ServiceClient,
     current_limits,
     in_words,
     key_of,
@@ -289,28 +288,18 @@ T = TypeVar("T")
 
 
 @dataclass
-class HubClient:
+class HubClient(ServiceClient):
     """Calls of one account to one Hub.
 
     `read` is for calls that may be repeated, `write` for those that may have landed although they failed: those are
     sent once, and `landed` looks for them. `keyless` lets the client exchange a workflow's identity for a token of one
-    repository (trusted publishing, HF_OIDC_RESOURCE). All times are in seconds: `pause` before the second try,
-    `timeout` for each answer to begin, `deadline` for one operation, `unknown_fate` until a write shows that may have
-    landed, of which the first `look_in_line` are waited for. Below `cache` lies what git fetches while it is read. What
-    `former_accounts` wrote counts as ours.
+    repository (trusted publishing, HF_OIDC_RESOURCE). Below `cache` lies what git fetches while it is read.
     """
 
     endpoint: str = ENDPOINT
     token: str | None = field(default=None, repr=False)
-    pause: float = 0.5
     keyless: bool = False
-    timeout: float = field(default=TIMEOUT, repr=False)
-    deadline: float = field(default=DEADLINE, repr=False)
-    unknown_fate: float = field(default=UNKNOWN_FATE, repr=False)
-    look_in_line: float = field(default=UNKNOWN_FATE, repr=False)
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     cache: Path = field(default_factory=Path, repr=False)
-    former_accounts: AbstractSet[str] = frozenset()
     api: HfApi = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -322,11 +311,6 @@ class HubClient:
             library_name="leaderboard-bot",
             library_version=__version__,
         )
-
-    @property
-    def backoff(self) -> Backoff:
-        """The policy for repeated calls."""
-        return Backoff(self.pause, sleep=self.sleep)
 
     def read(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
         """Call, and again after a failure of the service, as long as the waits stay short."""
@@ -349,15 +333,6 @@ class HubClient:
         with within(self.deadline, self.timeout):
             return self.backoff(once)
 
-    def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
-        """The result, found by `look`, of a write whose answer was lost; raises the failure if none shows."""
-        return self.backoff.landed(failure, look, self.unknown_fate, self.look_in_line)
-
-    @property
-    def unknown_until(self) -> float:
-        """Seconds after which a small write that somebody began either shows, or never will."""
-        return self.timeout + self.unknown_fate
-
     @lazy_property
     def account(self) -> Mapping[str, Any]:
         """The bot's account: `name` and `id`; asked once, because the Hub limits this call hard."""
@@ -367,15 +342,6 @@ class HubClient:
     def user(self) -> str:
         """Our account's name; requests and comments are ours only when it wrote them."""
         return str(self.account["name"])
-
-    @property
-    def accounts(self) -> list[str]:
-        """Our account, and those that we had before."""
-        return [self.user, *sorted(self.former_accounts)]
-
-    def as_ours(self, name: str) -> str:
-        """The name of an account, of a former one of ours that of our own."""
-        return self.user if name in self.former_accounts else name
 
     def get_json(self, path: str, take: Callable[[Any], T], **params: Any) -> T:
         """The result of `take` on the answer to a GET below the endpoint, for data that the client's calls do not give.
