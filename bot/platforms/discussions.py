@@ -1,13 +1,16 @@
-"""Discussions, requests and comments at any place: their values, and the interfaces that read and write them."""
+"""Discussions, requests and comments at any place: their values, how they are read and written, and our comments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from bot.errors import Gone, Stale
 from bot.platforms.source import Source
-from bot.publishing.publication import Marker, find_marker
+from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
+from bot.publishing.texts import board_text
 
 REASON = "Two processes wrote this at the same time; {kept} stays."
 
@@ -45,37 +48,6 @@ class Conversation:
     head: str
     comments: tuple[Comment, ...]
     is_ours: bool = False
-
-
-class Conversations(Protocol):
-    """The conversations on the bot's requests in one repository."""
-
-    @property
-    def us(self) -> str:
-        """Our account."""
-        ...
-
-    def counts(self) -> Mapping[str, int]:
-        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
-        ...
-
-    def shared(self) -> list[str]:
-        """The requests of the bot that many rows share, open or not, oldest first."""
-        ...
-
-    def read(self, name: str) -> Conversation | None:
-        """One request; None if it is not the bot's."""
-        ...
-
-    def answer(self, name: str, text: str) -> None:
-        """Add a comment of the bot."""
-
-    def merge(self, name: str, head: str, text: str) -> None:
-        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
-
-        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
-        comes in that moment is merged too: `read` gives the head that was merged.
-        """
 
 
 Kind = Literal["discussion", "pull_request"]
@@ -275,3 +247,135 @@ def later_ones(
         if first != name:
             found.append(Duplicate(kind, mark, name, first))
     return found
+
+
+@dataclass(frozen=True)
+class Conversations(ABC):
+    """The conversations on the requests that the bot opened in one repository.
+
+    `requests` gives these, oldest first: the number of each, and what finds it again. `merged` is called after a merge.
+    """
+
+    discussions: Discussions
+    requests: Callable[[], Iterable[tuple[int, Mapping[str, str]]]]
+    merged: Callable[[], object]
+
+    @property
+    def us(self) -> str:
+        """Our account."""
+        return self.discussions.us
+
+    def shared(self) -> list[str]:
+        """The requests of the bot that many rows share, open or not, oldest first."""
+        marks = [(num, find_marker(row["mark"])) for num, row in self.requests()]
+        return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
+
+    def answer(self, name: str, text: str) -> None:
+        """Add a comment of the bot."""
+        self.discussions.comment(int(name), text)
+
+    @abstractmethod
+    def counts(self) -> Mapping[str, int]:
+        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
+
+    @abstractmethod
+    def read(self, name: str) -> Conversation | None:
+        """One request; None if it is not the bot's."""
+
+    @abstractmethod
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
+
+        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
+        comes in that moment is merged too: `read` gives the head that was merged.
+        """
+
+
+@dataclass
+class MarkedComments:
+    """The comments in one repository; `discussion` is the number of the one for rows, None for one of our own."""
+
+    discussions: Discussions
+    discussion: int | None = None
+
+    @property
+    def us(self) -> str:
+        """Our account."""
+        return self.discussions.us
+
+    def find(self, mark: Marker) -> PostedComment | None:
+        """The comment that carries a mark; its name is discussion and comment, as `12 64f1…`."""
+        thread = self._thread(mark)
+        return self._find_in(thread, mark) if thread else None
+
+    def _find_in(self, thread: Thread, mark: Marker) -> PostedComment | None:
+        found = (one for one in self._ours(thread) if find_marker(one.text) == mark)
+        return next((PostedComment(f"{thread.num} {one.id}", one.text) for one in found), None)
+
+    def _ours(self, thread: Thread) -> list[Comment]:
+        return [one for one in thread.comments if one.author == self.us]
+
+    def keys(self, leaderboard: str) -> set[str]:
+        """The rows of a leaderboard that the bot's comments are about."""
+        thread = self._thread(Marker("entry", "", leaderboard))
+        marks = [find_marker(one.text) for one in (self._ours(thread) if thread else ())]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
+    def replies(self, mark: Marker) -> list[Comment]:
+        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
+        thread = self._thread(mark)
+        return thread.replies if thread else []
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Add a comment to the discussion that holds the one of a mark."""
+        thread = self._thread(mark)
+        if thread is not None:
+            self.discussions.comment(thread.num, text)
+
+    def _thread(self, mark: Marker) -> Thread | None:
+        """The discussion that holds a comment, None if it is still to be opened."""
+        if self.discussion is not None and not mark.has_own_discussion:
+            return self.discussions.read(self.discussion)
+        nums = self._holders(holder_of(mark))
+        return self.discussions.read(nums[0]) if nums else None
+
+    def _holders(self, holder: Marker, *, only_open: bool = False) -> list[int]:
+        rows = [(num, row) for num, row in self.discussions.ours("discussion") if row["mark"] == holder.render()]
+        return [num for num, row in rows if not only_open or row["status"] == "open"]
+
+    def post(self, mark: Marker, text: PostText) -> PostedComment:
+        """Add a comment, in a discussion that is opened where there is none: the comment that stays.
+
+        Where another process was faster, its comment stays, and says this.
+        """
+        thread = self._thread(mark)
+        num = thread.num if thread else self._open(holder_of(mark))
+        self.discussions.comment(num, text.body)
+        thread = self.discussions.read(num)
+        for duplicate in repeated_comments(thread, self.us):
+            if duplicate.mark == mark:
+                self.discussions.remove_duplicate(duplicate)
+        first = self._find_in(thread, mark)
+        if first is None:
+            raise Stale(f"the comment on discussion #{num} is not there any more")
+        if first.body.strip() != text.body.strip():
+            self.edit(first, text)
+        return first
+
+    def edit(self, comment: PostedComment, text: PostText) -> int:
+        """Replace the text of a comment: the number of its discussion. Raises Stale if it was deleted."""
+        num, _, comment_id = comment.name.partition(" ")
+        try:
+            self.discussions.edit(int(num), comment_id, text.body)
+        except Gone as gone:
+            raise Stale(f"comment {comment_id} was deleted after it was read: {gone}") from gone
+        return int(num)
+
+    def _open(self, holder: Marker) -> int:
+        """Open the discussion that holds comments; where another process was faster, ours is closed: its number."""
+        text = board_text(holder)
+        num = self.discussions.open_discussion(text.title, text.body)
+        first = min([num, *self._holders(holder, only_open=True)])
+        if first != num:
+            self.discussions.remove_duplicate(Duplicate("discussion", holder, str(num), str(first)))
+        return first

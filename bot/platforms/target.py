@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from bot.platforms.comments import MarkedComments
-from bot.platforms.discussions import Conversations, Duplicate
+from bot.platforms.discussions import Conversations, Duplicate, MarkedComments
 from bot.publishing.board import Board
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries

@@ -1,13 +1,13 @@
-"""The conversations on the requests that the bot opened in one repository of GitHub."""
+"""The conversations on the requests that the bot opened in one repository of GitHub: read, counted and merged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.errors import Gone, Refused, Unavailable
-from bot.platforms.discussions import Conversation
+from bot.platforms.discussions import Conversation, Conversations
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions
 from bot.platforms.github.rights import is_ours
@@ -15,21 +15,11 @@ from bot.publishing.publication import find_marker
 
 
 @dataclass(frozen=True)
-class GitHubConversations:
-    """The conversations on the requests that the bot opened in one repository.
-
-    `written` has the commit that we wrote last for each of them, as far as that is remembered. `merged` is called after
-    a merge.
-    """
+class GitHubConversations(Conversations):
+    """The conversations on GitHub; `written` has our last commit of each request, as far as that is remembered."""
 
     discussions: GitHubDiscussions
     written: Mapping[int, bytes]
-    merged: Callable[[], object]
-
-    @property
-    def us(self) -> str:
-        """Our account."""
-        return self.discussions.us
 
     @property
     def client(self) -> GitHubClient:
@@ -44,11 +34,6 @@ class GitHubConversations:
         ours = [one for one in found if one.pull_request is not None and is_ours(one, self.client)]
         return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
 
-    def shared(self) -> list[str]:
-        """The requests of the bot that many rows share, open or not, oldest first."""
-        marks = [(num, find_marker(row["mark"])) for num, row in self.discussions.ours("pull_request")]
-        return [str(num) for num, mark in marks if mark and mark.is_shared]
-
     def read(self, name: str) -> Conversation | None:
         """One request; None if it is not the bot's."""
         try:
@@ -59,20 +44,12 @@ class GitHubConversations:
             return None
         head = pull.head.sha or ""
         is_newest = bool(head) and self.written.get(int(name)) == head.encode()
-        since = self._pushed(head) if is_newest else None
+        commit = self.client(lambda: self.discussions.repo.get_commit(head)) if is_newest else None
+        since = commit.commit.committer.date.timestamp() if commit else None  # GitHub gave our commit that date
         found = self.discussions.read(int(name)).replies
         said = [replace(one, saw_head=since is not None and one.at > since) for one in found]
         status: Any = "merged" if pull.merged_at is not None else pull.state
         return Conversation(name, find_marker(pull.body or ""), status, head, tuple(said), is_newest)
-
-    def _pushed(self, head: str) -> float:
-        """When a commit of the bot was made, in Unix seconds: GitHub gave it that date."""
-        commit = self.client(lambda: self.discussions.repo.get_commit(head))
-        return commit.commit.committer.date.timestamp()
-
-    def answer(self, name: str, text: str) -> None:
-        """Add a comment of the bot."""
-        self.discussions.comment(int(name), text)
 
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request at its head, and say so. Raises Stale for another head, Refused where we may not.

@@ -19,8 +19,7 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import lazy_property
-from bot.platforms.comments import MarkedComments
-from bot.platforms.discussions import Duplicate, repeated_comments
+from bot.platforms.discussions import Duplicate, MarkedComments, repeated_comments
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.conversations import GitHubConversations
@@ -238,7 +237,8 @@ class GitHubTarget(Target):
     @property
     def conversations(self) -> GitHubConversations:
         """The comments of people on the bot's requests."""
-        return GitHubConversations(self._discussions, self._written, self.look_again)
+        found = self._discussions
+        return GitHubConversations(found, lambda: found.ours("pull_request"), self.look_again, self._written)
 
     @property
     def comments(self) -> MarkedComments:

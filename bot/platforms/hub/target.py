@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import Contents, blob_id, lazy_property
-from bot.platforms.comments import MarkedComments
-from bot.platforms.discussions import OPEN, Conversation, Duplicate, Pushed, Thread
+from bot.platforms.discussions import OPEN, Conversation, Conversations, Duplicate, MarkedComments, Pushed, Thread
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Row
@@ -41,30 +40,15 @@ from bot.publishing.publication import (
 
 
 @dataclass(frozen=True)
-class HubConversations:
-    """The conversations on the requests that the bot opened in one repository.
-
-    `requests` gives these as they stood at the last look, and `look_again` forgets that.
-    """
+class HubConversations(Conversations):
+    """The conversations on the Hub; `requests` gives the requests as they stood at the last look."""
 
     discussions: HubDiscussions
-    requests: Callable[[], list[tuple[int, Row]]]
-    look_again: Callable[[], None]
-
-    @property
-    def us(self) -> str:
-        """Our account."""
-        return self.discussions.us
 
     def counts(self) -> Mapping[str, int]:
         """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""
         found = {num: self.discussions.counts.get(num) for num, row in self.requests() if row["status"] in OPEN}
         return {str(num): count for num, count in found.items() if count is not None}
-
-    def shared(self) -> list[str]:
-        """The requests of the bot that many rows share, open or not, oldest first."""
-        marks = [(num, find_marker(row["mark"])) for num, row in self.requests()]
-        return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
 
     def read(self, name: str) -> Conversation | None:
         """One request; None if it is not the bot's."""
@@ -78,10 +62,6 @@ class HubConversations:
         said = [replace(one, saw_head=bool(newest.oid) and newest.place < one.place) for one in thread.replies]
         mark, is_ours = find_marker(thread.description), newest.author == self.us
         return Conversation(name, mark, _status(thread), newest.oid, tuple(said), is_ours)
-
-    def answer(self, name: str, text: str) -> None:
-        """Add a comment of the bot."""
-        self.discussions.comment(int(name), text)
 
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request and say so, in one call.
@@ -97,7 +77,7 @@ class HubConversations:
         except Unavailable as failure:
             discussions.client.landed(failure, lambda: True if discussions.read(num).status == "merged" else None)
         discussions.read(num)
-        self.look_again()
+        self.merged()
 
 
 def _status(thread: Thread) -> Literal["open", "closed", "merged"]:
