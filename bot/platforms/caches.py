@@ -7,7 +7,7 @@ import re
 import threading
 from collections import UserDict
 from collections.abc import Callable
-from io import SEEK_END, BytesIO
+from io import SEEK_END
 from typing import IO, Any, Generic, Self, TypeVar, overload
 
 from bot.errors import Unavailable
@@ -74,12 +74,6 @@ def blob_id(data: bytes) -> str:
 def is_content(data: bytes, oid: str) -> bool:
     """Tell whether an object id names these bytes; 64 digits are a SHA-256, 40 are git's."""
     return (hashlib.sha256(data).hexdigest() if len(oid) == 64 else blob_id(data)) == oid
-
-
-def check_content(data: bytes, oid: str | None, service: str, where: str) -> bytes:
-    """Return the bytes if they match the object id, or if there is no id. Raises Unavailable for other bytes."""
-    check_file(BytesIO(data), oid, service, where)
-    return data
 
 
 def check_file(file: IO[bytes], oid: str | None, service: str, where: str) -> None:

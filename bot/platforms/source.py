@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from typing import IO, Protocol
 
 from bot.errors import BotError
@@ -99,9 +100,10 @@ class Source(Protocol):
         `oid` is the object id that a listing gave (git's SHA-1, or a SHA-256 for large files): bytes that it does not
         name are asked for again, then Unavailable is raised.
         """
-        ...
+        body = BytesIO()
+        return body.getvalue() if self.save(path, commit, limit, body, oid) else None
 
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one, piece by piece; False if it is not there.
 
         Raises as `read` does.

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -187,18 +186,8 @@ def read_head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None
     return oid, kind, int(size)
 
 
-def read_object(answer: IO[bytes], question: bytes, limit: int | None = None) -> tuple[str, bytes] | None:
-    """The kind and bytes of an object in an answer of `cat-file --batch`; None if it is not there.
-
-    Raises as `save_object` does.
-    """
-    body = BytesIO()
-    kind = save_object(answer, question, body, limit)
-    return None if kind is None else (kind, body.getvalue())
-
-
 def save_object(answer: IO[bytes], question: bytes, into: IO[bytes], limit: int | None = None) -> str | None:
-    """Write an object of such an answer into an open file, and give its kind; None if it is not there.
+    """Write an object in an answer of `cat-file --batch` into an open file, and give its kind; None if it is not there.
 
     Raises ValueError where git has ended, and TooLarge past the limit, where the next question may follow.
     """

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from shutil import rmtree
 from typing import IO
@@ -238,9 +239,15 @@ class Repository:
 
     def content(self, name: str, limit: int | None = None) -> tuple[str, bytes] | None:
         """The kind and bytes of an object; None if it is not there. Raises TooLarge past the limit."""
+        body = BytesIO()
+        kind = self._save(name, body, limit)
+        return None if kind is None else (kind, body.getvalue())
+
+    def _save(self, name: str, into: IO[bytes], limit: int | None = None) -> str | None:
+        """Write an object to an open file, and give its kind; None if it is not there."""
         self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
-        return self._contents.ask(question, lambda answer: program.read_object(answer, question, limit))
+        return self._contents.ask(question, lambda answer: program.save_object(answer, question, into, limit))
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Refs below a prefix with their commits."""
@@ -325,9 +332,7 @@ class Repository:
 
     def save_blob(self, oid: str, file: IO[bytes]) -> None:
         """Write the bytes of an object to an open file. Raises Unavailable where it is missing."""
-        self.git_dir  # noqa: B018 - it opens the repository
-        question = f"{oid}\n".encode()
-        if self._contents.ask(question, lambda answer: program.save_object(answer, question, file)) is None:
+        if self._save(oid, file) is None:
             raise self._missing(oid)
 
     def read(self, commit: str, path: str) -> bytes | None:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from os.path import normpath
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from bot.errors import BotError, CallError, Refused, Unavailable
-from bot.platforms.caches import check_content, lazy_property
+from bot.platforms.caches import check_file, lazy_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout
 from bot.platforms.platform import Opener, Platform, refuse_forgotten_scheme
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
@@ -115,18 +116,18 @@ class GitSource(Source):
                 last = LastCommit(oid, float(date))
         return found
 
-    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
-        found = self._find(path, commit, limit)
-        where = f"{self.folder}: {path}"
-        return None if found is None else check_content(self._repository.read_blob(found), oid, "git", where)
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one; False if it is not there. Raises TooLarge past the limit."""
-        found = self._find(path, commit, limit)
-        if found is not None:
-            self._repository.save_blob(found, file)
-        return found is not None
+        if {"", ".", ".."}.intersection(path.split("/")):
+            return False  # git would end
+        found = self._repository.find(commit, path)
+        if found is None:
+            return False
+        if found.size > limit:
+            raise TooLarge(f"more than {limit:,} bytes")
+        self._repository.save_blob(found.oid, file)
+        check_file(file, oid, "git", f"{self.folder}: {path}")
+        return True
 
     def read_content(self, oid: str, limit: int) -> bytes | None:
         """The content with an object id, None if it is not there: git looks through no folder for it.
@@ -134,16 +135,10 @@ class GitSource(Source):
         Raises as `read` does.
         """
         kind, data = self._repository.content(oid, limit) or ("", b"")
-        return check_content(data, oid, "git", str(self.folder)) if kind == "blob" else None
-
-    def _find(self, path: str, commit: str, limit: int) -> str | None:
-        """The object id of a file at a commit. Raises TooLarge past the limit."""
-        if {"", ".", ".."}.intersection(path.split("/")):
-            return None  # git would end
-        found = self._repository.find(commit, path)
-        if found is not None and found.size > limit:
-            raise TooLarge(f"more than {limit:,} bytes")
-        return None if found is None else found.oid
+        if kind != "blob":
+            return None
+        check_file(BytesIO(data), oid, "git", str(self.folder))
+        return data
 
     def close(self) -> None:
         """End git."""
@@ -198,9 +193,9 @@ class CopiedSource(Source):
                 return data
         return self.source.read(path, commit, limit, oid)
 
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
-        return self.source.save(path, commit, limit, file)
+        return self.source.save(path, commit, limit, file, oid)
 
 
 def _last_in(history: History, paths: Sequence[str], commit: str) -> dict[str, LastCommit]:

@@ -225,9 +225,9 @@ class GitHubSource(Source):
         oid = oid or self._id_of(path, commit)
         return self.read_content(oid, limit) if oid else None
 
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
-        oid = self._id_of(path, commit)
+        oid = oid or self._id_of(path, commit)
         if oid:
             self.client.save_blob(self.address.name, oid, limit, file)
         return bool(oid)

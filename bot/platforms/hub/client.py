@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from io import BytesIO
 from json import JSONDecodeError
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -386,44 +385,33 @@ class HubClient(ServiceClient):
         """The headers of a call that we make ourselves."""
         return dict(self.api._build_hf_headers())  # noqa: SLF001 - it alone knows about tokens by OIDC
 
-    def download(
-        self, address: HubAddress, path: str, revision: str, limit: int, oid: str | None = None
-    ) -> tuple[bytes, str] | None:
-        """The bytes of a file and the commit they come from; None if the file is not there. Raises as `save` does."""
-        body = BytesIO()
-        commit = self.save(address, path, revision, limit, body, oid=oid)
-        return None if commit is None else (body.getvalue(), commit)
-
     def save(
         self, address: HubAddress, path: str, revision: str, limit: int, into: IO[bytes], *, oid: str | None = None
-    ) -> str | None:
-        """Write a file into an open one, and give the commit that it comes from; None if it is not there.
+    ) -> bool:
+        """Write a file into an open one; False if it is not there.
 
         Raises TooLarge past `limit` bytes, of which no more than a chunk is read, and Unavailable where the bytes are
         not those of the object id: the given one, or the one that the answer names.
         """
-        url, where = self.file_url(address, path, revision), f"{address.url} {path}"
+        url = hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
+        where = f"{address.url} {path}"
 
-        def call() -> str | None:
+        def call() -> bool:
             found = stream(url, self.headers, limit, into)
             if found is None:
-                return None
+                return False
             commit, named = found
             if not commit:
                 raise Unavailable(SERVICE, f"{where}: the answer is not the file, and not from the Hub")
             for wanted in (oid, named):
                 check_file(into, wanted, SERVICE, where)
-            return commit
+            return True
 
         return self.patiently(call, where)
 
     def web(self, address: HubAddress) -> str:
         """The address of the repository for people and for git."""
         return f"{self.endpoint}/{'' if address.kind == 'model' else f'{address.kind}s/'}{address.name}"
-
-    def file_url(self, address: HubAddress, path: str, revision: str) -> str:
-        """The address of the raw file."""
-        return hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
 
 
 def stream(url: str, headers: dict[str, str], limit: int, into: IO[bytes]) -> tuple[str, str | None] | None:

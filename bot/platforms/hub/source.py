@@ -60,7 +60,7 @@ class SourceMemory:
 
 
 @dataclass
-class HubSource:
+class HubSource(Source):
     """Reads one repository, always at a named commit."""
 
     client: HubClient
@@ -239,21 +239,15 @@ class HubSource:
             found |= {path: LastCommit(last.oid, last.date.timestamp()) for path, last in dated}
         return found
 
-    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit.
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
+        """Write a file's bytes at a commit to an open one; False if it is not there.
 
-        The bytes are those of `oid`, and those that the Hub's answer names. Raises Unavailable for others.
+        The bytes are those of `oid`, and those that the Hub's answer names. Raises Unavailable for others, and TooLarge
+        past the limit.
         """
         if {"", ".", ".."}.intersection(path.split("/")):
-            return None  # a client would walk up the path of the address
-        found = self.client.download(self.address, path, commit, limit, oid)
-        return found and found[0]
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
-        """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
-        if {"", ".", ".."}.intersection(path.split("/")):
-            return False
-        return self.client.save(self.address, path, commit, limit, file) is not None
+            return False  # a client would walk up the path of the address
+        return self.client.save(self.address, path, commit, limit, file, oid=oid)
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
         """Very many files are brought by one fetch over git, where git can bring them.

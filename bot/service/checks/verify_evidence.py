@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from posixpath import dirname, normpath
 from shutil import copyfileobj
@@ -226,15 +225,9 @@ class FolderFiles(Source):
         del paths, commit
         return {}
 
-    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes, None if it is not there, or leads out of the folder. Raises TooLarge past the limit."""
-        del oid
-        body = BytesIO()
-        return body.getvalue() if self.save(path, commit, limit, body) else None
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes to an open one; False if it is not there, or leads out of the folder."""
-        del commit
+        del commit, oid
         place = _below(self.folder, path)
         try:
             if place is None or not place.resolve().is_relative_to(self.within.resolve()) or not place.is_file():
