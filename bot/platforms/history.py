@@ -6,13 +6,12 @@ import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.errors import MalformedEntry, Unavailable
 from bot.platforms.git.fetch import fetch_history
-from bot.platforms.git.repository import Repository
+from bot.platforms.git.repository import Repository, logged_files
 from bot.platforms.git.source import CopiedSource, GitSource
 from bot.platforms.git.target import LocalRepository
 from bot.platforms.platform import Access, Opener, platform_of
@@ -22,18 +21,6 @@ from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, digest_of, parse_entr
 
 log = logging.getLogger(__name__)
 LOG = ("log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct %s")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A file that one commit added, changed or removed; an object id of zeros alone is not a file."""
-
-    commit: str
-    seconds: int
-    subject: str
-    path: str
-    old: str
-    new: str
 
 
 def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardChange] | None:
@@ -66,33 +53,18 @@ def with_history(name: str, opener: Opener) -> Iterator[Source]:
 
 
 def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
-    """The changes of a leaderboard's rows in the commits of a local repository, the newest first."""
-    repository = LocalRepository(folder, ())
-    main = repository.main
-    return read_history(repository, main, leaderboard) if main else ()
+    """The changes of a leaderboard's rows in the commits of a local repository, the newest first.
 
-
-def read_history(repository: Repository, main: str, leaderboard: str) -> tuple[BoardChange, ...]:
-    """The changes of the rows of one leaderboard, the newest first; a commit that leaves every number is none."""
-    steps = list(_steps(repository.git(*LOG, main, "--", f"{FOLDER}/{leaderboard}").decode("utf-8", "replace")))
-    entries = _entries(repository, {oid for step in steps for oid in (step.old, step.new)})
-    changes = (_change(step, entries.get(step.old), entries.get(step.new)) for step in steps)
-    return tuple(change for change in changes if change is not None)
-
-
-def _steps(log: str) -> Iterator[Step]:
-    """Read what `git log --raw -z` prints: a head for each commit, then a line and a path for each file.
-
-    A head begins with the commit's id, a line with a colon, and no text of a stranger can hold the NUL that ends both.
+    A commit that leaves every number is none.
     """
-    fields, commit, seconds, subject = iter(log.split("\0")), "", "0", ""
-    for field in fields:
-        line = field.lstrip("\n")
-        if line.startswith(":"):
-            _, _, old, new, _ = line.split(" ")
-            yield Step(commit, int(seconds), subject, next(fields), old, new)
-        elif line:
-            commit, seconds, subject = line.split(" ", 2)
+    repository = LocalRepository(folder, ())
+    if not repository.main:
+        return ()
+    log = repository.git(*LOG, repository.main, "--", f"{FOLDER}/{leaderboard}")
+    steps = [(head, *line.split(" ")[2:4]) for head, line, _ in logged_files(log)]
+    entries = _entries(repository, {oid for _, *oids in steps for oid in oids})
+    changes = (_change(head, entries.get(old), entries.get(new)) for head, old, new in steps)
+    return tuple(change for change in changes if change is not None)
 
 
 def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
@@ -108,17 +80,18 @@ def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
     return found
 
 
-def _change(step: Step, before: Entry | None, after: Entry | None) -> BoardChange | None:
+def _change(head: str, before: Entry | None, after: Entry | None) -> BoardChange | None:
     entry = after or before
     if entry is None or (before and after and digest_of(before) == digest_of(after)):
         return None
+    commit, seconds, subject = head.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split(" ", 2)
     return BoardChange(
-        date=datetime.fromtimestamp(step.seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        date=datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         kind="removed" if after is None else "added" if before is None else "changed",
         key=entry.key,
         model=entry.model.id,
         before=before.average if before else None,
         after=after.average if after else None,
-        reason=step.subject,
-        commit=step.commit,
+        reason=subject,
+        commit=commit,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.platforms.git.target import MAIN, LocalRepository
-from bot.platforms.history import read_history
+from bot.platforms.history import folder_history
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry, entry_path
 from tests.pages.boards import generated
@@ -37,7 +37,7 @@ class Story:
         self.commit(subject, {entry.path: entry.to_bytes() for entry in entries}, merge=merge)
 
     def changes(self) -> list[BoardChange]:
-        return list(read_history(self.repository, self.repository.main, BOARD))
+        return list(folder_history(str(self.repository.folder), BOARD))
 
 
 def told(changes: list[BoardChange]) -> list[tuple[str, str, float | None, float | None, str]]:

@@ -100,7 +100,8 @@ def changed_files(folder: Path, url: str, token: str | None, commits: tuple[str,
     git = _Git(folder, url, token, FOLDERS_SECONDS, FOLDERS_BYTES, {"GIT_ALLOC_LIMIT": LARGEST_FOLDER})
     try:
         _bring_folders(git, *commits)
-        return compared(git.output(*_comparison(*commits, below)))
+        names = ("--", below) if below else ()
+        return compared(git.output("--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", *commits, *names))
     except (Unavailable, OSError, ValueError) as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise Unavailable(SERVICE, str(error)) from error
@@ -118,11 +119,6 @@ def _bring_folders(git: _Git, old: str, new: str) -> None:
     if missing:
         known = () if old in missing else (f"--negotiation-tip={old}",)
         git.fetch(*missing, how=(*FOLDERS_ALONE, *known))
-
-
-def _comparison(old: str, new: str, below: str) -> tuple[str, ...]:
-    names = ("--", below) if below else ()
-    return ("--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", old, new, *names)
 
 
 def compared(lines: bytes) -> dict[str, str]:

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -438,6 +438,20 @@ def _see_committed(answer: IO[bytes]) -> None:
     for step in ("start", "prepare", "commit"):
         if answer.readline() != f"{step}: ok\n".encode():
             raise ValueError("another process moved a ref")
+
+
+def logged_files(log: bytes) -> Iterator[tuple[str, str, str]]:
+    """Read what `git log --raw -z` prints: for each file the head of its commit, the line about it, and its path.
+
+    A line begins with a colon, a head with the commit's id, and no text of a stranger can hold the NUL that ends both.
+    """
+    fields, head = iter(log.decode("utf-8", "surrogateescape").split("\0")), ""
+    for part in fields:
+        line = part.lstrip("\n")
+        if line.startswith(":"):
+            yield head, line, next(fields)
+        elif line:
+            head = line
 
 
 def checked_id(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.caches import check_file, lazy_property
-from bot.platforms.git.repository import Repository, checked_name, find_layout
+from bot.platforms.git.repository import Repository, checked_name, find_layout, logged_files
 from bot.platforms.platform import Opener, Platform, refuse_forgotten_scheme
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 from bot.reporting.escape import brief
@@ -105,15 +105,10 @@ class GitSource(Source):
 
     def _log(self, paths: list[str], commit: str) -> History:
         log = self._repository.git("--literal-pathspecs", *LOG, checked_name(commit), "--", *paths)
-        fields, last = iter(log.decode("utf-8", "surrogateescape").split("\0")), LastCommit("")
         found: History = {}
-        for field in fields:
-            line = field.lstrip("\n")
-            if line.startswith(":"):
-                found.setdefault(next(fields), {}).setdefault(last.oid, last)
-            elif line:
-                oid, _, date = line.partition(" ")
-                last = LastCommit(oid, float(date))
+        for head, _, path in logged_files(log):
+            oid, _, date = head.partition(" ")
+            found.setdefault(path, {}).setdefault(oid, LastCommit(oid, float(date)))
         return found
 
     def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
