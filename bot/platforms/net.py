@@ -83,10 +83,6 @@ def is_overtaken(failure: BaseException) -> bool:
     return isinstance(failure, Stale) or (isinstance(failure, Unavailable) and not failure.unknown_for)
 
 
-def nobody(_: float, __: BaseException | None) -> None:
-    """Tell nobody of a wait."""
-
-
 @dataclass(frozen=True)
 class Backoff:
     """Repeats a call that failed: after as long as the service asks, else `pause` seconds, doubled each time.
@@ -105,7 +101,7 @@ class Backoff:
         passes: Callable[[BaseException], bool] = is_outage,
         *,
         left: Callable[[], object] | None = None,
-        on_wait: OnWait = nobody,
+        on_wait: OnWait = lambda *_: None,
     ) -> T:
         """Call, and again after each failure that `passes`; raises the last one.
 
@@ -129,7 +125,7 @@ class Backoff:
         A look that fails says nothing: the next one may.
         """
         return Retrying(
-            retry=retry_if_result(_is_none) | retry_if_exception(is_outage),
+            retry=retry_if_result(lambda found: found is None) | retry_if_exception(is_outage),
             wait=lambda state: min(LONGEST_LOOK, self.pause * 2.0 ** (state.attempt_number - 1)),
             stop=lambda state: state.idle_for >= seconds,
             sleep=self.sleep,
@@ -179,10 +175,6 @@ def _seconds(state: RetryCallState, seconds: float) -> float:
     failure = _failure(state)
     asked = failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
     return seconds if asked is None else asked
-
-
-def _is_none(found: object) -> bool:
-    return found is None
 
 
 @contextmanager

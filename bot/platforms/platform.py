@@ -89,11 +89,6 @@ class Access:
     cache: Path = field(default_factory=lambda: Path.home() / ".cache" / "leaderboard-bot")
 
 
-def no_memory(_: str) -> MutableMapping[int, bytes]:
-    """Remember nothing of the discussions of a repository: they are read again."""
-    return {}
-
-
 @dataclass
 class ServiceCache:
     """What one service keeps between two passes; a single command starts with nothing.
@@ -106,7 +101,7 @@ class ServiceCache:
     command may not be able to.
     """
 
-    memory: Callable[[str], MutableMapping[int, bytes]] = no_memory
+    memory: Callable[[str], MutableMapping[int, bytes]] = lambda _: {}
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents)
     rows: Callable[[str], RowStore] | None = None
     own_commits: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_COMMITS))
@@ -159,9 +154,8 @@ class Opener:
 
 
 class Platform(Protocol):
-    """One kind of place for results and rows: `scheme` begins its addresses, `address` shows how one is written."""
+    """One kind of place for results and rows; `address` shows how one is written."""
 
-    scheme: str
     address: str
 
     def open_source(self, name: str, opener: Opener) -> Source:

@@ -229,7 +229,6 @@ class GitPlatform(Platform):
     The files of a site lie in a folder as they are, without a commit.
     """
 
-    scheme = ""
     address = "a folder"
 
     def open_source(self, name: str, opener: Opener) -> GitSource:

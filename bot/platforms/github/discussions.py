@@ -341,10 +341,6 @@ class RequestSource(GitHubSource):
         """The newest commit that both histories hold, as they were when `one` was merged, where it is."""
         return super().fork_point(one, self.bases.get(one, other))
 
-    def open_pulls(self) -> list[PullRequest]:
-        """Every open request."""
-        return self.client(lambda: list(self._repo.get_pulls(state="open")))
-
 
 class Heads(Mapping[str, str]):
     """The refs of one moment, asked for when they are needed: the list of requests once, a closed one by itself.
@@ -363,12 +359,17 @@ class Heads(Mapping[str, str]):
     @lazy_property
     def _open(self) -> dict[str, str | None]:
         """The heads of the open requests; None for a request to another branch."""
-        pulls = self._source.open_pulls() if self._has_requests else []
+        if not self._has_requests:
+            return {}
+        pulls = self._source.client(lambda: list(self._repo.get_pulls(state="open")))
         return {f"refs/pr/{pull.number}": self._head_of(pull) for pull in pulls}
 
     def _head_of(self, pull: PullRequest) -> str | None:
-        repository = self._source.client.repo(self._source.address.name)
-        return pull.head.sha if pull.base.ref == repository.default_branch else None
+        return pull.head.sha if pull.base.ref == self._repo.default_branch else None
+
+    @property
+    def _repo(self) -> Repository:
+        return self._source.client.repo(self._source.address.name)
 
     def __getitem__(self, ref: str) -> str:
         if ref == MAIN:
@@ -382,9 +383,8 @@ class Heads(Mapping[str, str]):
         return head
 
     def _closed(self, number: int) -> str | None:
-        repository = self._source.client.repo(self._source.address.name)
         try:
-            pull = self._source.client(lambda: repository.get_pull(number))
+            pull = self._source.client(lambda: self._repo.get_pull(number))
         except Gone:
             return None
         if pull.merged_at is not None:

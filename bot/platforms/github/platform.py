@@ -23,7 +23,6 @@ BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
 class GitHubPlatform:
     """Repositories of GitHub: results and rows in their files, requests and issues beside them."""
 
-    scheme = "github"
     address = "github://owner/name"
 
     def open_source(self, name: str, opener: Opener) -> GitHubSource:

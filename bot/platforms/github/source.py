@@ -52,7 +52,10 @@ Tree = dict[str, TreeItem]
 
 @dataclass(frozen=True, slots=True)
 class PullRequestFiles:
-    """A pull request as it stood when it was read: `head` is a full commit id, `author` a login."""
+    """A pull request as it stood when it was read: `head` is a full commit id, `author` a login.
+
+    `files` are those that it adds or changes; GitHub gives no sizes there.
+    """
 
     number: int
     head: str
@@ -103,7 +106,7 @@ class GitHubSource(Source):
 
     def _compare(self, old: str | None, new: str | None, folder: str) -> Iterator[Change]:
         """The differences between two versions of one folder, and below; None for a folder that is not there."""
-        before, after = self._below(old), self._below(new)
+        before, after = ((self._cached_tree(sha) or {}) if sha else {} for sha in (old, new))
         names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
         deep = [name for name in names if _tree_id(before.get(name)) or _tree_id(after.get(name))]
         if len(deep) > FEW:
@@ -114,10 +117,6 @@ class GitHubSource(Source):
         yield from _differences(before, after, folder)
         for name in deep:
             yield from self._compare(_tree_id(before.get(name)), _tree_id(after.get(name)), f"{folder}{name}/")
-
-    def _below(self, sha: str | None) -> Tree:
-        """The entries of a folder."""
-        return (self._cached_tree(sha) or {}) if sha else {}
 
     def _whole(self, sha: str | None) -> Tree | None:
         """All entries in a folder and below it; None if that is more than one answer lists."""
@@ -285,11 +284,6 @@ class GitHubSource(Source):
         found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
         return {oid: data for oid, data in found.items() if is_content(data, oid)}
 
-    def read_contents(self, oids: Mapping[str, str], limit: int) -> dict[str, bytes]:
-        """The bytes of files by path, given the ids of their contents."""
-        self.fetch(oids.values())
-        return {path: self.read_content(oid, limit) for path, oid in oids.items()}
-
     def folder(self, folder: str, commit: str) -> list[Change]:
         """Every file below a folder at a commit; none if there is no such folder."""
         return [item for item in self._all_files(commit) if item.path.startswith(f"{folder}/")]
@@ -300,9 +294,10 @@ class GitHubSource(Source):
             return None
         return [item for item in self.changes(old, new) if item.path.startswith(f"{folder}/")]
 
-    def contents(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
-        """The bytes of files by path, given the ids of their contents."""
-        return self.read_contents(oids, MAX_BYTES)
+    def contents(self, oids: Mapping[str, str], commit: str = "", limit: int = MAX_BYTES) -> dict[str, bytes]:
+        """The bytes of files of a target by path, given the ids of their contents."""
+        self.fetch(oids.values())
+        return {path: self.read_content(oid, limit) for path, oid in oids.items()}
 
     def read_proposal(self, number: int) -> PullRequestFiles:
         """Read a pull request and the files that it adds or changes, all at one head.
@@ -310,17 +305,16 @@ class GitHubSource(Source):
         Raises Refused if it has more files than GitHub lists, Stale where it will not stand still.
         """
         for _ in range(TRIES):
-            pull = self._pull(number)
+            pull = self.client(lambda: self._repo.get_pull(number))
             files = self._files(pull)
             if len(files) >= MOST_FILES:
                 raise Refused(SERVICE, f"pull request {number} has {MOST_FILES:,} files or more; split it")
             # The list names no commit: what was pushed between the two calls must not pass as the old head's.
-            if self._pull(number).head.sha == pull.head.sha:
-                return proposal(pull, files)
+            if self.client(lambda: self._repo.get_pull(number)).head.sha == pull.head.sha:
+                changed = tuple(Change(file.filename, file.sha, 0) for file in files if file.status != "removed")
+                is_open = pull.state == "open"
+                return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), is_open, changed)
         raise Stale(f"{SERVICE}: somebody pushes to pull request {number} faster than it can be read")
-
-    def _pull(self, number: int) -> PullRequest:
-        return self.client(lambda: self._repo.get_pull(number))
 
     def _files(self, pull: PullRequest) -> list[File]:
         return self.client(lambda: list(pull.get_files()))
@@ -363,14 +357,3 @@ def _differences(before: Tree, after: Tree, folder: str) -> Iterator[Change]:
             yield named_change(f"{folder}{name}", now.oid, now.size)
         elif was is not None and was.kind == "blob":
             yield named_change(f"{folder}{name}", None, 0)
-
-
-def change(file: File) -> Change:
-    """One row of a list of changed files; GitHub gives no size there."""
-    return Change(file.filename, None if file.status == "removed" else file.sha, 0)
-
-
-def proposal(pull: PullRequest, files: list[File]) -> PullRequestFiles:
-    """The needed fields of a pull request; its deletions are not needed."""
-    changed = tuple(change(file) for file in files if file.status != "removed")
-    return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), pull.state == "open", changed)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import suppress
+from functools import partial
 
 from github.GitCommit import GitCommit
 from github.GitRef import GitRef
@@ -114,7 +115,8 @@ class Branches:
             return commit.sha
         current = ref.object.sha
         commit = self._commit(files, message, [main] if current == main else [main, current])
-        if commit.tree.sha == self._git_commit(current).tree.sha and self._is_on(main, current):
+        is_same = commit.tree.sha == self._git_commit(current).tree.sha
+        if is_same and self._call(lambda: self._repo.compare(main, current).status) in {"ahead", "identical"}:
             return current  # a try before this one got as far as here
         self._call(lambda: ref.edit(commit.sha))
         return commit.sha
@@ -125,9 +127,6 @@ class Branches:
         if ref is not None:
             with suppress(Stale):  # somebody else has just done it
                 self._call(ref.delete)
-
-    def _is_on(self, main: str, commit: str) -> bool:
-        return self._call(lambda: self._repo.compare(main, commit).status) in {"ahead", "identical"}
 
     def _git_commit(self, sha: str) -> GitCommit:
         return self._call(lambda: self._repo.get_git_commit(sha))
@@ -145,28 +144,23 @@ class Branches:
         parts = list(in_chunks(sorted(changed.items()))) or [{}]
         for number, part in enumerate(parts, 1):
             said = part_title(title, number, len(parts)) + line + body
-            known = [self._commit_part(part, said, known)]
+            elements = [self._element(path, data) for path, data in part.items()]
+            in_order = known[::-1]  # the branch comes first: its history is the request's, main was merged into it
+            tree = self._call(partial(self._repo.create_git_tree, elements, known[0].tree))
+            known = [self._call(partial(self._repo.create_git_commit, said, tree, in_order))]
         return known[0]
-
-    def _commit_part(self, files: Mapping[str, bytes | None], message: str, parents: Sequence[GitCommit]) -> GitCommit:
-        elements = [self._element(path, data) for path, data in files.items()]
-        tree = self._call(lambda: self._repo.create_git_tree(elements, parents[0].tree))
-        # The branch comes first: its history is the request's, main is what was merged into it.
-        return self._call(lambda: self._repo.create_git_commit(message, tree, list(parents[::-1])))
 
     def _there(self, commit: GitCommit, paths: set[str]) -> set[str]:
         """Those of some paths that a commit has; one by one where there are more than one answer lists."""
         tree = self._call(lambda: self._repo.get_git_tree(commit.tree.sha, recursive=True))
         if not tree.raw_data.get("truncated"):
             return paths.intersection(item.path for item in tree.tree)
-        return {path for path in paths if self._has(commit, path)}
-
-    def _has(self, commit: GitCommit, path: str) -> bool:
-        try:
-            self._call(lambda: self._repo.get_contents(path, ref=commit.sha))
-        except Gone:
-            return False
-        return True
+        found = set()
+        for path in paths:
+            with suppress(Gone):
+                self._call(partial(self._repo.get_contents, path, ref=commit.sha))
+                found.add(path)
+        return found
 
     def _element(self, path: str, data: bytes | None) -> InputGitTreeElement:
         if data is None:
@@ -375,7 +369,7 @@ class GitHubTarget(Target):
         files = self._client(lambda: list(pull.get_files()))
         removed = {file.filename for file in files if file.status == "removed"}
         kept = {file.filename: file.sha for file in files if file.filename not in removed}
-        return {**dict.fromkeys(removed), **self._source.read_contents(kept, MAX_BYTES)}
+        return {**dict.fromkeys(removed), **self._source.contents(kept)}
 
     def find_duplicates(self) -> list[Duplicate]:
         """The bot's issues and comments with the same mark; GitHub itself refuses a second request for a branch."""

@@ -27,7 +27,6 @@ STATIC = re.compile(r"^sdk:\s*[\"']?static[\"']?\s*$", re.MULTILINE)
 class HubPlatform:
     """Repositories of the Hub: results and rows in their files, requests and discussions beside them."""
 
-    scheme = "hf"
     address = "hf://datasets/org/name"
 
     def open_source(self, name: str, opener: Opener) -> HubSource:

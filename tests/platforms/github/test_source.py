@@ -26,7 +26,7 @@ def source(server: GitHubServer, token: str | None = "bot-token") -> GitHubSourc
 
 def read_folder(board: GitHubSource, limit: int) -> dict[str, bytes]:
     found = board.folder("entries", board.head())
-    return board.read_contents({item.path: item.oid or "" for item in found}, limit)
+    return board.contents({item.path: item.oid or "" for item in found}, limit=limit)
 
 
 def test_a_push_lists_what_it_added_changed_and_removed(github: GitHubServer) -> None:
