@@ -77,8 +77,11 @@ def verify(
     opened.check_readable()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     table = table_at(opened, target, config) if config is not None else None
-    folders, look_up = source_folders(sources or []), open_look_up(access, cached_answers(), warn)
-    verifier = Verifier(opened, Opener(access), today, models, table, folders, look_up, samples)
+    for name in sources or ():
+        if not name.is_dir():
+            raise CallError(f"{name}: --sources names a folder, and there is none")
+    look_up = open_look_up(access, cached_answers(), warn)
+    verifier = Verifier(opened, Opener(access), today, models, table, sources or [], look_up, samples)
     rows = _print_rows(verifier.verify(entries or []), form, is_quiet=quiet)
     if badge is not None:
         write_badge(badge, rows)
@@ -86,14 +89,6 @@ def verify(
         write_record(out, rows, datetime.now(UTC).date().isoformat())
     if not all(row.follows for row in rows):
         raise typer.Exit(1)
-
-
-def source_folders(names: Sequence[Path]) -> Sequence[Path]:
-    """The folders in which evidence may be read. Raises CallError for what is no folder."""
-    for name in names:
-        if not name.is_dir():
-            raise CallError(f"{name}: --sources names a folder, and there is none")
-    return names
 
 
 def _print_rows(found: Iterable[VerifiedRow], form: str, *, is_quiet: bool) -> list[VerifiedRow]:

@@ -114,7 +114,8 @@ def init(
     )
     declaration, paths = _drafted(places, board) if places else (copied(like, board), PATHS)
     declared = _declared(folder, declaration)
-    _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: _card(declared, board)})
+    card = card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
+    _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: card})
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
     settings = shlex.quote(str(folder / SETTINGS))
     warn(f"when no TODO is left: leaderboard-bot settle --config {settings} --dry-run")
@@ -210,10 +211,6 @@ def _declared(folder: Path, declaration: str) -> str:
         raise CallError(f"{folder / BOARD}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CallError(f"{folder / BOARD}: exists and is not UTF-8 text") from None
-
-
-def _card(declared: str, board: NewBoard) -> str:
-    return card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

@@ -77,13 +77,18 @@ def judge_paths(
     The sample logs beside the files are read where the leaderboard asks for them, or with `samples`. `board` are the
     rows that they are compared with.
     """
-    judge = Judge(
-        leaderboard,
-        datetime.now(UTC).date(),
-        names=parse_names(names or []),
-        look_up=_open_look_up() if online else no_look_up,
-        known=_known_rows(board),
-    )
+    look_up: LookUp = no_look_up
+    known: KnownRows | None = None
+    if online:
+        from bot.service.judge.commits import open_look_up
+
+        look_up = open_look_up(read_access(), cached_answers(), warn)
+    if board:
+        from bot.publishing.board import known_rows
+
+        known = known_rows(board)
+    today = datetime.now(UTC).date()
+    judge = Judge(leaderboard, today, names=parse_names(names or []), look_up=look_up, known=known)
     places = find_places(paths, read_access(), max_bytes)
     places = with_commits(in_repositories(places) if as_committed else places)
     unread: list[UnreadPath] = []
@@ -95,12 +100,6 @@ def judge_paths(
         parsed = with_samples(parsed, places)  # each document that is hashed leaves a cycle behind
     with without_collector():
         return judge.judge(parsed, commit_dates(places), unread), places
-
-
-def _open_look_up() -> LookUp:
-    from bot.service.judge.commits import open_look_up
-
-    return open_look_up(read_access(), cached_answers(), warn)
 
 
 def parse_names(names: list[str]) -> dict[str, str]:
@@ -176,14 +175,6 @@ def _packed(place: Place) -> bytes | UnreadPath:
     """Parse a place, and pack the result into few bytes for another process."""
     found = place.parse()
     return found.to_bytes() if isinstance(found, Parsed) else found
-
-
-def _known_rows(board: Sequence[Entry]) -> KnownRows | None:
-    if not board:
-        return None
-    from bot.publishing.board import known_rows
-
-    return known_rows(board)
 
 
 def warn(message: str) -> None:

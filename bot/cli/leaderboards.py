@@ -31,7 +31,6 @@ from bot.reporting.text import WIDTH
 from bot.service.settings.environment import read_access
 
 if TYPE_CHECKING:
-    from bot.pages.write import Written
     from bot.platforms.target import Target
 
 
@@ -151,42 +150,26 @@ def site(
     quiet: QUIET = False,
 ) -> None:
     """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
-    board, done = put_site(target, out, leaderboard, heads=heads, models=models, sources=sources, verified=verified)
+    from bot.pages.content import PageContent
+    from bot.pages.site import Site
+
+    board, opener = read_board(target, leaderboard), Opener(read_access())
+    newest, asked = _ask_hub(board, opener, heads=heads, models=models)
+    sizes = _sizes_below(sources) if sources else {}
+    facts = {
+        entry.key: with_file(
+            asked.get(entry.model.id, UNKNOWN), next((sizes.get(one.sha256) for one in entry.evidence), None)
+        )
+        for entry in (row.entry for row in board.rows)
+    }
+    shown = target if "://" in target else ""  # a path on this machine stays private
+    known = _verified_in(verified) if verified else {}
+    history = _history(target, board.leaderboard)
+    done = publish_site(Site(PageContent(board, shown, history, newest, facts=facts, verified=known)), out, opener)
     if not quiet:
         written = f"{counted(done.changed, 'file')} written, {done.same} unchanged, {done.removed} removed"
         warn(f"{counted(len(board.rows), 'row')}: {written}")
     typer.echo(out if "://" in out else Path(out) / "index.html")
-
-
-def put_site(
-    target: str,
-    out: str,
-    leaderboard: str,
-    *,
-    heads: bool = False,
-    models: bool = False,
-    sources: Path | None = None,
-    verified: Path | None = None,
-) -> tuple[Board, Written]:
-    """Write the site of a target's board to a place. Return the board and the counts of files. Raises CallError."""
-    from bot.pages.content import PageContent
-    from bot.pages.site import Site
-
-    board = read_board(target, leaderboard)
-    is_folder = "://" not in target  # a path on this machine stays private
-    opener = Opener(read_access())
-    asked = _ask_hub(board, opener, heads=heads, models=models)
-    sizes = _sizes_below(sources) if sources else {}
-    facts = {
-        entry.key: with_file(
-            asked[1].get(entry.model.id, UNKNOWN), next((sizes.get(one.sha256) for one in entry.evidence), None)
-        )
-        for entry in (row.entry for row in board.rows)
-    }
-    history = _history(target, board.leaderboard)
-    known = _verified_in(verified) if verified else {}
-    content = PageContent(board, "" if is_folder else target, history, asked[0], facts=facts, verified=known)
-    return board, publish_site(Site(content), out, opener)
 
 
 def _ask_hub(

@@ -27,7 +27,6 @@ from bot.cli.judging import (
 from bot.cli.service import need_extra, open_jobs
 from bot.errors import CallError, Refused
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
@@ -40,7 +39,6 @@ from bot.reporting.text import files_by_key, terminal_row, unreadable_text
 from bot.service.settings.environment import database_url, read_access, settings_path
 
 if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is called
-    from bot.platforms.target import Target
     from bot.service.fill.importing import ImportResult
     from bot.service.publish.reconcile import PublishResult
     from bot.service.settings.config import Watch
@@ -63,6 +61,7 @@ def publish(
 ) -> None:
     """Publish the rows that are not rejected. The command checks and scores them first."""
     from bot.service.publish.desired import publish as publish_entries
+    from bot.service.publish.reconcile import rebuild_board
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form)
     target.check()
@@ -82,8 +81,11 @@ def publish(
         warn(text)
     if not quiet and any("://" not in found.source for found in evidence.values()):
         warn(f"evidence lies on this machine: whoever verifies needs it, and names its folder: {VERIFY.format(to=to)}")
-    if not dry_run and may_rebuild(target, declared):
-        typer.echo("rebuilt the board")
+    try:
+        if not dry_run and rebuild_board(target, declared):
+            typer.echo("rebuilt the board")
+    except Refused as refusal:  # a token that may open a pull request may lack the right to commit
+        warn(f"the board was not rebuilt: {refusal}")
     raise typer.Exit(1) if made.refused else end(judgement)
 
 
@@ -111,17 +113,6 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
     yield from (f"\nnot published:\n{unreadable_text(verdict, colours)}" for verdict in judgement.unreadable)
 
 
-def may_rebuild(target: Target, declared: Leaderboard) -> bool:
-    """Rebuild the table if the token may commit: a token that may open a pull request may lack that right."""
-    from bot.service.publish.reconcile import rebuild_board
-
-    try:
-        return rebuild_board(target, declared)
-    except Refused as refusal:
-        warn(f"the board was not rebuilt: {refusal}")
-        return False
-
-
 def import_board(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="hf://datasets/org/name, or a local git repository.")],
     to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
@@ -139,7 +130,7 @@ def import_board(
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, form, leaderboard)
-    tell = _no_progress if quiet or not sys.stderr.isatty() else _progress
+    tell = (lambda *_: None) if quiet or not sys.stderr.isatty() else _progress
     result = _import(watch, source, to, tell, yes=yes, dry_run=dry_run)
     if result is None:
         return
@@ -185,10 +176,6 @@ def _row_targets(database: str) -> Iterator[Callable[[], Iterable[str]]]:
         return
     with closing(jobs):
         yield jobs.row_targets
-
-
-def _no_progress(_: str, __: int, ___: int) -> None:
-    """Say nothing."""
 
 
 def _progress(what: str, done: int, total: int) -> None:

@@ -186,9 +186,7 @@ def explain(
     if reported:
         judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
         raise typer.Exit(_explain_reported(judgement, reported, task, form))
-    known = [column.id for column in declared.tasks]
-    if task and task not in known:
-        raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
+    _see_task(declared, task)
     judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
     for verdict in judgement.unreadable if form != "json" else ():
@@ -196,10 +194,15 @@ def explain(
     raise end(judgement)
 
 
+def _see_task(declared: Leaderboard, task: str) -> None:
+    known = [column.id for column in declared.tasks]
+    if task and task not in known:
+        raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
+
+
 def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     """The explanation of a row of a board, from the numbers that its entry records."""
     from bot.cli.leaderboards import declared_by, read_board
-    from bot.platforms.platform import open_target
     from bot.reporting.explanation import Explained, explain
 
     board = read_board(target, leaderboard)
@@ -210,9 +213,7 @@ def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     entry, declared = rows[0].entry, board.leaderboard
     if entry.leaderboard.scoring_digest != declared.scoring_digest:
         declared = declared_by(open_target(target, read_access()), target, entry.leaderboard)
-    known = [one.id for one in declared.tasks]
-    if task and task not in known:
-        raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
+    _see_task(declared, task)
     if why := rows[0].fault or _undeclared(entry, declared):
         raise CallError(f"{brief(entry.key, 500)} is not to be believed: {why}")
     missing, definitions = entry.coverage.missing, entry.definitions

@@ -29,10 +29,8 @@ from bot.service.settings.environment import (
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-    from starlette.types import ASGIApp
 
     from bot.server.service import Service
-    from bot.service.context import ContextFactory
     from bot.service.jobs.queue import Jobs
     from bot.service.settings.config import Settings
     from bot.service.watch.passes import WatchPass
@@ -172,6 +170,7 @@ def serve(
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
     from bot.server.access import require_github_secret, require_webhook_secret
+    from bot.server.app import make_app, make_pages
     from bot.server.run import run
     from bot.service.store.leases import state_lock
 
@@ -185,27 +184,19 @@ def serve(
         require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
 
     def serving(service: Service, registry: CollectorRegistry) -> None:
-        run(_application(service, registry, host, secret, github_secret), host=host, port=port)
+        app = make_app(
+            service,
+            secret=secret,
+            registry=registry,
+            pages=make_pages(service, operator_token(), host),
+            github_secret=github_secret,
+            bound_to=host,
+            public_url=lambda: service.contexts.public_url,
+        )
+        run(app, host=host, port=port)
 
     with state_lock(database_url(path)):
         _keep_watches(path, serving, allowed)
-
-
-def _application(
-    service: Service, registry: CollectorRegistry, host: str, secret: str | None, github_secret: str | None
-) -> ASGIApp:
-    """Make the web application for a host."""
-    from bot.server.app import make_app, make_pages
-
-    return make_app(
-        service,
-        secret=secret,
-        registry=registry,
-        pages=make_pages(service, operator_token(), host),
-        github_secret=github_secret,
-        bound_to=host,
-        public_url=lambda: service.contexts.public_url,
-    )
 
 
 def work(config: CONFIG = None) -> None:
@@ -240,6 +231,7 @@ def _keep_watches(
     from prometheus_client import CollectorRegistry
 
     from bot.server.run import Reloader
+    from bot.server.service import Service
     from bot.service.context import open_context_factory
     from bot.service.settings.config import load_settings
     from bot.service.settings.sources import has_patterns, open_settings
@@ -249,7 +241,12 @@ def _keep_watches(
     registry = CollectorRegistry()
     jobs = open_jobs(database_url(path))
     contexts.queue = jobs
-    service = _make_service(contexts, settings, registry, jobs)
+    if jobs is None:
+        service = Service(contexts, settings.watches, registry)
+    else:
+        from bot.server.sharing import SharedService
+
+        service = SharedService(contexts, settings.watches, registry, jobs=jobs)
     service.check()
     service.start()
     again = ANEW if has_patterns(load_settings(path)) else None
@@ -262,19 +259,6 @@ def _keep_watches(
         if not service.stop(PATIENCE):
             logging.shutdown()
             os._exit(0)  # a thread that waits for a slow service would keep the process alive; the next start continues
-
-
-def _make_service(
-    contexts: ContextFactory, settings: Settings, registry: CollectorRegistry, jobs: Jobs | None
-) -> Service:
-    """Make a service that has its state alone, or one of many."""
-    if jobs is None:
-        from bot.server.service import Service
-
-        return Service(contexts, settings.watches, registry)
-    from bot.server.sharing import SharedService
-
-    return SharedService(contexts, settings.watches, registry, jobs=jobs)
 
 
 def open_jobs(database: str, *, takes_rows: bool = True) -> Jobs | None:
