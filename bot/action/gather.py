@@ -29,13 +29,12 @@ def gather(inputs: Inputs, trigger: TriggerContext, source: GitHubSource, access
     """All files that the workflow means, in the order of their paths, each once."""
     for name in (text for text in inputs.results if "://" in text and not text.startswith("hf://")):
         raise CallError(f"the input `results` names {name[:80]!r}; it takes paths, globs and hf://… addresses")
-    patterns = [text.removeprefix("./").rstrip("/") for text in inputs.results if "://" not in text]
     # A row must follow with the dates of the commits; the commit of a request is not yet the one that is merged.
     origin = source if inputs.mode == "publish" and source.client.has_account else None
     if inputs.changed_only and (trigger.is_proposal or trigger.kind == "push"):
-        places = list(changed_places(patterns, trigger, source))
+        places = list(changed_places(inputs.patterns, trigger, source))
     else:
-        places = list(workspace_places(patterns, trigger, source.name))
+        places = list(workspace_places(inputs.patterns, trigger, source.name))
     places = [replace(place, origin=origin) if place.commit else place for place in places]
     for name in (text for text in inputs.results if text.startswith("hf://")):
         places += hub_places(name, access)
@@ -44,18 +43,11 @@ def gather(inputs: Inputs, trigger: TriggerContext, source: GitHubSource, access
 
 def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubSource) -> Iterator[Place]:
     """The files that a pull request or a push changed, at its commit."""
-    number, commit = trigger.proposal, trigger.commit
-    if trigger.branch is not None:
-        number = source.find_proposal(*trigger.branch, trigger.commit)
-        if number is None:
-            return  # pushed to or closed since: that has a run of its own
-    changes: Iterable[Change]
-    if number is not None:
+    if not trigger.is_proposal:
+        yield from _places_at(trigger.commit, source.changes(trigger.before, trigger.commit), patterns, source)
+    elif (number := trigger.number(source)) is not None:
         proposal = source.read_proposal(number)
-        changes, commit = proposal.files, proposal.head
-    else:
-        changes = source.changes(trigger.before, commit)
-    yield from _places_at(commit, changes, patterns, source)
+        yield from _places_at(proposal.head, proposal.files, patterns, source)
 
 
 def base_places(places: Iterable[Place], inputs: Inputs, trigger: TriggerContext, source: GitHubSource) -> list[Place]:
@@ -63,19 +55,15 @@ def base_places(places: Iterable[Place], inputs: Inputs, trigger: TriggerContext
 
     Raises CallError where the run is about neither a pull request nor a push.
     """
-    number, commit = trigger.proposal, trigger.before
-    if trigger.branch is not None:
-        number = source.find_proposal(*trigger.branch, trigger.commit)
-    if number is not None:
-        commit = source.head_of(source.read_proposal(number).base)
+    number = trigger.number(source)
+    commit = trigger.before if number is None else source.head_of(source.read_proposal(number).base)
     if commit is None:
         if trigger.is_proposal or trigger.kind == "push":
             return []  # the request is closed, or the branch is new
         raise CallError(f"`compare-to: {BASE}` needs a pull request or a push; name a board instead")
-    patterns = [text.removeprefix("./").rstrip("/") for text in inputs.results if "://" not in text]
     folders = {place.path.rpartition("/")[0] for place in places}
     changes = (one for one in source.changes(None, commit) if one.path.rpartition("/")[0] in folders)
-    return list(_places_at(commit, changes, patterns, source))
+    return list(_places_at(commit, changes, inputs.patterns, source))
 
 
 def _places_at(commit: str, changes: Iterable[Change], patterns: list[str], source: GitHubSource) -> Iterator[Place]:

@@ -1,4 +1,4 @@
-"""What one run of the Action knows: its inputs, the event that started the workflow, and the log.
+"""What one run of the Action is told and tells: its inputs, the event that started the workflow, log and outputs.
 
 The payload of the event is GitHub's own, yet its texts (branch names, titles) are a stranger's: only numbers, commit
 ids and names that go back to the API are taken from it.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import secrets
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeVar, get_args
@@ -16,11 +18,17 @@ from typing import Any, Literal, TextIO, TypeVar, get_args
 from bot.errors import CallError
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.verdict import Judgement, Row
+from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.source import GitHubSource
 from bot.platforms.platform import Access
 from bot.publishing.publication import Form
 from bot.reporting.annotations import command
 from bot.reporting.escape import visible, without_commands
+from bot.reporting.explanation import explain
+from bot.reporting.markdown import ORDER
+from bot.reporting.report import summarize
 
 Mode = Literal["check", "publish", "verify"]
 When = Literal["on-findings", "always", "never"]
@@ -31,6 +39,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 BASE = "base"  # what `compare-to` calls the base branch of a pull request, and the commit before a push
 MOST_POINTS = 100
+TEXTS = ("RESULTS", "SOURCES", "LEADERBOARD", "TO", "SITE", "BADGE", "CONFIG", "COMPARE_TO", "COMPARE_MARGIN")
 NOTHING = "0" * 40  # the commit before that a push of a new branch names
 # What runs by the decision of somebody who may write to the repository; strangers cause all other events.
 TRUSTED = ("push", "schedule", "workflow_dispatch", "release")
@@ -56,53 +65,46 @@ class Inputs:
     fails_when_lower: bool = False
     margin: float = 0.0
 
+    @property
+    def patterns(self) -> list[str]:
+        """The paths and globs among the results."""
+        return [text.removeprefix("./").rstrip("/") for text in self.results if "://" not in text]
+
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
     """Read the inputs that `action.yml` hands over as INPUT_…; raises CallError with the input's name."""
+    given = {name: environ.get(f"INPUT_{name}", "").strip() for name in TEXTS}
+    lists = (given[name].splitlines() for name in ("RESULTS", "SOURCES"))
+    results, sources = (tuple(line.strip() for line in lines if line.strip()) for lines in lists)
     mode = one_of(environ, "mode", get_args(Mode))
-    to = environ.get("INPUT_TO", "").strip()
-    if mode != "check" and not to:
+    if mode != "check" and not given["TO"]:
         raise CallError(f"the input `to` names no target, and `mode: {mode}` needs one")
-    results = tuple(line.strip() for line in environ.get("INPUT_RESULTS", "").splitlines() if line.strip())
     if not results:
         raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
+    if given["SITE"] and mode != "publish":
+        raise CallError("the input `site` goes with `mode: publish`: the site shows what was published")
+    if given["COMPARE_TO"] and mode != "check":
+        raise CallError("the input `compare-to` goes with `mode: check`: it says what a change would do to the rows")
     return Inputs(
         results=results,
-        leaderboard=environ.get("INPUT_LEADERBOARD", "").strip() or DEFAULT,
+        leaderboard=given["LEADERBOARD"] or DEFAULT,
         mode=mode,  # type: ignore[arg-type]
-        to=to,
+        to=given["TO"],
         form=one_of(environ, "as", get_args(Form)),  # type: ignore[arg-type]
         comment=one_of(environ, "comment", get_args(When)),  # type: ignore[arg-type]
         fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
-        badge=environ.get("INPUT_BADGE", "").strip(),
-        config=environ.get("INPUT_CONFIG", "").strip(),
-        sources=tuple(line.strip() for line in environ.get("INPUT_SOURCES", "").splitlines() if line.strip()),
-        site=_site(environ, mode),
-        compare_to=_compare_to(environ, mode),
+        badge=given["BADGE"],
+        config=given["CONFIG"],
+        sources=sources,
+        site=given["SITE"],
+        compare_to=given["COMPARE_TO"],
         fails_when_lower=one_of(environ, "compare-fail-on", ("never", "lower")) == "lower",
-        margin=_margin(environ),
+        margin=_margin(given["COMPARE_MARGIN"] or "0"),
     )
 
 
-def _site(environ: Mapping[str, str], mode: str) -> str:
-    """Where the board is published as a web site, "" for nowhere; raises CallError where nothing is published."""
-    site = environ.get("INPUT_SITE", "").strip()
-    if site and mode != "publish":
-        raise CallError("the input `site` goes with `mode: publish`: the site shows what was published")
-    return site
-
-
-def _compare_to(environ: Mapping[str, str], mode: str) -> str:
-    """What rows are compared with, "" for nothing; raises CallError where rows are not only checked."""
-    name = environ.get("INPUT_COMPARE_TO", "").strip()
-    if name and mode != "check":
-        raise CallError("the input `compare-to` goes with `mode: check`: it says what a change would do to the rows")
-    return name
-
-
-def _margin(environ: Mapping[str, str]) -> float:
-    text = environ.get("INPUT_COMPARE_MARGIN", "").strip() or "0"
+def _margin(text: str) -> float:
     try:
         margin = float(text)
     except ValueError:
@@ -141,6 +143,13 @@ class TriggerContext:
     def is_proposal(self) -> bool:
         """Tell whether it is about a pull request."""
         return self.proposal is not None or self.branch is not None
+
+    def number(self, source: GitHubSource) -> int | None:
+        """The number of the pull request that the run is about; a fork's is found by branch and head.
+
+        None too for one that was pushed to or closed since: that has a run of its own.
+        """
+        return self.proposal if self.branch is None else source.find_proposal(*self.branch, self.commit)
 
     @property
     def may_publish(self) -> bool:
@@ -225,11 +234,76 @@ class Run:
         """Annotate the run, on no file."""
         self.out.write(f"{command(Severity.WARNING, one_line(text), title='leaderboard-bot')}\n")
 
-    def client(self) -> GitHubClient:
-        """The workflow's token at its own GitHub."""
-        return GitHubClient(self.access.github_token, self.access.github_api_url)
+    def source(self) -> GitHubSource:
+        """The workflow's repository, with the workflow's token."""
+        client = GitHubClient(self.access.github_token, self.access.github_api_url)
+        return GitHubSource(client, GitHubAddress(self.trigger.repository))
 
 
 def one_line(text: str) -> str:
     """The text in one line of what can be printed."""
     return visible(" ".join(text.split()))
+
+
+SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
+CUT = "\n… cut: the report has all submissions.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The outputs of `action.yml`; "" is how a workflow sees none."""
+
+    verdict: str = ""
+    accepted: str = "0"
+    incomplete: str = "0"
+    rejected: str = "0"
+    average: str = ""
+    report: str = ""
+    pull_request: str = ""
+
+
+def outputs_of(judgement: Judgement, report: str, published: Sequence[str]) -> Outputs:
+    """The outcome of a run: the worst verdict ("none" without a file), and the average where there is one row."""
+    counts = summarize(judgement)
+    worst = next((status for status in ORDER if counts[status]), "none")
+    scores = judgement.rows[0].scores if len(judgement.rows) == 1 and worst != "rejected" else None
+    average = "" if scores is None or scores.average is None else repr(scores.average)
+    numbers = {status: str(counts[status]) for status in ORDER}
+    return Outputs(verdict=worst, average=average, report=report, pull_request="\n".join(published), **numbers)
+
+
+def write_outputs(outputs: Outputs, environ: Mapping[str, str]) -> None:
+    """Append to GITHUB_OUTPUT; a delimiter that nobody can guess keeps a value from ending itself early."""
+    lines = []
+    for name in outputs.__slots__:
+        end = f"end-{secrets.token_hex(16)}"
+        lines.append(f"{name.replace('_', '-')}<<{end}\n{getattr(outputs, name)}\n{end}\n")
+    append(environ.get("GITHUB_OUTPUT", ""), "".join(lines))
+
+
+def write_summary(text: str, environ: Mapping[str, str]) -> None:
+    """Append to the step's summary, cut at the end of a line where GitHub would drop it all."""
+    data = text.encode("utf-8", "replace")
+    if len(data) > SUMMARY_LIMIT:
+        data = data[: SUMMARY_LIMIT - len(CUT.encode())].rpartition(b"\n")[0] + CUT.encode()
+    append(environ.get("GITHUB_STEP_SUMMARY", ""), data.decode("utf-8", "ignore"))
+
+
+def append(path: str, text: str) -> None:
+    """Add to one of the runner's files; outside of a runner there is none."""
+    if path:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def write_report(name: str, text: str, environ: Mapping[str, str]) -> str:
+    """Write a JSON report into a folder of its own below RUNNER_TEMP, and give its path."""
+    path = Path(tempfile.mkdtemp(prefix="leaderboard-bot-", dir=environ.get("RUNNER_TEMP") or None)) / name
+    path.write_text(f"{text}\n", encoding="utf-8")
+    return str(path)
+
+
+def explanation_fold(row: Row) -> str:
+    """Where each number of a row comes from, as a fold; every line is indented, so that none can end the block."""
+    lines = [f"    {visible(line)}" for line in explain(row).splitlines()]
+    return "\n".join(["", "<details><summary>Where each number comes from</summary>", "", *lines, "", "</details>", ""])

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TextIO
 
 from bot.action.gather import base_places, gather
-from bot.action.job import BASE, DEFAULT, TRUSTED, Inputs, Run, one_line, read_inputs, read_trigger
-from bot.action.outputs import (
+from bot.action.job import (
+    BASE,
+    DEFAULT,
+    TRUSTED,
+    Inputs,
     Outputs,
+    Run,
+    explanation_fold,
+    one_line,
     outputs_of,
-    summary_markdown,
+    read_inputs,
+    read_trigger,
     write_outputs,
     write_report,
     write_summary,
@@ -31,7 +36,6 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
-from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
 from bot.platforms.platform import Opener, open_target
@@ -46,7 +50,9 @@ from bot.reporting.annotations import annotate, command
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines
+from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, summarize
+from bot.reporting.report import to_json as report_json
 from bot.service.checks.badge import to_json, write_badge
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
@@ -99,12 +105,11 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
     if inputs.mode == "verify":
         return verify(run)
-    found = with_commits(gather(inputs, trigger, GitHubSource(run.client(), GitHubAddress(trigger.repository)), access))
+    found = with_commits(gather(inputs, trigger, run.source(), access))
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target and found else []
     judgement = judge(run, found, there)
-    report = make_report(judgement)
-    path = write_report(report, environ)
+    path = write_report("report.json", report_json(make_report(judgement)), environ)
     report_judgement(run, judgement)
     published: list[str] = []
     status = status_of(inputs, judgement)
@@ -155,7 +160,7 @@ def _with_origin(run: Run, place: Place) -> Place:
     """A place with the repository that its sample logs are read from, where it was not made by the workflow."""
     if place.origin is not None or not place.commit:
         return place
-    return replace(place, origin=GitHubSource(run.client(), GitHubAddress(run.trigger.repository)))
+    return replace(place, origin=run.source())
 
 
 def report_judgement(run: Run, judgement: Judgement) -> None:
@@ -176,7 +181,7 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     for row in judgement.rows:
         if row.status == "incomplete" or len(row.files) > 1:
             run.say(f"{row.status}: {row.key}")
-    write_summary(summary_markdown(judgement), run.environ)
+    write_summary(judgement_markdown(judgement, explanation_fold), run.environ)
 
 
 def compare_with_others(
@@ -185,8 +190,7 @@ def compare_with_others(
     """Compare each row with that of the base branch or of the board, and name the rows that have no other."""
     to, base, rows = run.inputs.compare_to, list[Place](), list[Row]()
     if to == BASE:
-        source = GitHubSource(run.client(), GitHubAddress(run.trigger.repository))
-        base = base_places(found, run.inputs, run.trigger, source)
+        base = base_places(found, run.inputs, run.trigger, run.source())
         rows = list(judge(run, base).rows)
         others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
@@ -269,14 +273,14 @@ def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
 
     `compared` is what is said about other rows; a comment is opened where there is any.
     """
-    number = proposal_number(run)
+    number = run.trigger.number(run.source())
     if run.inputs.comment == "never" or number is None:
         return
     if not run.access.github_token:
         run.say("no comment: there is no token (a fork's run has none; docs/github.md shows the second workflow)")
         return
     mark = Marker("verdict", "pull-request", run.leaderboard.id)
-    target = GitHubTarget(run.client(), GitHubAddress(run.trigger.repository, number), "comment")
+    target = GitHubTarget(run.source().client, GitHubAddress(run.trigger.repository, number), "comment")
     has_findings = any(True for _ in findings_in(judgement))
     may_open = bool(judgement.verdicts) and (has_findings or bool(compared) or run.inputs.comment == "always")
     try:
@@ -286,14 +290,6 @@ def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
         return
     if where:
         run.say(f"comment: {where}")
-
-
-def proposal_number(run: Run) -> int | None:
-    """The number of the pull request that the run is about; a fork's is found by branch and head."""
-    if run.trigger.branch is None:
-        return run.trigger.proposal
-    source = GitHubSource(run.client(), GitHubAddress(run.trigger.repository))
-    return source.find_proposal(*run.trigger.branch, run.trigger.commit)
 
 
 NO_ISSUE = "the issue could not be written; the result does not change: {error}"
@@ -326,7 +322,7 @@ def verify(run: Run) -> int:
     urls = tell_issue(run, rows)
     counts = {"accepted": str(sum(row.follows for row in rows)), "rejected": str(len(found))}
     verdict = "rejected" if found else "accepted" if rows else "none"
-    path = write_rows(rows, run.environ)
+    path = write_report("verified.json", json.dumps([to_json(row) for row in rows], indent=2), run.environ)
     write_summary(f"{len(found)} of {len(rows)} rows do not follow from their evidence.\n", run.environ)
     write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)
     return status
@@ -338,7 +334,7 @@ def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
         return ""
     repository = run.trigger.repository
     try:
-        num = keep_issue(run.client(), repository, run.inputs.to, rows)
+        num = keep_issue(run.source().client, repository, run.inputs.to, rows)
     except BotError as error:
         run.warn(NO_ISSUE.format(error=error))
         return ""
@@ -348,13 +344,6 @@ def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
 def broken(rows: Sequence[VerifiedRow]) -> list[VerifiedRow]:
     """The rows that do not follow; what could not be asked about is neither here nor there."""
     return [row for row in rows if not row.follows and row.outcome != "unavailable"]
-
-
-def write_rows(rows: Sequence[VerifiedRow], environ: Mapping[str, str]) -> str:
-    """Write what was found as JSON into a folder of its own below RUNNER_TEMP, and give its path."""
-    path = Path(tempfile.mkdtemp(prefix="leaderboard-bot-", dir=environ.get("RUNNER_TEMP") or None)) / "verified.json"
-    path.write_text(json.dumps([to_json(row) for row in rows], indent=2) + "\n", encoding="utf-8")
-    return str(path)
 
 
 def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequence[VerifiedRow]) -> int | None:

@@ -9,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.action.job import TriggerContext, read_inputs, read_trigger
-from bot.action.outputs import CUT, SUMMARY_LIMIT, Outputs, write_outputs, write_summary
+from bot.action.job import (
+    CUT,
+    SUMMARY_LIMIT,
+    Outputs,
+    TriggerContext,
+    read_inputs,
+    read_trigger,
+    write_outputs,
+    write_summary,
+)
 from bot.action.run import main
 from bot.errors import CallError
 from tests.platforms.github.fixtures import BOARD
