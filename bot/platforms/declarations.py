@@ -44,14 +44,6 @@ def open_leaderboard(name: str, access: Access) -> Leaderboard:
     if not name.startswith("hf://"):
         refuse_pasted(name)
         return load_leaderboard(name)
-    data = _read(name, access)
-    try:
-        return parse_leaderboard(data.decode("utf-8"), PurePosixPath(name).stem, name)
-    except UnicodeDecodeError:
-        raise MalformedDeclaration(name, [("", "is not UTF-8 text")]) from None
-
-
-def _read(name: str, access: Access) -> bytes:
     from bot.platforms.hub.address import parse_address
     from bot.platforms.hub.source import open_pinned
 
@@ -68,4 +60,7 @@ def _read(name: str, access: Access) -> bytes:
 
         later = when_kept(name)
         raise CallError(f"{name}: there is no such file{f'. {later}' if later else ''}")
-    return data
+    try:
+        return parse_leaderboard(data.decode("utf-8"), PurePosixPath(name).stem, name)
+    except UnicodeDecodeError:
+        raise MalformedDeclaration(name, [("", "is not UTF-8 text")]) from None

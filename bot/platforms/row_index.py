@@ -6,7 +6,7 @@ object ids of both are those of the service, and every content is checked agains
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -67,11 +67,8 @@ class RowsInMemory:
     def move(self, old: str, new: str, moved: Moved, *, is_whole: bool) -> None:
         """Bring the index from one commit to another."""
         if self.at == old:
-            self.at, self.known = new, _with({} if is_whole else self.known, moved)
-
-
-def _with(rows: Mapping[str, IndexedRow], moved: Moved) -> dict[str, IndexedRow]:
-    return {path: row for path, row in {**rows, **moved}.items() if row is not None}
+            now = {**({} if is_whole else self.known), **moved}
+            self.at, self.known = new, {path: row for path, row in now.items() if row is not None}
 
 
 class IndexedSource(Protocol):
@@ -128,7 +125,8 @@ class RowIndex:
             return
         changes = self.source.differences(FOLDER, old, commit) if old else None
         is_whole = changes is None
-        known = _contents(self.stored.rows()[1].values()) if old and is_whole else {}
+        rows = self.stored.rows()[1].values() if old and is_whole else ()
+        known = {row.oid: row.data for row in rows if row.data is not None}
         found = self.source.folder(FOLDER, commit) if changes is None else changes
         moved = self._read(found, commit, known)
         self.stored.move(old, commit, moved, is_whole=is_whole)
@@ -163,7 +161,3 @@ class RowIndex:
     def is_made(self) -> bool:
         """Tell whether there is an index that can be moved on."""
         return bool(self.stored.commit())
-
-
-def _contents(rows: Iterable[IndexedRow]) -> dict[str, bytes]:
-    return {row.oid: row.data for row in rows if row.data is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
@@ -19,8 +19,6 @@ from bot.server.operator import OperatorRoutes
 from bot.server.service import Service
 from bot.server.views import Declarations, Views
 from bot.server.webhooks import Webhooks
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_pages(service: Service, token: str | None, bound_to: str) -> list[BaseRoute]:
@@ -49,33 +47,23 @@ def make_app(
     """
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
     webhooks = Webhooks(service.take, deliveries, secret, github_secret, bound_to)
-    app = Starlette(
-        routes=[
-            *webhooks.routes(),
-            Route("/healthz", health_route(service)),
-            Route("/metrics", metrics_route(registry)),
-            *pages,
-        ]
-    )
-    app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
-    return Guarded(OwnNames(app, public_url) if is_loopback(bound_to) else app)
-
-
-def health_route(service: Service) -> Endpoint:
-    """`GET /healthz`: 200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
 
     async def healthz(_: Request) -> Response:
+        """200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
         health = await run_in_threadpool(service.health)
         return JSONResponse(health, status_code=503 if health["status"] == "failed" else 200)
-
-    return healthz
-
-
-def metrics_route(registry: CollectorRegistry) -> Endpoint:
-    """The metrics, for Prometheus."""
 
     async def metrics(_: Request) -> Response:
         text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
-    return metrics
+    app = Starlette(
+        routes=[
+            *webhooks.routes(),
+            Route("/healthz", healthz),
+            Route("/metrics", metrics),
+            *pages,
+        ]
+    )
+    app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
+    return Guarded(OwnNames(app, public_url) if is_loopback(bound_to) else app)

@@ -34,7 +34,7 @@ from bot.server.answers import (
 )
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
 from bot.server.views import PAGE, ItemView, VerdictView, Views, WatchView, moment, place_of
-from bot.service.store.items import STATES, FailureCause, ItemPlace, ItemState
+from bot.service.store.items import STATES, FailureCause, ItemState
 
 LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
@@ -253,7 +253,8 @@ class OperatorRoutes:
         plan, rows = found
         first = number_in(request, "first")
         following = address_of(digest, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
-        board = next((one for to, one in self._boards(name).items() if to == plan.target), "")
+        settings = self.views.watch(name)
+        board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
         return self._page(
             "plan.html",
             f"plans/{name}/{digest}",
@@ -265,11 +266,6 @@ class OperatorRoutes:
             may=who_may(self.token, self.bound_to),
             referrer="same-origin",
         )
-
-    def _boards(self, watch: str) -> Mapping[str, str]:
-        """The names of the boards of a watch by target."""
-        settings = self.views.watch(watch)
-        return self.views.boards.names(settings) if settings else {}
 
     def _chosen(self, request: Request) -> tuple[list[str], str]:
         """The names of all watches, and the one that was asked for, else the first."""
@@ -285,7 +281,8 @@ class OperatorRoutes:
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
         if "cause" in fields:
             return await self._try_cause(fields["cause"], fields.get("state", ""))
-        if self.views.watch(watch) is None or place is None or not await run_in_threadpool(self._retry, watch, place):
+        retry, now = self.views.store.retry_item, self.views.clock()
+        if self.views.watch(watch) is None or place is None or not await run_in_threadpool(retry, watch, place, now):
             text = "This does not wait any more, or it waits for an approval."
             return self._message("items/try", 404, "Not there", text)
         self.hint(watch)
@@ -332,9 +329,6 @@ class OperatorRoutes:
         self.hint(name)
         page = "../" + (address_of("items", watch=name, state=state, tried="1") if state else "?tried=1")
         return RedirectResponse(page, 303)
-
-    def _retry(self, watch: str, place: ItemPlace) -> bool:
-        return self.views.store.retry_item(watch, place, self.views.clock())
 
     def _refusal(self, status: int) -> Response:
         return self._message("items/try", status, "Refused", WHY[status])

@@ -144,8 +144,12 @@ class Service:
 
     def _end(self, watch: Watch) -> None:
         """After a pass, come back by ourselves when the next item of the watch is due."""
-        if not self.states[watch.name].failure:
-            self._come_back(watch)
+        due = None if self.states[watch.name].failure else self.contexts.store.next_due(watch.name)
+        wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
+        if wait is not None and wait < watch.settle_every:  # else its own time comes before
+            timer = Timer(wait, lambda: self.hint(watch.name))
+            timer.daemon = True
+            timer.start()
 
     def state(self, name: str) -> State:
         """The state of a watch after its last pass."""
@@ -155,15 +159,6 @@ class Service:
         """Count and log how something ended."""
         self.metrics.outcomes.labels(name, outcome.outcome).inc()
         log.info("%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
-
-    def _come_back(self, watch: Watch) -> None:
-        """Have the watch settled when its next item is due, where that is before its own time."""
-        due = self.contexts.store.next_due(watch.name)
-        wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
-        if wait is not None and wait < watch.settle_every:
-            timer = Timer(wait, lambda: self.hint(watch.name))
-            timer.daemon = True
-            timer.start()
 
     def hint(self, name: str) -> None:
         """Have a watch looked at soon."""

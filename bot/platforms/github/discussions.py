@@ -157,14 +157,12 @@ class GitHubDiscussions:
         yield from ((num, row) for num, row in rows if row["kind"] == kind and row["mark"])
 
     def _changed(self, *, whole: bool) -> list[Row]:
-        return [row for account in self.client.accounts for row in self._changed_by(account, whole=whole)]
-
-    def _changed_by(self, account: str, *, whole: bool) -> list[Row]:
         found: list[Row] = []
-        for page in self._pages("issues", state="all", creator=account, sort="updated", direction="desc"):
-            found += [row for row in page if login_of(row) == account]
-            if not whole and any(self._is_known(row) for row in page):
-                break
+        for account in self.client.accounts:
+            for page in self._pages("issues", state="all", creator=account, sort="updated", direction="desc"):
+                found += [row for row in page if login_of(row) == account]
+                if not whole and any(self._is_known(row) for row in page):
+                    break
         return found
 
     def _is_known(self, issue: Row) -> bool:
@@ -334,8 +332,8 @@ class RequestSource(GitHubSource):
     bases: dict[str, str] = field(default_factory=dict, repr=False)
 
     def refs(self, *, requests: bool = False) -> Mapping[str, str]:
-        """The default branch as `refs/heads/main`, and each request as `refs/pr/7` where asked for."""
-        return Heads(self, has_requests=requests)
+        """The default branch as `refs/heads/main`, and each request as `refs/pr/7`."""
+        return Heads(self)
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, as they were when `one` was merged, where it is."""
@@ -348,9 +346,8 @@ class Heads(Mapping[str, str]):
     A request for another branch than the default one is left out: merging it changes no result.
     """
 
-    def __init__(self, source: RequestSource, *, has_requests: bool) -> None:
+    def __init__(self, source: RequestSource) -> None:
         self._source = source
-        self._has_requests = has_requests
 
     @lazy_property
     def _main(self) -> str:
@@ -359,8 +356,6 @@ class Heads(Mapping[str, str]):
     @lazy_property
     def _open(self) -> dict[str, str | None]:
         """The heads of the open requests; None for a request to another branch."""
-        if not self._has_requests:
-            return {}
         pulls = self._source.client(lambda: list(self._repo.get_pulls(state="open")))
         return {f"refs/pr/{pull.number}": self._head_of(pull) for pull in pulls}
 
@@ -374,10 +369,9 @@ class Heads(Mapping[str, str]):
     def __getitem__(self, ref: str) -> str:
         if ref == MAIN:
             return self._main
-        match = REQUEST.fullmatch(ref) if self._has_requests else None
-        if match is None:
-            raise KeyError(ref)
-        head = self._open[ref] if ref in self._open else self._closed(int(match[1]))
+        match, head = REQUEST.fullmatch(ref), None
+        if match is not None:
+            head = self._open[ref] if ref in self._open else self._closed(int(match[1]))
         if head is None:
             raise KeyError(ref)
         return head

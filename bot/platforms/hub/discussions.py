@@ -285,10 +285,6 @@ class HubDiscussions:
         for num in sorted(gone):
             self.read(num)
 
-    def with_mark(self, kind: Kind, mark: Marker) -> list[tuple[int, Row]]:
-        """Those of one kind with a mark, oldest first, as they stood at the last look."""
-        return self.known.with_mark(kind, mark.render())
-
     def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
         """The remembered discussions that the bot opened, without a request."""
         self.known.ask_memory()
@@ -309,7 +305,7 @@ class HubDiscussions:
         mark = find_marker(text)
         if mark is not None:
             self.look(kind)
-            return next((num for num, row in self.with_mark(kind, mark) if row["status"] in OPEN), None)
+            return next((num for num, row in self.known.with_mark(kind, mark.render()) if row["status"] in OPEN), None)
         for row in sorted(self.listed(kind, "open", self.us), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num

@@ -187,16 +187,13 @@ class HubFiles:
         if len(unseen) <= FEW:
             found |= {path: self.source.read(path, commit, FILE_LIMIT) for path in unseen}
         else:
-            found |= dict.fromkeys(unseen) | self._read_many(self.source.object_ids(unseen, commit), commit)
+            oids = self.source.object_ids(unseen, commit)
+            known = {path: data for path, oid in oids.items() if (data := self.blobs.get(oid)) is not None}
+            new = self.source.contents({path: oid for path, oid in oids.items() if path not in known}, commit)
+            self.blobs.update({oids[path]: data for path, data in new.items()})
+            found |= dict.fromkeys(unseen) | known | new
         self.seen |= {(commit, path): data for path, data in found.items()}
         return {path: data for path in paths if (data := self.seen[commit, path]) is not None}
-
-    def _read_many(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
-        """The bytes of files whose object ids are known."""
-        known = {path: data for path, oid in oids.items() if (data := self.blobs.get(oid)) is not None}
-        new = self.source.contents({path: oid for path, oid in oids.items() if path not in known}, commit)
-        self.blobs.update({oids[path]: data for path, data in new.items()})
-        return known | new
 
     def read_main(self, paths: Sequence[str], head: str) -> dict[str, bytes]:
         """The same of the main branch: many rows come from the index, which is brought to this commit."""
@@ -230,13 +227,15 @@ class HubBulkWriter:
         """The repository, for reading."""
         return self.commits.source
 
-    def look(self) -> None:
-        """Read the commit of the ref, and list the entries there."""
+    def _look(self) -> None:
+        """Read the commit of the ref, and list the entries there, unless that was done since the last failure."""
+        if self.head:
+            return
         refs = self.source.refs(requests=True)
         self.head = refs.get("refs/heads/main", "")
         if self.form == "pull-request":
             self.discussions.look("pull_request")
-            marked = self.discussions.with_mark("pull_request", self.mark)
+            marked = self.discussions.known.with_mark("pull_request", self.mark.render())
             maybe = [num for num, row in marked if row["status"] in OPEN]
             self.number = next((num for num in maybe if self.discussions.read(num).is_open), None)
         if self.number is not None:
@@ -247,16 +246,12 @@ class HubBulkWriter:
 
     def paths(self) -> set[str]:
         """The paths of the entries that are there, or are proposed there."""
-        self._ready()
+        self._look()
         return set(self.ids)
-
-    def _ready(self) -> None:
-        if not self.head:
-            self.look()
 
     def current(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """The current content at the paths of these files; equal bytes cost no request."""
-        self._ready()
+        self._look()
         found = {path: data for path, data in files.items() if is_content(data, self.ids.get(path, ""))}
         others = [path for path in files if path in self.ids and path not in found]
         with self.source.in_bulk(self.head, len(others)) as source:
@@ -268,7 +263,7 @@ class HubBulkWriter:
 
         After a failure the ref is looked at again: some of the commits may have landed.
         """
-        self._ready()
+        self._look()
         is_new = self.form == "pull-request" and self.number is None
         revision = "main" if self.number is None else f"refs/pr/{self.number}"
         parent, self.head = self.head, ""

@@ -177,7 +177,7 @@ class HubTarget(Target):
         """Our requests with a mark, oldest first."""
         if not self.has_requests:
             return []
-        return self._looked.setdefault(mark, self.discussions.with_mark("pull_request", mark))
+        return self._looked.setdefault(mark, self.discussions.known.with_mark("pull_request", mark.render()))
 
     def head(self) -> str:
         """The commit at main. Raises Refused if there is no such branch."""
