@@ -230,6 +230,24 @@ class Duplicate:
     kept: str
 
 
+def open_duplicates(discussions: Discussions, *kinds: Kind) -> list[Duplicate]:
+    """The bot's open discussions of some kinds, and the comments in those, that repeat an earlier mark."""
+    found: list[Duplicate] = []
+    for kind in kinds:
+        nums = [(num, row) for num, row in discussions.ours(kind, whole=True) if row["status"] in OPEN]
+        marked = [(find_marker(row["mark"]), str(num)) for num, row in nums]
+        word: Literal["request", "discussion"] = "request" if kind == "pull_request" else "discussion"
+        found += later_ones(word, [(mark, name) for mark, name in marked if mark])
+        for num, _ in nums if kind == "discussion" else ():
+            found += repeated_comments(discussions.read(num), discussions.us)
+    return found
+
+
+def comment_with(thread: Thread, author: str, text: str) -> str | None:
+    """The id of an account's comment with this text, None if there is none."""
+    return next((one.id for one in thread.comments_of(author) if one.text.strip() == text.strip()), None)
+
+
 def repeated_comments(thread: Thread, us: str) -> list[Duplicate]:
     """The comments of our account in a thread that repeat the mark of an earlier one there."""
     marked = [(find_marker(one.text), f"{thread.num} {one.id}") for one in thread.comments_of(us)]

@@ -24,8 +24,8 @@ from bot.platforms.discussions import (
     Status,
     Thread,
     VerdictState,
-    later_ones,
-    repeated_comments,
+    comment_with,
+    open_duplicates,
 )
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
@@ -214,11 +214,7 @@ class GitHubDiscussions:
             try:
                 self.client(lambda: issue.create_comment(text))
             except Unavailable as failure:
-                self.client.landed(failure, lambda: self._find_comment(num, text))
-
-    def _find_comment(self, num: int, text: str) -> str | None:
-        ours = self.read(num).comments_of(self.us)
-        return next((one.id for one in ours if one.text.strip() == text.strip()), None)
+                self.client.landed(failure, lambda: comment_with(self.read(num), self.us, text))
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
         """Replace the text of a comment of the bot; the same text twice is harmless."""
@@ -243,12 +239,7 @@ class GitHubDiscussions:
 
     def find_duplicates(self) -> list[Duplicate]:
         """The open issues of the bot, and the comments in those, that repeat an earlier mark."""
-        nums = [(num, row) for num, row in self.ours("discussion", whole=True) if row["status"] == "open"]
-        marked = [(find_marker(row["mark"]), str(num)) for num, row in nums]
-        found = later_ones("discussion", [(mark, name) for mark, name in marked if mark])
-        for num, _ in nums:
-            found += repeated_comments(self.read(num), self.us)
-        return found
+        return open_duplicates(self, "discussion")
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close an issue that repeats another, or delete a comment."""

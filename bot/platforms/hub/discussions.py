@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 from warnings import catch_warnings
 
 from huggingface_hub.community import (
@@ -33,8 +33,8 @@ from bot.platforms.discussions import (
     Status,
     Thread,
     VerdictState,
-    later_ones,
-    repeated_comments,
+    comment_with,
+    open_duplicates,
 )
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
@@ -98,10 +98,7 @@ class KnownThreads:
 
 
 LIST_AGAIN = 900.0  # seconds between two whole lists for the sake of what nothing told the bot
-KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
-    ("pull_request", "request"),
-    ("discussion", "discussion"),
-)
+KINDS: tuple[Kind, ...] = ("pull_request", "discussion")
 
 
 @dataclass
@@ -293,7 +290,7 @@ class HubDiscussions:
     def may_have_answers(self) -> list[int]:
         """Every discussion and request, open or closed: the Hub does not tell in which of them we wrote."""
         statuses: tuple[Status, ...] = ("open", "closed")
-        return [row.num for kind, _ in KINDS for status in statuses for row in self.listed(kind, status)]
+        return [row.num for kind in KINDS for status in statuses for row in self.listed(kind, status)]
 
     # what is written: each call is sent once, and looked for where it may have landed
 
@@ -331,12 +328,7 @@ class HubDiscussions:
                     self.client.api.comment_discussion, discussion_num=num, comment=text, **self._where
                 )  # fmt: skip
             except Unavailable as failure:
-                self.client.landed(failure, lambda: self._find_comment(num, text))
-
-    def _find_comment(self, num: int, text: str) -> str | None:
-        """The id of a comment of the bot with this text, None if there is none."""
-        ours = (one for one in self.read(num).comments if one.author == self.us)
-        return next((one.id for one in ours if one.text.strip() == text.strip()), None)
+                self.client.landed(failure, lambda: comment_with(self.read(num), self.us, text))
 
     def hide(self, num: int, comment_id: str) -> None:
         """Hide a comment of the bot, for good."""
@@ -376,14 +368,7 @@ class HubDiscussions:
 
     def find_duplicates(self) -> list[Duplicate]:
         """The open requests and discussions of the bot, and the comments in those, that repeat an earlier mark."""
-        found: list[Duplicate] = []
-        for kind, word in KINDS:
-            numbered = [(num, row) for num, row in self.ours(kind, whole=True) if row["status"] in OPEN]
-            marked = [(find_marker(row["mark"]), str(num)) for num, row in numbered]
-            found += later_ones(word, [(mark, name) for mark, name in marked if mark])
-            for num, _ in numbered if kind == "discussion" else ():
-                found += repeated_comments(self.read(num), self.us)
-        return found
+        return open_duplicates(self, *KINDS)
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close a request or discussion that repeats another, or hide a comment."""
