@@ -195,11 +195,7 @@ class HubSource(Source):
         """
         paths = {oid: path for path, oid in oids.items()}
         with self._fetched(commit, is_many=len(paths) > SOME) as source, ThreadPoolExecutor(THREADS) as pool:
-            contexts = [copy_context() for _ in paths]
-            read = pool.map(
-                lambda context, oid: context.run(source.read, paths[oid], commit, FILE_LIMIT, oid), contexts, paths
-            )
-            found = dict(zip(paths, read, strict=True))
+            found = in_threads(pool, paths, lambda oid: source.read(paths[oid], commit, FILE_LIMIT, oid))
         lost = [paths[oid] for oid, data in found.items() if data is None]
         if lost:
             raise Unavailable(SERVICE, f"{self.name} {lost[0]}: it is listed at {commit[:12]}, but it is not there")
@@ -326,11 +322,16 @@ def ask_models(models: Iterable[str], ask: Callable[[HubAddress], T]) -> dict[st
         except (CallError, Refused):
             return None
 
-    names = list(dict.fromkeys(models))
-    contexts = [copy_context() for _ in names]  # work that can wait can wait in the threads, too
     with ThreadPoolExecutor(THREADS) as pool:
-        found = pool.map(lambda context, name: context.run(answer, name), contexts, names)
-        return {name: one for name, one in zip(names, found, strict=True) if one is not None}
+        return {name: one for name, one in in_threads(pool, models, answer).items() if one is not None}
+
+
+def in_threads(pool: ThreadPoolExecutor, names: Iterable[str], call: Callable[[str], T]) -> dict[str, T]:
+    """The result of a call for each name; work that can wait can wait in the threads, too."""
+    known = list(dict.fromkeys(names))
+    contexts = [copy_context() for _ in known]
+    found = pool.map(lambda context, name: context.run(call, name), contexts, known)
+    return dict(zip(known, found, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
