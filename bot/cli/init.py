@@ -23,7 +23,6 @@ from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import is_folders, is_served, proposed_names, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
-from bot.evaluation.result import Result
 from bot.platforms.git.repository import root_of
 from bot.platforms.git.source import checked_folder
 from bot.platforms.platform import open_target
@@ -198,7 +197,7 @@ def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
     for mapping in proposed:
         warn(f"say by their paths which models these are: init … --model-name {shlex.quote(mapping)}")
     lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()
-    return drafted(list(results.values()), board), (*PATHS, *lines)
+    return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *lines)
 
 
 def _declared(folder: Path, declaration: str) -> str:
@@ -248,11 +247,6 @@ class NewBoard:
     title: str = ""
     description: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
-
-
-def drafted(results: Sequence[Result], board: NewBoard) -> str:
-    """The declaration that takes these results."""
-    return _with_words(draft_text(draft_of(results)), board)
 
 
 def copied(leaderboard_id: str, board: NewBoard) -> str:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 ANEW = 900.0  # seconds after which the datasets that match a pattern are looked up again
 PATIENCE = 5.0  # seconds that running jobs get when the server stops; with open requests at most 8
+WATCH = Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")]
+FORMAT = Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")]
+DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")]
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings file. Default: bot.toml.")]
 
 
@@ -58,16 +61,16 @@ def checked_settings(config: str | None) -> Path:
 
 def settle(
     config: CONFIG = None,
-    watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
+    watch: WATCH = "",
     approve: Annotated[
         str, typer.Option("--approve", help="Approve and carry out the held plan with this digest.")
     ] = "",
     decline: Annotated[
         str, typer.Option("--decline", help="Decline the held plan with this digest: its rows stay as they are.")
     ] = "",
-    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")] = "text",
+    form: FORMAT = "text",
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
+    dry_run: DRY_RUN = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only what waits for a person since this pass.")
     ] = False,
@@ -80,8 +83,8 @@ def settle(
 
 def status(
     config: CONFIG = None,
-    watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
-    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")] = "text",
+    watch: WATCH = "",
+    form: FORMAT = "text",
 ) -> None:
     """Say where every accepted row is.
 
@@ -103,10 +106,10 @@ def status(
 
 def rescore(
     config: CONFIG = None,
-    watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
-    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")] = "text",
+    watch: WATCH = "",
+    form: FORMAT = "text",
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
+    dry_run: DRY_RUN = False,
 ) -> None:
     """Score every row again with today's declaration. It reads no result file again."""
     need_extra("rescore")

@@ -94,11 +94,6 @@ class BoardCache:
         board = self.board(name)
         return None if board is None else board.page(path or FIRST)
 
-    def compare(self, name: str, asked: list[str]) -> Page | None:
-        """The page that compares the rows that were asked for."""
-        board = self.board(name)
-        return None if board is None else page_of(compare_live(board.site.content, asked))
-
     def board(self, name: str) -> ShownBoard | None:
         """The board of this name, None if nothing is known of one."""
         found = self._kept(name)
@@ -128,17 +123,11 @@ class BoardCache:
         """The target and the state of each board of a watch, by the one name that the board has."""
         found: dict[str, tuple[str, StoredBoard]] = {}
         for place, target in enumerate(watch.targets, 1):
-            kept = self._at(watch.name, target.to)
-            if kept is not None:
+            kept = self.store.stored_board(watch.name, target.to)
+            if kept is not None and kept.declaration and self.store.has_rows(watch.name, target.to):
+                kept = replace(kept, models=self.store.cursor(watch.name, "models moved") or "")
                 found[f"{watch.name}@{place}" if found else watch.name] = (target.to, kept)
         return found
-
-    def _at(self, watch: str, target: str) -> StoredBoard | None:
-        """The stored board of a target, None if it has no row."""
-        kept = self.store.stored_board(watch, target)
-        if kept is None or not kept.declaration or not self.store.has_rows(watch, target):
-            return None
-        return replace(kept, models=self.store.cursor(watch, "models moved") or "")
 
     def _make_aside(self, name: str, watch: str, target: str, kept: StoredBoard) -> None:
         with self.lock:
@@ -171,9 +160,11 @@ def board_routes(boards: BoardCache) -> list[Route]:
     """The routes of all boards."""
 
     def find(request: Request, watch: str, path: str) -> Page | None:
-        if path == COMPARE and len(request.scope["query_string"]) <= LONGEST:
-            return boards.compare(watch, asked_rows(request))
-        return boards.page(watch, path)
+        if path != COMPARE or len(request.scope["query_string"]) > LONGEST:
+            return boards.page(watch, path)
+        board, query = boards.board(watch), request.query_params  # `?rows=a,b`, or the form's `?row=a&row=b`
+        asked = [*query.getlist("row"), *(name for text in query.getlist("rows") for name in text.split(","))]
+        return page_of(compare_live(board.site.content, asked)) if board else None
 
     async def page(request: Request) -> Response:
         watch, path = request.path_params["watch"], request.path_params["path"]
@@ -187,9 +178,3 @@ def board_routes(boards: BoardCache) -> list[Route]:
         return RedirectResponse(f"./{request.path_params['watch']}/", 308)
 
     return [Route("/board/{watch}", to_folder), Route("/board/{watch}/{path:path}", page)]
-
-
-def asked_rows(request: Request) -> list[str]:
-    """The rows that an address names: `?rows=a,b`, or the fields of the form, `?row=a&row=b`."""
-    query = request.query_params
-    return [*query.getlist("row"), *(name for text in query.getlist("rows") for name in text.split(","))]
