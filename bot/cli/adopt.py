@@ -183,7 +183,8 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     report = _Recomputed(board, options, declared)
     source, paths = _source_of(results)
     notes = tuple(_notes(board, columns, ambiguous, by_numbers))
-    target = _template(board, columns) if table.is_template else _as_target(mapping)
+    target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
+    target = _template(board, columns) if table.is_template else target
     return Adopted(text, target, source, paths, tuple(report.lines()), notes)
 
 
@@ -394,12 +395,6 @@ def _template(board: _Board, columns: Sequence[MappingColumn]) -> str:
         elif column.note != "people fill it":
             lines.append(f"# TODO {brief(column.label, 80)}: {brief(column.note, 300)}")
     return "\n".join(lines) + "\n"
-
-
-def _as_target(mapping: str) -> str:
-    """The mapping as the last part of the settings."""
-    text = re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
-    return f'kind = "table"\n\n{text}'
 
 
 def _source_of(results: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,17 +39,6 @@ class State:
     moved: float | None = None
     heard: float | None = None
     failure: str = ""
-
-
-def state_from(text: str | None, before: State) -> State:
-    """The state of a watch as the process that settled it last wrote it; `heard` is what this process knows."""
-    known = json.loads(text or "{}")
-    return State(known.get("settled"), known.get("moved"), before.heard, known.get("failure", ""))
-
-
-def state_text(state: State) -> str:
-    """The state of a watch as JSON, for the other processes."""
-    return json.dumps({"settled": state.settled, "moved": state.moved, "failure": state.failure})
 
 
 def in_state(counts: Counts, state: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import ClassVar
 
 from bot.errors import BotError
 from bot.platforms.net import BUDGETS, Budgets
-from bot.server.health import State, state_from, state_text
+from bot.server.health import State
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.jobs.cluster import Cluster
@@ -72,14 +73,16 @@ class SharedService(Service):
 
     def _end(self, watch: Watch) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
-        store = self.contexts.store
+        store, state = self.contexts.store, self.states[watch.name]
+        said = {"settled": state.settled, "moved": state.moved, "failure": state.failure}
         with store.transaction():
-            store.set_cursor(watch.name, "pass", state_text(self.states[watch.name]))
+            store.set_cursor(watch.name, "pass", json.dumps(said))
             store.set_cursor(watch.name, "tried", str(self.clock()))
 
     def state(self, name: str) -> State:
-        """The state of a watch, whoever made the last pass."""
-        return state_from(self.contexts.store.cursor(name, "pass"), self.states[name])
+        """The state of a watch, whoever made the last pass; `heard` is what this process knows."""
+        known = json.loads(self.contexts.store.cursor(name, "pass") or "{}")
+        return State(known.get("settled"), known.get("moved"), self.states[name].heard, known.get("failure", ""))
 
     def due(self) -> list[str]:
         """The watches of which the time, or that of an item, has come, and over which no pass waits or runs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -87,7 +87,8 @@ class GitSource(Source):
         found: dict[str, LastCommit] = {}
         if self._asked.total() > SINGLE or len(paths) > TOGETHER:
             with suppress(BotError):
-                found = _last_in(self._history(self.head()), paths, commit)
+                known = self._history(self.head())  # which may be longer than that of `commit`
+                found = {path: known[path][commit] for path in paths if commit in known.get(path, {})}
         left = [path for path in paths if path not in found]
         if self._asked[commit] > SINGLE or len(left) > TOGETHER:
             every = self._history(commit) if left else {}
@@ -191,11 +192,6 @@ class CopiedSource(Source):
     def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
         return self.source.save(path, commit, limit, file, oid)
-
-
-def _last_in(history: History, paths: Sequence[str], commit: str) -> dict[str, LastCommit]:
-    """The last commits of those paths that `commit` itself touched, as a history that may be longer has them."""
-    return {path: history[path][commit] for path in paths if commit in history.get(path, {})}
 
 
 def _why_none(folder: Path) -> str:

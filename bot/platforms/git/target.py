@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree, which
 from tempfile import mkdtemp
@@ -78,7 +79,8 @@ class LocalRepository(Repository):
             raise CallError("a target that is a folder needs git 2.34 or newer: install it")
         if self.folder.exists() and not self.folder.is_dir():
             raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
-        has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
+        # What begins with NEW is what the bot left behind.
+        has_files = self.folder.is_dir() and not all(path.name.startswith(NEW) for path in self.folder.iterdir())
         if has_files and self.layout is None:  # asked last, for another process may just have made it
             is_none = "is not a git repository and not empty: run git init in it, or name another folder"
             raise CallError(f"{self.name} {is_none}")
@@ -402,7 +404,7 @@ class Folder(Target):
         main = self._repository.main
         files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
         parquet = bool(self._repository.listing(main, PARQUET_NAME))
-        if CSV_NAME in files or (board.rows and parquet != _has_parquet()):
+        if CSV_NAME in files or (board.rows and parquet != bool(find_spec("polars"))):
             data = to_parquet(board)
             if data is not None or parquet:
                 files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes
@@ -421,23 +423,12 @@ class Folder(Target):
             self._repository.move_refs([*gone, *kept])
 
 
-def _has_parquet() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("polars") is not None
-
-
 def _comment_path(mark: Marker) -> str:
     """Where a comment stands; only the key of a row is a path, others may hold the name of a folder or an address."""
     if mark.key.startswith(key_start(mark.leaderboard)):
         return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
     digest = sha256(mark.key.encode()).hexdigest()[:8]  # two keys may read alike without their signs
     return f"{COMMENTS}/{mark.leaderboard}/{re.sub(r'[^0-9A-Za-z]+', '-', mark.key)}-{digest}.md"
-
-
-def _is_foreign(path: Path) -> bool:
-    """Tell whether a file in a folder without a repository is not one that the bot left behind."""
-    return not path.name.startswith(NEW)
 
 
 def _no_link(path: str, flags: int) -> int:

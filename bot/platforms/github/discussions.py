@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 
@@ -85,11 +85,11 @@ class GitHubDiscussions:
         for row in found:
             self._rights.learn(row)
         self.counts |= {row["number"]: _count(row) for row in found}
-        rows = [
-            replace(_listed(row, self.counts[row["number"]]), author=self.client.as_ours(login_of(row)))
-            for row in found
-        ]
-        return [row for row in rows if row.pull_request == (kind == "pull_request")]
+        return [self._listed(row) for row in found if _is_pull(row) == (kind == "pull_request")]
+
+    def _listed(self, row: Row) -> Listed:
+        num, author = row["number"], self.client.as_ours(login_of(row))
+        return Listed(num, row["title"], _status(row), author, _is_pull(row), self.counts[num])
 
     def _pages(self, what: str, **filters: str) -> Iterator[list[Row]]:
         """The pages of a list; PyGithub's objects would ask for each row once more."""
@@ -293,10 +293,6 @@ def _at(row: Row, name: str) -> float:
 def _count(issue: Row) -> int:
     """A number that changes with each comment: how many there are, and when something last happened."""
     return int(_at(issue, "updated_at")) * 1000 + int(issue["comments"]) % 1000
-
-
-def _listed(issue: Row, count: int | None) -> Listed:
-    return Listed(issue["number"], issue["title"], _status(issue), login_of(issue), _is_pull(issue), count)
 
 
 def _known(issue: Row) -> dict[str, str]:
