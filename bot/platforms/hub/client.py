@@ -466,11 +466,6 @@ def role_of(account: Mapping[str, Any]) -> str:
     return str(token.get("role") or "") if isinstance(token, dict) else ""
 
 
-def check_write(client: HubClient, address: HubAddress) -> None:
-    """Ask whether we may write the content of a repository. Raises Refused if we may not, or Unavailable."""
-    client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
-
-
 def service_headers(client: HubClient, address: HubAddress) -> tuple[str | None, RateLimitInfo | None]:
     """The date and the limit in the headers of an answer about a repository, also of a refusal. Raises Unavailable."""
     url = f"{client.endpoint}/api/{address.kind}s/{address.name}"

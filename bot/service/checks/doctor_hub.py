@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import BotError, Gone, Refused
 from bot.platforms.hub.address import parse_address
-from bot.platforms.hub.client import HubClient, check_write, role_of, service_headers
+from bot.platforms.hub.client import HubClient, role_of, service_headers
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
 from bot.service.checks.diagnosis import (
@@ -78,7 +78,8 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
     """Tell whether the account may do what a form needs: commits need the right to write, requests do not."""
     name, by_request = f"right to write {target.to}", target.form == "pull-request"
     try:
-        check_write(client, parse_address(target.to))
+        address = parse_address(target.to)
+        client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
     except Gone as error:
         return unchecked(name, line_of(error))
     except Refused as error:
