@@ -21,13 +21,13 @@ from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.reporting.escape import visible
 from bot.server.access import read_body, refuse_change, who_may
 from bot.server.answers import (
-    HTML,
     SCRIPT,
     Make,
     address_of,
     asset_route,
     form_fields,
     linked,
+    message_page,
     number_in,
     operator_page,
     page_route,
@@ -79,7 +79,8 @@ class OperatorRoutes:
         return [*posts, *shown, *map(asset_route, ("site.css", SCRIPT))]
 
     def _page(self, template: str, path: str, **values: Any) -> bytes:
-        return operator_page(template, path, now=moment(self.views.clock()), **values)
+        may = who_may(self.token, self.bound_to)
+        return operator_page(template, path, now=moment(self.views.clock()), clock_of=moment, may=may, **values)
 
     def _watches(self, request: Request) -> bytes:
         watches = self.views.overview()[1]
@@ -98,10 +99,8 @@ class OperatorRoutes:
             asked={name for name, _ in plans},
             calm={name for name, some in causes.items() if _is_calm(some)},
             note=TRIED if request.query_params.get("tried") else "",
-            may=who_may(self.token, self.bound_to),
             link=target_url,
             commit_url=commit_url,
-            clock_of=moment,
             linked=self._linked,
             about=self._about,
             referrer="same-origin",
@@ -166,9 +165,7 @@ class OperatorRoutes:
             items=found[:PAGE],
             causes=[one for one in causes if (one.reason == cause if cause else not after)],
             cause=cause,
-            clock_of=moment,
             note=TRIED if request.query_params.get("tried") else "",
-            may=who_may(self.token, self.bound_to),
             link_of=self._link_of,
             next=address_of("items", watch=watch, state=state, cause=cause, after=last.id) if last else "",
             referrer="same-origin",
@@ -242,8 +239,7 @@ class OperatorRoutes:
     def _plans(self, _: Request) -> bytes:
         found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]
         plans = [(plan, rows[:PLAN_SAMPLE]) for plan, rows in filter(None, found)]
-        may = who_may(self.token, self.bound_to)
-        return self._page("plans.html", "plans", plans=plans, may=may, link=target_url, referrer="same-origin")
+        return self._page("plans.html", "plans", plans=plans, link=target_url, referrer="same-origin")
 
     def _plan(self, request: Request) -> bytes | None:
         name, digest = request.path_params["watch"], request.path_params["digest"]
@@ -263,7 +259,6 @@ class OperatorRoutes:
             next=following,
             board=f"board/{board}/" if board else "",
             link=target_url(plan.target),
-            may=who_may(self.token, self.bound_to),
             referrer="same-origin",
         )
 
@@ -280,11 +275,11 @@ class OperatorRoutes:
             return fields
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
         if "cause" in fields:
-            return await self._try_cause(fields["cause"], fields.get("state", ""))
+            return await self._try_cause(request, fields["cause"], fields.get("state", ""))
         retry, now = self.views.store.retry_item, self.views.clock()
         if self.views.watch(watch) is None or place is None or not await run_in_threadpool(retry, watch, place, now):
             text = "This does not wait any more, or it waits for an approval."
-            return self._message("items/try", 404, "Not there", text)
+            return message_page(request, 404, "Not there", text)
         self.hint(watch)
         return RedirectResponse(f"../{address_of('items', watch=watch, state=fields.get('state', ''), tried='1')}", 303)
 
@@ -297,7 +292,7 @@ class OperatorRoutes:
         store = self.views.store
         decide = {"approve": store.approve_plan, "decline": store.decline_plan}.get(answer)
         if decide is None or self.views.watch(watch) is None or not await run_in_threadpool(decide, watch, digest):
-            return self._message("plans/answer", 404, "Not there", "This plan does not wait any more.")
+            return message_page(request, 404, "Not there", "This plan does not wait any more.")
         said = [(f"{answer}d", f"plan {digest}", "answered on the operator's page")]
         await run_in_threadpool(store.add_outcomes, watch, said)
         self.hint(watch)
@@ -310,12 +305,14 @@ class OperatorRoutes:
         except ClientDisconnect:
             return Response(status_code=408)
         if body is None:
-            return self._refusal(413)
+            return message_page(request, 413, "Refused", WHY[413])
         fields = form_fields(body)
         refused = refuse_change(request, self.token, self.bound_to, fields.get("token"))
-        return fields if refused is None else self._refusal(refused.status_code)
+        if refused is None:
+            return fields
+        return message_page(request, refused.status_code, "Refused", WHY[refused.status_code])
 
-    async def _try_cause(self, text: str, state: str) -> Response:
+    async def _try_cause(self, request: Request, text: str, state: str) -> Response:
         """Let all items that fail for one reason be tried; `text` is the watch, a space and the reason.
 
         `state` names the list of items that the form stands above, "" on the first page.
@@ -325,16 +322,10 @@ class OperatorRoutes:
         if self.views.watch(name) is None or not await run_in_threadpool(
             store.retry_cause, name, reason, self.views.clock()
         ):
-            return self._message("items/try", 404, "Not there", "Nothing fails for this reason any more.")
+            return message_page(request, 404, "Not there", "Nothing fails for this reason any more.")
         self.hint(name)
         page = "../" + (address_of("items", watch=name, state=state, tried="1") if state else "?tried=1")
         return RedirectResponse(page, 303)
-
-    def _refusal(self, status: int) -> Response:
-        return self._message("items/try", status, "Refused", WHY[status])
-
-    def _message(self, path: str, status: int, title: str, text: str) -> Response:
-        return Response(self._page("message.html", path, title=title, text=text), status, media_type=HTML)
 
 
 def _is_calm(causes: Sequence[FailureCause]) -> bool:

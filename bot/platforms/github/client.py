@@ -19,7 +19,7 @@ from urllib3.exceptions import LocationValueError
 
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import Contents, check_file, lazy_property
-from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted, rate_limit_wait, translated
+from bot.platforms.github.wire import SERVICE, install_connections, note, noted, rate_limit_wait, translated
 from bot.platforms.net import Backoff, ServiceClient, current_limits, in_words, within, wrote_nothing
 from bot.platforms.platform import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.source import TooLarge
@@ -108,7 +108,10 @@ class GitHubClient(ServiceClient):
             try:
                 return call()
             except GithubException as error:
-                raise self._translated(error, asked) from error
+                wait = rate_limit_wait(error)
+                if wait is not None and wait <= self.patience:
+                    self.patience -= max(wait, 1.0)
+                raise translated(error, wait, asked) from error
             except (InvalidURL, LocationValueError) as error:
                 raise CallError(NO_ADDRESS) from error
             except (RequestException, httpx.TransportError, OSError) as error:
@@ -117,13 +120,6 @@ class GitHubClient(ServiceClient):
             except ODD_ANSWERS as error:
                 why = asked.about(f"the answer is not from GitHub ({type(error).__name__})")
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
-
-    def _translated(self, error: GithubException, asked: Asked) -> Exception:
-        """Our exception; what a wait for a rate limit costs is taken from our patience."""
-        wait = rate_limit_wait(error)
-        if wait is not None and wait <= self.patience:
-            self.patience -= max(wait, 1.0)
-        return translated(error, wait, asked)
 
     def get(self, route: str, **parameters: Any) -> Any:
         """The answer to a GET below the API's URL, for data that PyGithub's objects would ask for in several calls."""

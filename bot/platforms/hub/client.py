@@ -172,7 +172,7 @@ def install_client_factory() -> None:
     def factory() -> httpx2.Client:
         hooks: dict[str, list[Callable[..., Any]]] = {
             "request": [hf_request_event_hook, limit_time, spend_budget],
-            "response": [count_answer, refuse_long_waits, refuse_moved, refuse_pages, end_in_time, read_in_bounds],
+            "response": [count_answer, refuse_long_waits, refuse_moved, end_in_time, read_in_bounds],
         }
         try:
             return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
@@ -237,14 +237,6 @@ def refuse_moved(response: httpx2.Response) -> None:
         raise Gone(SERVICE, f"{old} was renamed to {new}: write the new name into the settings")
 
 
-def refuse_pages(response: httpx2.Response) -> None:
-    """Take a page for people with status 200 instead of an answer for the outage that it is."""
-    kind = response.headers.get("content-type", "")
-    if is_api(response.request.url.path) and response.status_code == 200 and "json" not in kind:
-        why = about(response.request, f"{kind.partition(';')[0] or 'something'} came instead of an answer")
-        raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
-
-
 def end_in_time(response: httpx2.Response) -> None:
     """Let an answer that comes drop by drop end with its operation."""
     if isinstance(response.stream, httpx2.SyncByteStream):
@@ -252,9 +244,16 @@ def end_in_time(response: httpx2.Response) -> None:
 
 
 def read_in_bounds(response: httpx2.Response) -> None:
-    """Read an answer of the API here: the client would unpack any number of bytes."""
+    """Read an answer of the API here: the client would unpack any number of bytes.
+
+    A page for people with status 200 instead of an answer is the outage that it is.
+    """
     if not is_api(response.request.url.path) or response.has_redirect_location:
         return
+    kind = response.headers.get("content-type", "")
+    if response.status_code == 200 and "json" not in kind:
+        why = about(response.request, f"{kind.partition(';')[0] or 'something'} came instead of an answer")
+        raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
     pieces, size = list[bytes](), 0
     for piece in response.iter_bytes():
         size += len(piece)
