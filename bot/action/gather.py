@@ -120,7 +120,8 @@ def committed_files(workspace: Path) -> dict[str, str]:
         repository = Repository(workspace)
         if repository.layout is None or repository.layout.tree is None:
             return {}
-        return repository.files(repository.resolve(repository.head()))
+        found = repository.listing(repository.resolve(repository.head()))
+        return {path: file.oid for path, file in found.items()}
     except BotError:
         return {}
 

@@ -277,10 +277,6 @@ class Repository:
     def _missing(self, oid: str) -> Unavailable:
         return Unavailable("git", f"{self.folder}: the object {oid} is missing; `git fsck` in it says what else is")
 
-    def files(self, commit: str, *paths: str) -> dict[str, str]:
-        """The object id of each file of a commit below the given paths."""
-        return {path: file.oid for path, file in self.listing(commit, *paths).items()}
-
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         """The bytes of each object that is a file."""
         found = {oid: self._look(oid) for oid in oids}
@@ -416,7 +412,10 @@ class Repository:
         """The object id that git gives to what it stored. Raises Unavailable."""
 
         def read(answer: IO[bytes]) -> str:
-            return checked_id(answer.readline().decode("ascii", "replace").strip())
+            oid = answer.readline().decode("ascii", "replace").strip()
+            if len(oid) not in {40, 64}:
+                raise ValueError("no object id came")
+            return oid
 
         return talk.ask(question, read)
 
@@ -452,13 +451,6 @@ def logged_files(log: bytes) -> Iterator[tuple[str, str, str]]:
             yield head, line, next(fields)
         elif line:
             head = line
-
-
-def checked_id(text: str) -> str:
-    """The full id of an object. Raises ValueError for anything else."""
-    if len(text) not in {40, 64}:
-        raise ValueError("no object id came")
-    return text
 
 
 def checked_name(name: str) -> str:

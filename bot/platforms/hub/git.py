@@ -27,20 +27,20 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def fetched_source(
-    source: Source, address: HubAddress, web: str, token: str | None, commit: str, *, cache: Path, is_many: bool
+    source: Source, address: HubAddress, client: HubClient, commit: str, *, is_many: bool
 ) -> Iterator[Source]:
-    """The source with all files of one commit fetched below `cache`; the source itself where git cannot bring them.
+    """The source with all files of one commit fetched into the cache; the source itself where git cannot bring them.
 
     Where they are not many, only a copy of this commit is used that a killed process left; another one goes.
     """
     with ExitStack() as stack:
         if is_many:
             stack.enter_context(bulk_work())
-        folder = stack.enter_context(_slot(_folders(address, cache)))
+        folder = stack.enter_context(_slot(_folders(address, client.cache)))
         copy = None
         try:
             if folder is not None and (is_many or is_fetched(folder, commit)):
-                copy = stack.enter_context(fetched(folder, web, commit, token))
+                copy = stack.enter_context(fetched(folder, client.web(address), commit, client.token))
         except (Unavailable, OSError) as failure:
             log.warning("%s is read file by file: %s", source.name, failure)
         yield CopiedSource(source, copy, commit) if copy else source

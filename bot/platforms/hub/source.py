@@ -255,8 +255,7 @@ class HubSource(Source):
     def _fetched(self, commit: str, *, is_many: bool) -> AbstractContextManager[Source]:
         if not is_many and not has_copy(self.address, self.client.cache):
             return nullcontext(self)
-        web, cache = self.client.web(self.address), self.client.cache
-        return fetched_source(self, self.address, web, self.client.token, commit, cache=cache, is_many=is_many)
+        return fetched_source(self, self.address, self.client, commit, is_many=is_many)
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""

@@ -419,5 +419,4 @@ class HubTarget(Target):
 
     def url(self, num: int) -> str:
         """The URL of a request or discussion."""
-        prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
-        return f"{self.client.endpoint}/{prefix}{self.address.name}/discussions/{num}"
+        return f"{self.client.web(self.address)}/discussions/{num}"
