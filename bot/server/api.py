@@ -17,7 +17,7 @@ from bot.errors import BotError
 from bot.publishing.board import Board, records
 from bot.publishing.entry import Entry
 from bot.server.answers import answer_page, page_of
-from bot.server.views import VerdictView, Views, place_of
+from bot.server.views import STATUSES, VerdictView, Views, place_of
 from bot.service.store.items import STATES, ItemState
 
 JSON = "application/json"
@@ -27,9 +27,6 @@ Answer = dict[str, Any]
 Make = Callable[[Request], Any]
 T = TypeVar("T")
 BASE = "/api/v1"
-
-
-STATUSES = ("accepted", "rejected", "unread")
 
 
 class BadParameter(Exception):

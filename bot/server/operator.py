@@ -33,7 +33,7 @@ from bot.server.answers import (
     page_route,
 )
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
-from bot.server.views import PAGE, ItemView, VerdictView, Views, WatchView, moment, place_of
+from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
 
 LONGEST = 200  # letters that are searched for
@@ -42,7 +42,6 @@ CAUSES = 20  # of failures, for each watch
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
 TRIED = "This is tried in a pass that begins now."
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
-STATUSES = ("accepted", "rejected", "unread")
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans

@@ -30,6 +30,7 @@ from bot.service.store.sources import SubmissionLine
 from bot.service.talk.waivers import stored_waivers
 
 PAGE = 50  # lines of one page
+STATUSES = ("accepted", "rejected", "unread")  # of submissions
 Stamp = tuple[Watch, object]
 
 

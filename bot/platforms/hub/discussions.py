@@ -343,22 +343,14 @@ class HubDiscussions:
         Of a former account nothing can be edited: a comment is written anew, and an opening text stays as it is.
         """
         if comment_id not in self.unedited:
-            self._edit(num, comment_id, text)
+            edit = self.client.api.edit_discussion_comment
+            self.client.read(edit, discussion_num=num, comment_id=comment_id, new_content=text, **self._where)
             return
         opening = self.read(num).opening
         if opening is None or opening.id != comment_id:
             with suppress(Refused):  # not every account may hide what another wrote
                 self.hide(num, comment_id)
             self.comment(num, text)
-
-    def _edit(self, num: int, comment_id: str, text: str) -> None:
-        self.client.read(
-            self.client.api.edit_discussion_comment,
-            discussion_num=num,
-            comment_id=comment_id,
-            new_content=text,
-            **self._where,
-        )
 
     def edit_description(self, num: int, text: str) -> None:
         """Replace the opening text of a discussion of the bot."""
