@@ -16,19 +16,9 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
-from bot.publishing.tables.json_text import (
-    JsonMember,
-    JsonValue,
-    as_double,
-    dumped_like,
-    items,
-    load,
-    members,
-    ordinary,
-    resolve,
-    token,
-)
+from bot.publishing.tables.json_text import as_double, children, dumped_like, load, ordinary, resolve, token
 from bot.publishing.tables.sheet import Names, Splice, joined, line_end, lines, rows_at
+from bot.reporting.locate import JsonPlace
 
 Object = dict[str, Any]
 
@@ -42,7 +32,7 @@ class JsonSheet:
     key: str | None = None
 
     @cached_property
-    def resolved(self) -> tuple[JsonValue, Names]:
+    def resolved(self) -> tuple[JsonPlace, Names]:
         """The list, or the object, that holds the rows, and the way to it."""
         found, names = resolve(self.text, self.pointer)
         if not isinstance(found.value, list if self.key is None else dict):
@@ -51,15 +41,14 @@ class JsonSheet:
         return found, names
 
     @property
-    def container(self) -> JsonValue:
+    def container(self) -> JsonPlace:
         """The list, or the object, that holds the rows."""
         return self.resolved[0]
 
     @cached_property
-    def places(self) -> Sequence[JsonValue | JsonMember]:
+    def places(self) -> Sequence[JsonPlace]:
         """The rows with their positions."""
-        found: list[JsonValue | JsonMember] = []
-        found += (items if self.key is None else members)(self.text, self.container.start)
+        found = list(children(self.text, self.container))
         odd = next((number for number, row in enumerate(found) if not isinstance(row.value, dict)), None)
         if odd is not None:
             raise Unwritable(f"row {odd + 1} is not an object")
@@ -68,7 +57,7 @@ class JsonSheet:
     @cached_property
     def spans(self) -> Sequence[tuple[int, int]]:
         """Where each row begins and ends, its name included."""
-        return [(row.key_start if isinstance(row, JsonMember) else row.start, row.end) for row in self.places]
+        return [(row.begin, row.end) for row in self.places]
 
     @cached_property
     def column_paths(self) -> Collection[ColumnPath]:
@@ -92,34 +81,33 @@ class JsonSheet:
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell, ABSENT where the row has no such key; a list or an object is its text."""
         place = self.places[row]
-        if isinstance(place, JsonMember) and column_path == (self.key,):
-            return place.name
+        if column_path == (self.key,):
+            return str(place.name)
         return _cell_in(place.value, column_path)
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
         """Replace values at their positions; a key that the row does not have is added at its end."""
-        start = self.places[row].start
         return [
-            self._write(start, column_path, column_path, cell)
+            self._write(self.places[row], column_path, column_path, cell)
             for column_path, cell in cells.items()
             if column_path != (self.key,)
         ]
 
-    def _write(self, start: int, rest: ColumnPath, column_path: ColumnPath, cell: Cell) -> Splice:
-        """Write one cell into the object that begins at `start`."""
-        there = list(members(self.text, start))
+    def _write(self, place: JsonPlace, rest: ColumnPath, column_path: ColumnPath, cell: Cell) -> Splice:
+        """Write one cell into an object."""
+        there = list(children(self.text, place))
         found = [each for each in there if each.name == rest[0]]
         if len(found) > 1:
             raise Unwritable(f"the row has the key {rest[0]!r} twice")
         if found and len(rest) > 1 and isinstance(found[0].value, dict):
-            return self._write(found[0].start, rest[1:], column_path, cell)
+            return self._write(found[0], rest[1:], column_path, cell)
         if found and (len(rest) > 1 or isinstance(found[0].value, dict | list)):
             raise Unwritable(f"{'.'.join(column_path)} is not a plain value in this row")
         if found:
             return Splice(found[0].start, found[0].end, self._token(cell))
         if not there or len(rest) > 1:
             raise Unwritable(f"the row has no object for {'.'.join(column_path)}")
-        shape = JsonLayout(self.text, start, there)
+        shape = JsonLayout(self.text, place.start, there)
         return Splice(
             there[-1].end, there[-1].end, shape.between + shape.member(self._token(rest[0]), self._token(cell))
         )
@@ -150,22 +138,21 @@ class JsonSheet:
     def _clone(self, row: int, cells: Mapping[ColumnPath, Cell]) -> str:
         """A new row in the shape of another; what no cell says is null, or an empty list instead of a list."""
         place = self.places[row]
-        new = self._object(place.start, (), cells)
-        if not isinstance(place, JsonMember):
+        new = self._object(place, (), cells)
+        if self.key is None:
             return new
-        name = self._token(cells[self.key or "",])
-        return name + self.text[place.key_end : place.start] + new
+        return self._token(cells[self.key,]) + self.text[place.key_end : place.start] + new
 
-    def _object(self, start: int, column_path: ColumnPath, cells: Mapping[ColumnPath, Cell]) -> str:
-        there = list(members(self.text, start))
+    def _object(self, place: JsonPlace, column_path: ColumnPath, cells: Mapping[ColumnPath, Cell]) -> str:
+        there = list(children(self.text, place))
         if not there:
             raise Unwritable("the neighbouring row is empty, so there is no layout to copy")
-        shape = JsonLayout(self.text, start, there)
+        shape = JsonLayout(self.text, place.start, there)
         names = dict.fromkeys(
-            [each.name for each in there]
+            [str(each.name) for each in there]
             + [key[len(column_path)] for key in cells if key[: len(column_path)] == column_path]
         )
-        models = {each.name: each for each in there}
+        models = {str(each.name): each for each in there}
         parts = []
         for name in names:
             inner = (*column_path, name)
@@ -174,13 +161,13 @@ class JsonSheet:
             parts.append(shape.member(self._token(name), self._value(inner, models.get(name), cells)))
         return shape.open + shape.between.join(parts) + shape.close
 
-    def _value(self, column_path: ColumnPath, model: JsonMember | None, cells: Mapping[ColumnPath, Cell]) -> str:
+    def _value(self, column_path: ColumnPath, model: JsonPlace | None, cells: Mapping[ColumnPath, Cell]) -> str:
         if column_path in cells:
             return self._token(cells[column_path])
         if any(key[: len(column_path)] == column_path for key in cells):
             if model is None or not isinstance(model.value, dict):
                 raise Unwritable(f"the neighbouring row has no {'.'.join(column_path)} whose layout could be copied")
-            return self._object(model.start, column_path, cells)
+            return self._object(model, column_path, cells)
         return "[]" if model is not None and isinstance(model.value, list) else "null"  # a page may loop over it
 
     def _first(self, rows: Sequence[Mapping[ColumnPath, Cell]]) -> Splice:
@@ -204,12 +191,12 @@ class JsonLayout:
 
     text: str
     start: int
-    members: Sequence[JsonMember]
+    members: Sequence[JsonPlace]
 
     @property
     def open(self) -> str:
         """The opening brace and the white space after it."""
-        return self.text[self.start : self.members[0].key_start]
+        return self.text[self.start : self.members[0].begin]
 
     @property
     def close(self) -> str:
@@ -221,7 +208,7 @@ class JsonLayout:
     def between(self) -> str:
         """The comma between two members and the white space after it."""
         if len(self.members) > 1:
-            return self.text[self.members[0].end : self.members[1].key_start]
+            return self.text[self.members[0].end : self.members[1].begin]
         return "," + (self.open[1:] or " ")
 
     def member(self, name: str, value: str) -> str:
@@ -262,7 +249,7 @@ class JsonLinesSheet(JsonSheet):
     """The rows of a JSONL text."""
 
     @cached_property
-    def places(self) -> Sequence[JsonValue]:
+    def places(self) -> Sequence[JsonPlace]:
         """The lines that are not blank."""
         found = []
         for number, (start, end) in enumerate(lines(self.text), start=1):
@@ -272,7 +259,8 @@ class JsonLinesSheet(JsonSheet):
             row = load(line)
             if not isinstance(row.value, dict):
                 raise Unwritable(f"line {number} is not an object")
-            found.append(JsonValue(start + row.start, start + row.end, row.value))
+            begin = start + row.start
+            found.append(JsonPlace(number, begin, begin, begin, start + row.end, row.value))
         return found
 
     def _gap(self) -> str:

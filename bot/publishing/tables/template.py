@@ -18,7 +18,7 @@ from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import CellChange, Draft, RowChange
-from bot.publishing.tables.json_text import load, members
+from bot.publishing.tables.json_text import children, load
 from bot.publishing.tables.mapping import REQUEST, TemplateOptions
 from bot.publishing.tables.sheet import Splice, spliced
 from bot.publishing.tables.values import RowView, printed
@@ -149,8 +149,7 @@ class RequestFiles(TemplateFiles):
             text = data.decode()
         except UnicodeDecodeError:
             raise Unwritable(f"{brief(path)} is not UTF-8 text") from None
-        whole = load(text)
-        there = [each for each in members(text, whole.start) if each.name == "status"]
+        there = [each for each in children(text, load(text)) if each.name == "status"]
         if len(there) != 1:
             raise Unwritable(f"{brief(path)} has not exactly one status")
         old = there[0].value
