@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
-from bot.publishing.tables.sheet import LINE_END, Splice, joined, line_end, spelled
+from bot.publishing.tables.sheet import LINE_END, Grid, Splice, joined, line_end, numbered, spelled
 
 SEPARATORS = (",", ";", "\t", "|")
 COMMA, POINT = (re.compile(rf"([-+]?\d+)\{mark}(\d+)(?=$|[\s%±(])") for mark in ",.")  # at the start of a cell
@@ -46,7 +46,7 @@ def separator_of(text: str, names: Collection[str]) -> str:
 
 
 @dataclass(frozen=True)
-class CsvSheet:
+class CsvSheet(Grid):
     """The rows below the header. A number with the mark `decimal` is read and written as one with a point."""
 
     text: str
@@ -62,15 +62,9 @@ class CsvSheet:
         return found
 
     @cached_property
-    def columns(self) -> Mapping[ColumnPath, int]:
-        """The number of each column; a name that is there twice is left out."""
-        names = [field.text for field in self.records[0]]
-        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
-
-    @property
-    def column_paths(self) -> Collection[ColumnPath]:
-        """The names of the columns."""
-        return self.columns.keys()
+    def column_paths(self) -> Mapping[ColumnPath, int]:
+        """The number of each column."""
+        return numbered([field.text for field in self.records[0]])
 
     @cached_property
     def spans(self) -> Sequence[tuple[int, int]]:
@@ -80,13 +74,9 @@ class CsvSheet:
     def __len__(self) -> int:
         return len(self.records) - 1
 
-    def plain(self, text: str) -> str:
-        """The text itself: CSV has no markup."""
-        return text
-
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """The text of a cell, ABSENT where the row is too short."""
-        fields, number = self.records[row + 1], self.columns[column_path]
+        fields, number = self.records[row + 1], self.column_paths[column_path]
         if number >= len(fields):
             return ABSENT
         text = fields[number].text
@@ -98,7 +88,7 @@ class CsvSheet:
         if len(fields) != len(self.records[0]):
             raise Unwritable(f"the row has {len(fields)} cells, but the header has {len(self.records[0])}")
         for column_path, cell in cells.items():
-            field = fields[self.columns[column_path]]
+            field = fields[self.column_paths[column_path]]
             splices.append(
                 Splice(field.start, field.end, self._written(column_path, cell, quoted=self._likes_quotes(field)))
             )

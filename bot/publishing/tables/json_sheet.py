@@ -17,14 +17,14 @@ from typing import Any
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
 from bot.publishing.tables.json_text import as_double, children, dumped_like, load, ordinary, resolve, token
-from bot.publishing.tables.sheet import Names, Splice, joined, line_end, lines, rows_at
+from bot.publishing.tables.sheet import Grid, Names, Splice, joined, line_end, lines, rows_at
 from bot.reporting.locate import JsonPlace
 
 Object = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class JsonSheet:
+class JsonSheet(Grid):
     """The rows in a JSON text; `key` is the column that holds the member names of a keyed table."""
 
     text: str
@@ -73,10 +73,6 @@ class JsonSheet:
 
     def __len__(self) -> int:
         return len(self.places)
-
-    def plain(self, text: str) -> str:
-        """The text itself: JSON has no markup."""
-        return text
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell, ABSENT where the row has no such key; a list or an object is its text."""

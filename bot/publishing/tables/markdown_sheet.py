@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
-from bot.publishing.tables.sheet import Splice, joined, line_end, lines, spelled
+from bot.publishing.tables.sheet import Grid, Splice, joined, line_end, lines, numbered, spelled
 
 BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
 LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
@@ -35,7 +35,7 @@ class MarkdownTable:
 
 
 @dataclass(frozen=True)
-class MarkdownSheet:
+class MarkdownSheet(Grid):
     """The rows of one table: that below the heading or comment `at`, or else the only one with these columns."""
 
     text: str
@@ -89,20 +89,14 @@ class MarkdownSheet:
         return found
 
     @cached_property
-    def columns(self) -> Mapping[ColumnPath, int]:
-        """The number of each column by its plain name; a name that is there twice is left out."""
-        names = [plain(cell) for cell in self.table.cells[0]]
-        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+    def column_paths(self) -> Mapping[ColumnPath, int]:
+        """The number of each column by its plain name."""
+        return numbered([plain(cell) for cell in self.table.cells[0]])
 
     @property
     def above(self) -> str:
         """The text of the file down to the table's header."""
         return self.text[: self.lines[self.table.header][1]]
-
-    @property
-    def column_paths(self) -> Collection[ColumnPath]:
-        """The names of the columns."""
-        return self.columns.keys()
 
     @cached_property
     def spans(self) -> Sequence[Span]:
@@ -118,14 +112,14 @@ class MarkdownSheet:
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell as it is written, bold included; ABSENT where the row is too short."""
-        cells, number = self.places[row + 1], self.columns[column_path]
+        cells, number = self.places[row + 1], self.column_paths[column_path]
         return self.text[slice(*cells[number])].strip() if number < len(cells) else ABSENT
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
         """Replace cells; bold cells stay bold, and padded columns keep their width."""
         places, splices = self.places[row + 1], []
         for column_path, cell in cells.items():
-            number = self.columns[column_path]
+            number = self.column_paths[column_path]
             if number >= len(places):
                 raise Unwritable(f"the row has no cell for {column_path[0]}")
             old = self.text[slice(*places[number])]

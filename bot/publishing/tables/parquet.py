@@ -25,7 +25,7 @@ from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
 from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, changes_of, says, sequence
 from bot.publishing.tables.rows import MappedRows
-from bot.publishing.tables.sheet import Splice, check_bytes, spliced
+from bot.publishing.tables.sheet import Grid, Splice, check_bytes, numbered, spliced
 from bot.publishing.yaml_text import compose, entries, front_matter
 
 CARD = "README.md"
@@ -38,7 +38,7 @@ Compression = str | Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class ParquetGrid:
+class ParquetGrid(Grid):
     """One Parquet file: a table of pyarrow, the compression of its columns, and whether Arrow's types are in it."""
 
     table: Any
@@ -46,10 +46,9 @@ class ParquetGrid:
     stores_types: bool = True
 
     @cached_property
-    def columns(self) -> Mapping[ColumnPath, int]:
-        """The number of each column by its name; a name that is there twice is left out."""
-        names = self.table.column_names
-        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+    def column_paths(self) -> Mapping[ColumnPath, int]:
+        """The number of each column by its name."""
+        return numbered(self.table.column_names)
 
     @cached_property
     def _values(self) -> dict[ColumnPath, list[Any]]:
@@ -60,20 +59,11 @@ class ParquetGrid:
         if column_path not in self._values:
             self._values[column_path] = [None] * len(self)
             with suppress(*NO_OBJECT):
-                self._values[column_path] = self.table.column(self.columns[column_path]).to_pylist()
+                self._values[column_path] = self.table.column(self.column_paths[column_path]).to_pylist()
         return self._values[column_path]
-
-    @property
-    def column_paths(self) -> Collection[ColumnPath]:
-        """The names of the columns; a name that is there twice is left out."""
-        return self.columns.keys()
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
-
-    def plain(self, text: str) -> str:
-        """The text itself: Parquet has no markup."""
-        return text
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell; not a number counts as null, as pandas has it."""
@@ -98,8 +88,8 @@ class ParquetGrid:
         """An old row with other cells, or a new row, of which unnamed cells are null."""
         row = self.table.slice(slot.row, 1) if isinstance(slot, Update) else self._empty()
         for column_path, cell in slot.cells.items():
-            field = self.table.schema.field(self.columns[column_path])
-            row = row.set_column(self.columns[column_path], field, _array(field, _typed(field, cell)))
+            field = self.table.schema.field(self.column_paths[column_path])
+            row = row.set_column(self.column_paths[column_path], field, _array(field, _typed(field, cell)))
         for number, field in enumerate(row.schema):
             if not field.nullable and row.column(number).null_count:
                 raise Unwritable(f"the column {field.name} cannot be empty, and the mapping does not fill it")
@@ -198,7 +188,7 @@ def prove_parquet(before: ParquetGrid, after: ParquetGrid, slots: Sequence[Slot]
             if not _reads_back(after, at, column_path, cell):
                 raise Unwritable(f"{column_path[0]} does not read back as it was written")
         if isinstance(slot, Update):
-            ours = {before.columns[column_path] for column_path in slot.cells}
+            ours = {before.column_paths[column_path] for column_path in slot.cells}
             others = [number for number in range(before.table.num_columns) if number not in ours]
             _prove_same(before, after, [(slot.row, at)], others)
 
@@ -231,7 +221,7 @@ def _reads_back(grid: ParquetGrid, row: int, column_path: ColumnPath, cell: Cell
 
 
 @dataclass(frozen=True)
-class Shards:
+class Shards(Grid):
     """The files of one table, in the order of their names."""
 
     grids: Mapping[str, ParquetGrid]
@@ -255,10 +245,6 @@ class Shards:
 
     def __len__(self) -> int:
         return sum(map(len, self.grids.values()))
-
-    def plain(self, text: str) -> str:
-        """The text itself: Parquet has no markup."""
-        return text
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell of the row with this number in the whole table."""

@@ -44,8 +44,8 @@ class Grid(Protocol):
         ...
 
     def plain(self, text: str) -> str:
-        """A cell's text without the markup of the format, as used to compare keys."""
-        ...
+        """A cell's text without the markup of the format, as used to compare keys; most formats have none."""
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,11 @@ class Sheet(Grid, Protocol):
     def ordinary(self) -> list[Any]:
         """The rows as the format's usual reader returns them, for the proof. Raises Unwritable."""
         ...
+
+
+def numbered(names: Sequence[str]) -> Mapping[ColumnPath, int]:
+    """The number of each column by its name; a name that is there twice is left out."""
+    return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:

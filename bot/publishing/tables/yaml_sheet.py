@@ -17,7 +17,7 @@ import yaml
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, short
-from bot.publishing.tables.sheet import Names, Splice, follow, joined, line_end, rows_at
+from bot.publishing.tables.sheet import Grid, Names, Splice, follow, joined, line_end, rows_at
 from bot.publishing.yaml_text import compose, double_quoted, end_of, entries, is_flow, is_safe, load, single_quoted
 
 Node = yaml.Node
@@ -40,7 +40,7 @@ class YamlRow:
 
 
 @dataclass(frozen=True)
-class YamlSheet:
+class YamlSheet(Grid):
     """The rows in a YAML text; `key` is the column that holds the member names of a keyed table."""
 
     text: str
@@ -88,10 +88,6 @@ class YamlSheet:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def plain(self, text: str) -> str:
-        """The text itself: YAML has no markup."""
-        return text
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell, ABSENT where the row has no such key."""

@@ -41,7 +41,7 @@ def new_cell(old: str, cell: Cell, others: str = "") -> str:
 def cells(text: str) -> list[Cell]:
     """The cells of the first row."""
     there = sheet(text)
-    return [there.cell(0, column_path) for column_path in there.columns]
+    return [there.cell(0, column_path) for column_path in there.column_paths]
 
 
 # ---- which table is meant ----
