@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -268,15 +269,6 @@ COUNT = re.compile(r"[0-9]{1,18}")
 Counted = tuple[int, int, int]  # where a number begins and ends in the card, and the number
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """What an edit adds to a split: rows, bytes in memory, bytes of the files."""
-
-    rows: int
-    memory: int
-    files: int
-
-
 def counts_of(card: str, config: str, split: str) -> Mapping[str, Counted] | None:
     """The counts that a card gives for a split, None if it has no `dataset_info` at all.
 
@@ -304,17 +296,6 @@ def counts_of(card: str, config: str, split: str) -> Mapping[str, Counted] | Non
     if "num_examples" not in counts:
         raise Unwritable(f"the card has {INFO} without num_examples for the split {split!r}: readers would fail")
     return counts
-
-
-def grown(card: str, counts: Mapping[str, Counted], growth: Growth) -> str:
-    """The card with the counts after an edit, with all other text as it was."""
-    by = {
-        "num_examples": growth.rows,
-        "num_bytes": growth.memory,
-        "download_size": growth.files,
-        "dataset_size": growth.memory,
-    }
-    return spliced(card, [Splice(start, end, str(count + by[name])) for name, (start, end, count) in counts.items()])
 
 
 def _inside(node: yaml.Node | None, name: str) -> yaml.Node | None:
@@ -383,7 +364,7 @@ class ParquetLayout:
         self, shards: Shards, edit: TableEdit, card: str, current: Mapping[str, bytes]
     ) -> dict[str, bytes | None]:
         files: dict[str, bytes | None] = {}
-        growth = Growth(0, 0, 0)
+        growth: Counter[str] = Counter()  # of what the card counts
         for path, grid in shards.grids.items():
             part = shards.part(path, edit)
             if not part.updates and not part.insertions:
@@ -393,14 +374,12 @@ class ParquetLayout:
             data = edited.to_bytes()
             prove_parquet(grid, read_parquet(data), slots)
             files[path] = data
-            growth = Growth(
-                growth.rows + len(edited) - len(grid),
-                growth.memory + edited.table.nbytes - grid.table.combine_chunks().nbytes,
-                growth.files + len(data) - len(current[path]),
-            )
+            memory = edited.table.nbytes - grid.table.combine_chunks().nbytes
+            growth.update(num_bytes=memory, dataset_size=memory, num_examples=len(edited) - len(grid))
+            growth.update(download_size=len(data) - len(current[path]))
         return {**files, **self._card(shards, card, growth)}
 
-    def _card(self, shards: Shards, card: str, growth: Growth) -> dict[str, bytes | None]:
+    def _card(self, shards: Shards, card: str, growth: Mapping[str, int]) -> dict[str, bytes | None]:
         """The card with the new counts, nothing if it counts nothing."""
         config, split = _split(next(iter(shards.grids)))
         counts = counts_of(card, config, split)
@@ -408,10 +387,11 @@ class ParquetLayout:
             if len(shards.grids) > 1:
                 raise Unwritable(f"it has several files, and {CARD} does not say num_examples for {split!r}")
             return {}
-        if counts["num_examples"][2] != len(shards):
-            there = counts["num_examples"][2]
+        there = counts["num_examples"][2]
+        if there != len(shards):
             raise Unwritable(f"{CARD} says num_examples {there}, and the files have {len(shards)} rows")
-        return {CARD: grown(card, counts, growth).encode()}
+        splices = [Splice(start, end, str(count + growth[name])) for name, (start, end, count) in counts.items()]
+        return {CARD: spliced(card, splices).encode()}
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
         """Whether both versions of a file say the same in the rows of these changes; the card follows the files."""
