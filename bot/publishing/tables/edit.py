@@ -10,7 +10,7 @@ from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text
 from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
-from bot.publishing.tables.sheet import Grid, Sheet
+from bot.publishing.tables.sheet import Grid, Sheet, Splice, spliced
 from bot.reporting.escape import brief
 
 SHOWN = 5  # cells that a refusal names
@@ -242,7 +242,8 @@ def prove(before: Sheet, after: Sheet, edit: TableEdit) -> None:
     slots = sequence(len(before), edit)
     if len(after) != len(slots):
         raise Unwritable(f"the edited table has {len(after)} rows, and not {len(slots)}")
-    if len(before) and _foreign_before(before, edit) != _foreign_after(after, slots):
+    foreign = spliced(before.text, [Splice(*before.spans[update.row], "") for update in edit.updates])
+    if len(before) and foreign != _foreign_after(after, slots):
         raise Unwritable("the edit would change text outside of its rows")
     _prove_readers(before, after, slots)
     for number, slot in enumerate(slots):
@@ -251,31 +252,18 @@ def prove(before: Sheet, after: Sheet, edit: TableEdit) -> None:
                 raise Unwritable(f"{'.'.join(column_path)} does not read back as it was written")
 
 
-def _foreign_before(sheet: Sheet, edit: TableEdit) -> str:
-    """The text without the rows that are updated."""
-    return _without(sheet.text, [sheet.spans[update.row] for update in edit.updates])
-
-
 def _foreign_after(sheet: Sheet, slots: Sequence[Slot]) -> str:
     """The text without updated rows, and without new rows and the text that joins them to the next row."""
     cuts = []
     for number, slot in enumerate(slots):
         start, end = sheet.spans[number]
         if isinstance(slot, Update):
-            cuts.append((start, end))
+            cuts.append(Splice(start, end, ""))
         elif isinstance(slot, Insertion) and slot.before:
-            cuts.append((sheet.spans[number - 1][1], end))
+            cuts.append(Splice(sheet.spans[number - 1][1], end, ""))
         elif isinstance(slot, Insertion):
-            cuts.append((start, sheet.spans[number + 1][0]))
-    return _without(sheet.text, cuts)
-
-
-def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    parts, at = [], 0
-    for start, end in sorted(cuts):
-        parts.append(text[at:start])
-        at = end
-    return "".join([*parts, text[at:]])
+            cuts.append(Splice(start, sheet.spans[number + 1][0], ""))
+    return spliced(sheet.text, cuts)
 
 
 def _prove_readers(before: Sheet, after: Sheet, slots: Sequence[Slot]) -> None:
