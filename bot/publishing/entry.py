@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from struct import pack
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from bot import __version__
 from bot.errors import MalformedEntry
-from bot.evaluation.finding import Finding, Severity, in_units
-from bot.evaluation.measurement import Coverage, Measurement, Measurements, definitions_of
+from bot.evaluation.finding import Finding, Severity, Waived, in_units
+from bot.evaluation.measurement import Coverage, Measurement, definitions_of
 from bot.evaluation.result import Result
 from bot.evaluation.score import HUGE, TaskScore
 from bot.evaluation.submission import iso_date
@@ -97,15 +97,6 @@ class EntrySamples(msgspec.Struct, frozen=True):
     recomputed: Literal["answers", "means"]
 
 
-class EntryWaiver(msgspec.Struct, frozen=True):
-    """A dated exception that the row needed."""
-
-    rule: str
-    who: str
-    reason: str
-    until: str
-
-
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row. `average` and `stderr` (points) are None if the row is incomplete; such a row has no rank.
 
@@ -130,7 +121,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     num_fewshot: dict[str, int] = msgspec.field(name="n-shot")
     num_samples: dict[str, int] = msgspec.field(name="n-samples")
     warnings: tuple[Remark, ...]
-    waivers: tuple[EntryWaiver, ...]
+    waivers: tuple[Waived, ...]
     tool: str
     facts: RowFacts | None = None
     definitions: dict[str, str] = {}
@@ -217,11 +208,11 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         coverage=row.coverage,
         evidence=tuple(places.values()),
         harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
-        versions=_versions(row.measurements),
-        num_fewshot=_shots(row.measurements),
-        num_samples=_samples(row.measurements),
+        versions={leaf: canonical_version(version) for leaf, version in _recorded(row, "version").items()},
+        num_fewshot=_recorded(row, "num_fewshot"),
+        num_samples=_recorded(row, "samples"),
         warnings=_remarks(found),
-        waivers=_waivers(found),
+        waivers=tuple(dict.fromkeys(finding.waived for finding in found if finding.waived)),
         tool=__version__,
         facts=row.facts,
         definitions=definitions_of(row.measurements),
@@ -294,22 +285,10 @@ def _with_places(tasks: Iterable[TaskScore], names: Mapping[str, str]) -> tuple[
     )
 
 
-def _versions(measurements: Measurements) -> dict[str, str]:
-    """The task version of each leaf, where recorded."""
-    leaves = {one.required.leaf_id: one.leaf.version for one in measurements.present}
-    return {leaf: canonical_version(version) for leaf, version in leaves.items() if version is not None}
-
-
-def _shots(measurements: Measurements) -> dict[str, int]:
-    """The examples in the prompt of each leaf, where recorded."""
-    leaves = {one.required.leaf_id: one.leaf.num_fewshot for one in measurements.present}
-    return {leaf: shots for leaf, shots in leaves.items() if shots is not None}
-
-
-def _samples(measurements: Measurements) -> dict[str, int]:
-    """The samples of each leaf that were scored, where recorded."""
-    leaves = {one.required.leaf_id: one.leaf.samples for one in measurements.present}
-    return {leaf: samples for leaf, samples in leaves.items() if samples is not None}
+def _recorded(row: Row, name: Literal["version", "num_fewshot", "samples"]) -> dict[str, Any]:
+    """What the files record of each leaf: its version, the examples in its prompt, or the samples that were scored."""
+    found = {one.required.leaf_id: getattr(one.leaf, name) for one in row.measurements.present}
+    return {leaf: value for leaf, value in found.items() if value is not None}
 
 
 def _samples_behind(row: Row) -> Iterator[EntrySamples]:
@@ -340,11 +319,6 @@ def _remarks(findings: Iterable[Finding]) -> tuple[Remark, ...]:
         return remarks
     more = Remark(remarks[MAX_REMARKS - 1].rule, f"and {len(remarks) - MAX_REMARKS + 1} more warnings")
     return (*remarks[: MAX_REMARKS - 1], more)
-
-
-def _waivers(findings: Iterable[Finding]) -> tuple[EntryWaiver, ...]:
-    waived = (finding.waived for finding in findings if finding.waived)
-    return tuple(dict.fromkeys(EntryWaiver(one.rule, one.who, one.reason, one.until) for one in waived))
 
 
 def digest_of(entry: Entry) -> str:

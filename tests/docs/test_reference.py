@@ -17,13 +17,14 @@ from pydantic import BaseModel
 from bot import errors
 from bot.cli.app import app
 from bot.evaluation import leaderboard, task
+from bot.evaluation.finding import Waived
 from bot.evaluation.formats import BUILT_IN
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
 from bot.evaluation.submission import UnreadPath, one_file, parse_submission
 from bot.evaluation.task import MmluFamily
 from bot.evaluation.verdict import CommitFact, Judgement, RowFacts
-from bot.publishing.entry import Entry, EntrySamples, EntryWaiver, Remark, entry_of
+from bot.publishing.entry import Entry, EntrySamples, Remark, entry_of
 from bot.reporting.report import make_report
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,7 +166,7 @@ def test_every_field_of_the_report_is_documented_and_no_other() -> None:
 def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
     rows = judged(*(path.read_bytes() for path in EXAMPLES)).rows
     first = next(entry for row in rows if (entry := entry_of(row)) is not None)
-    waiver = EntryWaiver("rule", "who", "reason", "2030-01-01")
+    waiver = Waived("rule", "who", "reason", "2030-01-01")
     facts = RowFacts(
         "2030-01-01", {"abc": CommitFact("accepted")}, "org/model", {"org": ("me",)}, {"name": "org/model"}
     )
