@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -168,11 +168,15 @@ def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Unwritable("it is not UTF-8 text") from None
-    makers: dict[str, Callable[[str], Iterator[TablePlace]]] = {
-        "csv": _csv, "markdown": _markdown, "json": _json, "yaml": _yaml, "jsonl": _json_lines,
-    }  # fmt: skip
+    makers: dict[str, Callable[[], Iterable[TablePlace]]] = {
+        "csv": lambda: _csv(text),
+        "markdown": lambda: _markdown(text),
+        "json": lambda: _nested(text, load_json(text).value, JsonSheet),
+        "yaml": lambda: _nested(text, load_yaml(text), YamlSheet),
+        "jsonl": lambda: [TablePlace(JsonLinesSheet(text))],
+    }
     found = 0
-    for place in makers[written](text):
+    for place in makers[written]():
         try:
             is_table = len(place.grid) > 0 and bool(place.grid.column_paths)
         except Unwritable:
@@ -221,24 +225,10 @@ def _markdown(text: str) -> Iterator[TablePlace]:
                 break
 
 
-def _json_lines(text: str) -> Iterator[TablePlace]:
-    yield TablePlace(JsonLinesSheet(text))
-
-
-def _json(text: str) -> Iterator[TablePlace]:
-    for at, keys in _pointers(load_json(text).value):
-        key = _label(keys)
-        yield TablePlace(JsonSheet(text, at, key), at, key)
-
-
-def _yaml(text: str) -> Iterator[TablePlace]:
-    for at, keys in _pointers(load_yaml(text)):
-        key = _label(keys)
-        yield TablePlace(YamlSheet(text, at, key), at, key)
-
-
-def _label(keys: Collection[str] | None) -> str | None:
-    return None if keys is None else next((one for one in LABELS if one not in keys), "model id")
+def _nested(text: str, value: Any, sheet: type[JsonSheet | YamlSheet]) -> Iterator[TablePlace]:
+    for at, keys in _pointers(value):
+        key = None if keys is None else next((one for one in LABELS if one not in keys), "model id")
+        yield TablePlace(sheet(text, at, key), at, key)
 
 
 def _pointers(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Collection[str] | None]]:
