@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -32,7 +33,7 @@ TORCH = frozenset({"float16", "bfloat16", "float32"})
 MARK = "leaderboard_bot"  # in `config`, of which the readers take the keys that they know
 
 
-class TemplateFiles:
+class TemplateFiles(ABC):
     """The files of one of the repositories."""
 
     def __init__(self, options: TemplateOptions) -> None:
@@ -69,23 +70,26 @@ class TemplateFiles:
                 continue
         return tuple(dict.fromkeys(found))
 
+    @abstractmethod
+    def one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
+        """The file of one row, None if nothing changes. Raises Unwritable."""
 
-def draft_each(changes: Sequence[RowChange], one: Callable[[RowChange], Drafted | None]) -> Draft:
-    """Draft each row on its own; `one` returns None if nothing changes."""
-    files: dict[str, bytes | None] = {}
-    refused: dict[str, str] = {}
-    cells: dict[str, tuple[CellChange, ...]] = {}
-    for change in changes:
-        try:
-            drafted = one(change)
-        except Unwritable as error:
-            refused[change.key] = str(error)
-            continue
-        if drafted is not None and drafted[0] in files:
-            refused[change.key] = "another revision of the model uses the same file; the board has one row for both"
-        elif drafted is not None:
-            files[drafted[0]], cells[change.key] = drafted[1:]
-    return Draft(files, refused, cells)
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The files of the rows, each drafted on its own."""
+        files: dict[str, bytes | None] = {}
+        refused: dict[str, str] = {}
+        cells: dict[str, tuple[CellChange, ...]] = {}
+        for change in changes:
+            try:
+                drafted = self.one(change, current)
+            except Unwritable as error:
+                refused[change.key] = str(error)
+                continue
+            if drafted is not None and drafted[0] in files:
+                refused[change.key] = "another revision of the model uses the same file; the board has one row for both"
+            elif drafted is not None:
+                files[drafted[0]], cells[change.key] = drafted[1:]
+        return Draft(files, refused, cells)
 
 
 def rows_of_template(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
@@ -124,11 +128,8 @@ class RequestFiles(TemplateFiles):
         starts = self.each(changes, _start)
         return tuple(path for path in sorted(listed) if path.startswith(starts) and path.endswith(".json"))
 
-    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The request files with their new status."""
-        return draft_each(changes, lambda change: self._one(change, current))
-
-    def _one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
+    def one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
+        """The request file of a row with its new status."""
         entry = self.subject(change)
         path = self._newest(entry, current)
         if path is None:
@@ -222,11 +223,8 @@ class ResultFiles(TemplateFiles):
         """Everything in the folders, and the files to be written."""
         return tuple(dict.fromkeys([*sorted(listed), *self.each(changes, self.path)]))
 
-    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The result files of the rows; that of somebody else stays, and counts where it says the same."""
-        return draft_each(changes, lambda change: self._one(change, current))
-
-    def _one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
+    def one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
+        """The result file of a row; that of somebody else stays, and counts where it says the same."""
         entry = self.subject(change)
         path = self.path(entry)
         others = self._others(entry, path, current)
