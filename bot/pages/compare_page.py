@@ -187,20 +187,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class CompareLine:
-    """A line with its head."""
-
-    title: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class CompareTable:
-    """A table with its caption."""
+    """A table with its caption; each line has a head and cells."""
 
     caption: str
     titles: tuple[str, ...]
-    lines: tuple[CompareLine, ...]
+    lines: Sequence[tuple[str, Sequence[Cell]]]
 
 
 def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
@@ -295,12 +287,10 @@ def _half(task: ComparedTask) -> float:
 def _circumstances(shown: Sequence[str], entries: Sequence[Entry]) -> Iterator[CompareTable]:
     lines = [(axis, texts) for axis, *texts in zip(AXES, *map(circumstances, entries), strict=True)]
     same = [axis for axis, texts in lines if len(set(texts)) == 1]
-    differ = [
-        CompareLine(axis, tuple(Cell(text, "wrap") for text in texts)) for axis, texts in lines if axis not in same
-    ]
+    differ = [(axis, [Cell(text, "wrap") for text in texts]) for axis, texts in lines if axis not in same]
     caption = "Measured differently; where this differs, the numbers may not be comparable." if differ else ""
     equal = f"Measured alike: {', '.join(same)}." if same else ""
-    yield CompareTable(" ".join(filter(None, (caption, equal))), ("Circumstance", *shown), tuple(differ))
+    yield CompareTable(" ".join(filter(None, (caption, equal))), ("Circumstance", *shown), differ)
 
 
 def _score_table(
@@ -311,13 +301,10 @@ def _score_table(
 ) -> CompareTable:
     """The scores, and the difference of each to the first with its verdict."""
     lines = [
-        CompareLine(
-            title,
-            (*(Cell(points(row[place][0])) for row in rows), *(_difference(by_task.get(task)) for by_task in found)),
-        )
+        (title, [*(Cell(points(row[place][0])) for row in rows), *(_difference(one.get(task)) for one in found)])
         for place, (task, title) in enumerate(tasks.items())
     ]
-    return CompareTable(SCORES, ("Score", *shown, *(f"{name} minus {shown[0]}" for name in shown[1:])), tuple(lines))
+    return CompareTable(SCORES, ("Score", *shown, *(f"{name} minus {shown[0]}" for name in shown[1:])), lines)
 
 
 def _difference(task: ComparedTask | None) -> Cell:
