@@ -86,7 +86,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     """The page of one row."""
     entry, name = row.entry, content.names[row.entry.key]
     declared = {task.id: task for task in content.board.leaderboard.tasks}
-    lines = {score.id: _leaf_lines(entry, score, declared.get(score.id)) for score in entry.tasks}
+    lines = {score.id: [_line(entry, leaf, declared.get(score.id)) for leaf in score.leaves] for score in entry.tasks}
     shown = _shown(entry, lines.values())
     places = content.places_in_field(row)
     return content.page(
@@ -188,12 +188,8 @@ def _harness(harness: EntryHarness) -> str:
     return " ".join([harness.name or "unknown", *(text for text in known if text)])
 
 
-def _leaf_lines(entry: Entry, score: TaskScore, task: Task | None) -> list[LeafLine]:
-    """A line for each leaf and metric; `task` is None if the declaration has no such task any more."""
-    return [_line(entry, leaf, task) for leaf in score.leaves]
-
-
 def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
+    """The line of a leaf and metric; `task` is None if the declaration has no such task any more."""
     right, is_exact = _right(entry, leaf, task)
     return LeafLine(
         leaf,
