@@ -11,9 +11,11 @@ import csv
 import io
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum, hypot, inf, sqrt
+from fractions import Fraction
+from functools import lru_cache
+from math import fsum, hypot, inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -21,20 +23,13 @@ from msgspec.structs import replace
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
+from bot.evaluation.score import LeafScore, TaskScore, normalize
 from bot.publishing.entry import Entry, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.reporting.escape import brief, inert
 
 if TYPE_CHECKING:
     from bot.audits.score_table import PublishedTable
-
-
-from collections.abc import Iterator
-from fractions import Fraction
-from functools import lru_cache
-from math import isfinite
-
-from bot.evaluation.score import LeafScore, TaskScore, normalize
 
 # In points, and for raw values in their unit. A double keeps 15 digits and people see two decimals: sums in another
 # order, or bounds as doubles, move a score by less than 1e-11; whoever wants to gain by a change needs far more.
@@ -118,10 +113,9 @@ def _bounds(lower: str, upper: str) -> tuple[float, float] | None:
     return bounds if bounds[0] != bounds[1] else None
 
 
-def _mean(scores: Iterable[float | None]) -> float | None:
-    every = list(scores)
-    found = [score for score in every if score is not None]
-    return fsum(found) / len(found) if found and len(found) == len(every) else None
+def _mean(scores: Sequence[float | None]) -> float | None:
+    found = [score for score in scores if score is not None]
+    return fsum(found) / len(found) if found and len(found) == len(scores) else None
 
 
 def _is_close(one: float | None, other: float | None) -> bool:
@@ -293,9 +287,7 @@ def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
     if any(remark.rule in {CONTRADICTS, SPELLED} for remark in entry.warnings[:1]):
         return None
     doubted = {task.id for task in leaderboard.tasks if task.quarantined}
-    scores = [task.score for task in entry.tasks if task.id not in doubted]
-    had = [score for score in scores if score is not None]
-    return fsum(had) / len(had) if had and len(had) == len(scores) else None
+    return _mean([task.score for task in entry.tasks if task.id not in doubted])
 
 
 Record = dict[str, str | int | float | bool | None]
