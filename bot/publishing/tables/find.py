@@ -19,7 +19,7 @@ from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
 from bot.publishing.tables.fit import NUMBER, number_in
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
-from bot.publishing.tables.json_text import load as load_json
+from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
 from bot.publishing.tables.markdown_sheet import HEADING, MarkdownSheet, markdown_tables, plain
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet

@@ -8,19 +8,55 @@ one setting of Python's serializer writes.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
-from bot.publishing.tables.json_text import as_double, children, dumped_like, load, ordinary, resolve, token
-from bot.publishing.tables.sheet import Grid, Names, Splice, joined, line_end, lines, rows_at
-from bot.reporting.locate import JsonPlace
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text, short
+from bot.publishing.tables.sheet import Grid, Names, Splice, follow, joined, line_end, lines, rows_at
+from bot.reporting.locate import JsonPlace, places, skip
 
 Object = dict[str, Any]
+INDENTS = (2, 4, None, 1, 3, "\t")
+TIGHT = (",", ":")
+SETTINGS = ("indent", "ensure_ascii", "separators")  # of the serializer
+
+
+def _refuse_constant(name: str) -> Any:
+    raise Unwritable(f"it holds {name}, which is not valid JSON")
+
+
+DECODER = json.JSONDecoder(parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse_constant)
+
+
+def load(text: str) -> JsonPlace:
+    """Parse a JSON text; numbers become decimals. Raises Unwritable if it is not strict JSON."""
+    try:
+        value = DECODER.decode(text)
+    except RecursionError:
+        raise Unwritable("it is nested too deeply") from None
+    except ValueError as error:
+        raise Unwritable(f"it is not valid JSON: {error}") from None
+    start = skip(text, 0)
+    return JsonPlace("", start, start, start, len(text.rstrip(" \t\r\n")), value)
+
+
+def children(text: str, here: JsonPlace) -> Iterator[JsonPlace]:
+    """The members of an object, or the items of an array, of a text that `load` has read."""
+    return places(text, here.start, DECODER)
+
+
+def resolve(text: str, pointer: str) -> tuple[JsonPlace, Names]:
+    """What a pointer refers to in a text, and the path to it. Raises Unwritable."""
+
+    def named(here: JsonPlace) -> Iterator[tuple[str | int, JsonPlace]]:
+        return ((each.name, each) for each in children(text, here))
+
+    return follow(load(text), pointer, named, lambda here: as_text(here.value))
 
 
 @dataclass(frozen=True)
@@ -103,10 +139,9 @@ class JsonSheet(Grid):
             return Splice(found[0].start, found[0].end, self._token(cell))
         if not there or len(rest) > 1:
             raise Unwritable(f"the row has no object for {'.'.join(column_path)}")
-        shape = JsonLayout(self.text, place.start, there)
-        return Splice(
-            there[-1].end, there[-1].end, shape.between + shape.member(self._token(rest[0]), self._token(cell))
-        )
+        shape = _layout_of(self.text, place, there)
+        new = shape.between + self._token(rest[0]) + shape.colon + self._token(cell)
+        return Splice(there[-1].end, there[-1].end, new)
 
     def _token(self, cell: Cell) -> str:
         return token(cell, ascii_only=self.text.isascii())
@@ -143,7 +178,7 @@ class JsonSheet(Grid):
         there = list(children(self.text, place))
         if not there:
             raise Unwritable("the neighbouring row is empty, so there is no layout to copy")
-        shape = JsonLayout(self.text, place.start, there)
+        shape = _layout_of(self.text, place, there)
         names = dict.fromkeys(
             [str(each.name) for each in there]
             + [key[len(column_path)] for key in cells if key[: len(column_path)] == column_path]
@@ -154,7 +189,7 @@ class JsonSheet(Grid):
             inner = (*column_path, name)
             if inner == (self.key,) or cells.get(inner) is ABSENT:
                 continue
-            parts.append(shape.member(self._token(name), self._value(inner, models.get(name), cells)))
+            parts.append(self._token(name) + shape.colon + self._value(inner, models.get(name), cells))
         return shape.open + shape.between.join(parts) + shape.close
 
     def _value(self, column_path: ColumnPath, model: JsonPlace | None, cells: Mapping[ColumnPath, Cell]) -> str:
@@ -183,34 +218,20 @@ class JsonSheet(Grid):
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
-    """The white space of one object: after the brace, between members, around the colon, before the closing brace."""
+    """How an object is written: its brace and the white space after it, between members, around the colon, its end."""
 
-    text: str
-    start: int
-    members: Sequence[JsonPlace]
+    open: str
+    between: str
+    colon: str
+    close: str
 
-    @property
-    def open(self) -> str:
-        """The opening brace and the white space after it."""
-        return self.text[self.start : self.members[0].begin]
 
-    @property
-    def close(self) -> str:
-        """The white space after the last value, and the closing brace."""
-        end = self.text.index("}", self.members[-1].end)
-        return self.text[self.members[-1].end : end + 1]
-
-    @property
-    def between(self) -> str:
-        """The comma between two members and the white space after it."""
-        if len(self.members) > 1:
-            return self.text[self.members[0].end : self.members[1].begin]
-        return "," + (self.open[1:] or " ")
-
-    def member(self, name: str, value: str) -> str:
-        """A member with the colon as the first one has it; both parts are JSON."""
-        first = self.members[0]
-        return name + self.text[first.key_end : first.start] + value
+def _layout_of(text: str, place: JsonPlace, there: Sequence[JsonPlace]) -> JsonLayout:
+    """The layout of an object with these members; the colon is that of the first."""
+    first, end = there[0], there[-1].end
+    start = text[place.start : first.begin]
+    between = text[first.end : there[1].begin] if len(there) > 1 else "," + (start[1:] or " ")
+    return JsonLayout(start, between, text[first.key_end : first.start], text[end : text.index("}", end) + 1])
 
 
 def _collect(row: Object, column_path: ColumnPath, found: dict[ColumnPath, None]) -> None:
@@ -269,3 +290,41 @@ class JsonLinesSheet(JsonSheet):
     def ordinary(self) -> list[Any]:
         """The rows as Python's own reader gives them, line by line."""
         return [ordinary(self.text[start:end]) for start, end in lines(self.text) if self.text[start:end].strip()]
+
+
+def ordinary(text: str) -> Any:
+    """The value as Python's own reader gives it. Raises Unwritable."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unwritable(f"Python's reader refuses it: {error}") from None
+
+
+def token(cell: Cell, *, ascii_only: bool) -> str:
+    """A cell as JSON. Raises Unwritable for one that is absent."""
+    if cell is ABSENT:
+        raise Unwritable("a cell that is there cannot be left out again")
+    if isinstance(cell, Decimal):
+        return short(cell)
+    return json.dumps(cell, ensure_ascii=ascii_only)
+
+
+def dumped_like(text: str, container: JsonPlace, new: Any) -> Splice:
+    """Replace an empty list or object by `new`. Raises Unwritable if no setting writes the file as it is."""
+    value, body = json.loads(text), text.rstrip()
+    choices = product(INDENTS, (True, False), (None, TIGHT))
+    tried: Iterator[dict[str, Any]] = (dict(zip(SETTINGS, choice, strict=True)) for choice in choices)
+    settings = next((each for each in tried if json.dumps(value, **each) == body), None)
+    if settings is None:
+        raise Unwritable("it has no row to copy the layout of, and no setting of a serializer writes the file as it is")
+    line = text[text.rfind("\n", 0, container.start) + 1 : container.start]
+    base = line[: len(line) - len(line.lstrip(" \t"))]
+    written = json.dumps(new, default=as_double, **settings)
+    return Splice(container.start, container.end, written.replace("\n", f"\n{base}"))
+
+
+def as_double(value: Any) -> int | float:
+    """A decimal as the serializer takes it."""
+    if not isinstance(value, Decimal):
+        raise TypeError(type(value).__name__)
+    return int(value) if value == value.to_integral_value() else float(value)

@@ -19,7 +19,7 @@ from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import CellChange, Draft, RowChange
-from bot.publishing.tables.json_text import children, load
+from bot.publishing.tables.json_sheet import children, load
 from bot.publishing.tables.mapping import REQUEST, TemplateOptions
 from bot.publishing.tables.sheet import Splice, spliced
 from bot.publishing.tables.values import RowView, printed

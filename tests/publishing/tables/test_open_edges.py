@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from bot.errors import Unwritable
-from bot.publishing.tables.json_text import dumped_like, resolve
+from bot.publishing.tables.json_sheet import dumped_like, resolve
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.sheet import LARGEST, check_bytes, line_end, lines, rows_at, spliced
 from bot.publishing.tables.table_layout import open_sheet
