@@ -164,7 +164,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     known = load_shipped(like) if like else None
     readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
     matching = match_columns(found, readings)
-    by_numbers = {} if keys else rows_by_numbers(matching, readings, models, rows)
+    by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
     rows |= by_numbers
     found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:

@@ -73,9 +73,8 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     """Find the reading of each column of numbers; no subtask is read by two columns that a declaration cannot hold."""
     columns = tuple(number_columns(table))
     rows = dict(list(table.rows.items())[:SAMPLED])
-    values = _Values(readings)
     mixed = "its cells hold more than one number"
-    choices = {one.column_path: mixed if one.is_mixed else _choose(one, rows, readings, values) for one in columns}
+    choices = {one.column_path: mixed if one.is_mixed else _choose(one, rows, readings) for one in columns}
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
     for choice in _parts_first([one for one in choices.values() if isinstance(one, Matched)]):
@@ -99,33 +98,17 @@ def _parts_first(choices: Sequence[Matched]) -> list[Matched]:
     return sorted(choices, key=is_mean)
 
 
-class _Values:
-    """The values of readings for the files of a row, each computed once."""
-
-    def __init__(self, readings: Sequence[TaskReading]) -> None:
-        self._numbers = {id(reading): number for number, reading in enumerate(readings)}
-        self._known: dict[tuple[int, int], float | None] = {}
-
-    def of(self, reading: TaskReading, models: Sequence[ModelFiles]) -> list[float]:
-        """The value for each model that a row may mean."""
-        return [value for one in models if (value := self._value(reading, one)) is not None]
-
-    def _value(self, reading: TaskReading, one: ModelFiles) -> float | None:
-        key = self._numbers[id(reading)], id(one)
-        if key not in self._known:
-            self._known[key] = reading.value([file.result for file in one.files if file.result is not None])
-        return self._known[key]
+def _values(reading: TaskReading, models: Sequence[ModelFiles]) -> list[float]:
+    """The value of a reading for each model that a row may mean."""
+    return [value for one in models if (value := one.value(reading)) is not None]
 
 
 def _choose(
-    column: NumberColumn,
-    rows: Mapping[int, Sequence[ModelFiles]],
-    readings: Sequence[TaskReading],
-    values: _Values,
+    column: NumberColumn, rows: Mapping[int, Sequence[ModelFiles]], readings: Sequence[TaskReading]
 ) -> Matched | str:
     """The reading of a column, or why none is sure."""
     possible = [one for one in readings if not (column.is_named_raw and _is_normalized(one))]
-    tried = [one for one in (_tried(column, reading, rows, values) for reading in possible) if one.covered]
+    tried = [one for one in (_tried(column, reading, rows) for reading in possible) if one.covered]
     heading = {id(one): _resemblance(column, one.reading) for one in tried}
 
     def rank(one: Matched) -> tuple[int, int, int]:
@@ -137,9 +120,9 @@ def _choose(
     is_whole = max(heading.values()) == WHOLE
     alike = [one for one in tried if heading[id(one)] >= (BEGINS if is_whole else BEGUN)]
     named = max(alike, key=rank, default=None)
-    if named is not None and _agrees(column, named, best, len(alike)):
+    if named is not None and _agrees(named, best, len(alike)):
         return _noted(named, [one for one in alike if heading[id(one)] == heading[id(named)]])
-    is_sure = best.fitting > 0 and _is_sure(column, best, len(tried))
+    is_sure = best.fitting > 0 and _is_sure(best, len(tried))
     if named is not None and (is_whole or not is_sure):
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
         return _disagreement(clearest, best if is_sure else None)
@@ -162,20 +145,18 @@ def _disagreement(named: Matched, best: Matched | None) -> str:
     )
 
 
-def _agrees(column: NumberColumn, named: Matched, best: Matched, tried: int) -> bool:
+def _agrees(named: Matched, best: Matched, tried: int) -> bool:
     """Tell whether the numbers agree with what the heading names: in half of the rows, and not by chance."""
     is_best = named.fitting * 2 >= max(1, best.fitting)
-    return is_best and named.fitting * 2 >= named.covered and _by_chance(column, named, tried) < LIKELY
+    return is_best and named.fitting * 2 >= named.covered and _by_chance(named, tried) < LIKELY
 
 
 def _resemblance(column: NumberColumn, reading: TaskReading) -> int:
     return max(resemblance(name, reading.names) for name in (*column.column_path, column.label))
 
 
-def _tried(
-    column: NumberColumn, reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]], values: _Values
-) -> Matched:
-    found = {row: values.of(reading, models) for row, models in rows.items() if row in column.numbers}
+def _tried(column: NumberColumn, reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]]) -> Matched:
+    found = {row: _values(reading, models) for row, models in rows.items() if row in column.numbers}
     fits = {
         row: any(column.fits(row, value, is_fraction=reading.is_fraction) for value in given)
         for row, given in found.items()
@@ -184,16 +165,16 @@ def _tried(
     return Matched(column, reading, fits)
 
 
-def _by_chance(column: NumberColumn, one: Matched, tried: int) -> float:
+def _by_chance(one: Matched, tried: int) -> float:
     """How many of the tried readings would give as many numbers by chance; equal numbers, such as 0.0, count once."""
-    each = min(1.0, CLUSTERED * column.unit / column.top)
-    covered = {column.numbers[row] for row in one.fits}
-    given = {column.numbers[row] for row, fits in one.fits.items() if fits}
+    each = min(1.0, CLUSTERED * one.column.unit / one.column.top)
+    covered = {one.column.numbers[row] for row in one.fits}
+    given = {one.column.numbers[row] for row, fits in one.fits.items() if fits}
     return tried * comb(len(covered), len(given)) * each ** len(given)
 
 
-def _is_sure(column: NumberColumn, one: Matched, tried: int) -> bool:
-    return one.fitting * 5 >= one.covered * 3 and _by_chance(column, one, tried) < SURE
+def _is_sure(one: Matched, tried: int) -> bool:
+    return one.fitting * 5 >= one.covered * 3 and _by_chance(one, tried) < SURE
 
 
 def _said(reading: TaskReading) -> str:
@@ -292,7 +273,7 @@ def average_column(matching: Matching, entries: Mapping[int, Entry], taken: set[
         fits = {row: column.fits(row, each / 100) for row, each in averages.items() if each is not None}
         is_named = form_of(column.column_path[-1]).replace("+", "") in AVERAGES
         found = Matched(column, matching.matched[0].reading, fits) if matching.matched else None
-        if found and found.fitting and ((is_named and found.fitting * 2 >= len(fits)) or _is_sure(column, found, 2)):
+        if found and found.fitting and ((is_named and found.fitting * 2 >= len(fits)) or _is_sure(found, 2)):
             keys: dict[str, Any] = {"value": "average"}
             if not column.is_percent:
                 keys["unit"] = "proportion"
@@ -399,23 +380,23 @@ def rows_of_models(table: FoundTable) -> tuple[dict[int, ModelFiles], tuple[tupl
 
 
 def rows_by_numbers(
-    matching: Matching, readings: Sequence[TaskReading], models: Sequence[ModelFiles], rows: Mapping[int, ModelFiles]
+    matching: Matching, models: Sequence[ModelFiles], rows: Mapping[int, ModelFiles]
 ) -> dict[int, ModelFiles]:
     """Further rows, whose names say nothing: each has the numbers of one model that no other row has."""
-    table, values = matching.table, _Values(readings)
+    table = matching.table
     others = [row for row in range(len(table.grid)) if row not in rows and row not in table.rows]
     known = {id(one) for one in rows.values()}
     free = [one for one in models if id(one) not in known]
     tried = len(others) * len(free)
-    found = {row: [one for one in free if _has_numbers(matching.matched, row, one, values, tried)] for row in others}
+    found = {row: [one for one in free if _has_numbers(matching.matched, row, one, tried)] for row in others}
     times = Counter(id(one) for found_models in found.values() for one in found_models)
     return {row: one[0] for row, one in found.items() if len(one) == 1 and times[id(one[0])] == 1}
 
 
-def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, values: _Values, tried: int) -> bool:
+def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, tried: int) -> bool:
     """Tell whether a model has the numbers of a row, all but one at most, and not by chance."""
     covered = [
-        (each, value) for each in matched if row in each.column.numbers for value in values.of(each.reading, [one])
+        (each, value) for each in matched if row in each.column.numbers for value in _values(each.reading, [one])
     ]
     fitting = [
         each.column for each, value in covered if each.column.fits(row, value, is_fraction=each.reading.is_fraction)

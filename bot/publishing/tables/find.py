@@ -13,6 +13,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from bot.errors import Unwritable
+from bot.evaluation.draft.readings import TaskReading
 from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
@@ -43,6 +44,14 @@ class ModelFiles:
 
     model: Model
     files: tuple[Parsed, ...]
+    _known: dict[int, float | None] = field(default_factory=dict, repr=False)
+
+    def value(self, reading: TaskReading) -> float | None:
+        """What a reading gives for the files, computed once; None where it gives nothing."""
+        if id(reading) not in self._known:
+            results = [file.result for file in self.files if file.result is not None]
+            self._known[id(reading)] = reading.value(results)
+        return self._known[id(reading)]
 
     @cached_property
     def forms(self) -> frozenset[str]:
