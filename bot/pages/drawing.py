@@ -243,7 +243,10 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
         if y.title != COUNT or tick == int(tick)
     ]
     linear = [(across(tick), f"{tick:g}", "middle") for tick in _ticks(x)]
-    parts += [_below(*label) for label in (linear if labels is None else labels)]
+    parts += [
+        f'<text x="{at:.1f}" y="{low + 16}" text-anchor="{anchor}">{_text(text)}</text>'
+        for at, text, anchor in (linear if labels is None else labels)
+    ]
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{low}H{right}"/>')
     parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{_text(x.title)}</text>')
     side = f'x="14" y="{(TOP + low) / 2}" transform="rotate(-90 14 {(TOP + low) / 2})"'
@@ -253,10 +256,6 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
     )
     frame = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
     return Markup(f"{frame}{below}{''.join(parts)}{drawn}</svg>")  # noqa: S704 - every text in it is escaped
-
-
-def _below(x: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="{anchor}">{_text(text)}</text>'
 
 
 def _text(text: str) -> str:

@@ -38,7 +38,8 @@ def templates() -> Environment:
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex}
-    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "asset_name": asset_name}
+    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY}
+    environment.globals["asset_name"] = lambda name: asset(name)[0]
     return environment
 
 
@@ -79,11 +80,6 @@ def asset(name: str) -> tuple[str, bytes]:
     data = files("bot.pages").joinpath("assets", name).read_bytes()
     stem, _, ending = name.rpartition(".")
     return f"{stem}.{sha256(data).hexdigest()[:8]}.{ending}", data
-
-
-def asset_name(name: str) -> str:
-    """The name under which pages load a file of the site."""
-    return asset(name)[0]
 
 
 @cache

@@ -136,7 +136,8 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
     wanted = {os.path.join(folder, path) for path in site}  # noqa: PTH118 - ten thousand of them
     for kind in (ROWS, COLUMNS):
         for place, _, names in os.walk(folder / kind, topdown=False):
-            gone = [path for path in _pages(place, names) if path not in wanted and MARK in Path(path).read_bytes()]
+            pages = [os.path.join(place, name) for name in names if name.endswith(".html")]  # noqa: PTH118 - the same
+            gone = [path for path in pages if path not in wanted and MARK in Path(path).read_bytes()]
             for path in gone:
                 Path(path).unlink()
                 yield path
@@ -147,7 +148,3 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
         if ASSET.fullmatch(old.name) and str(old) not in wanted:
             old.unlink()
             yield str(old)
-
-
-def _pages(place: str, names: list[str]) -> list[str]:
-    return [os.path.join(place, name) for name in names if name.endswith(".html")]  # noqa: PTH118 - the same

@@ -74,17 +74,13 @@ def _cell(label: str, column: MappedColumn, row: RowView, written: TableFormat) 
     if named is not None:
         return _formula_free(named, written)
     value = None if column.value is None else printed(column.value, row, column.unit, column.decimals)
-    gaps = [name for name in _names(column) if (value if name == OWN else lookup(name, row)) in {None, ""}]
+    needed = (OWN,) if column.template is None else placeholders(column.template)
+    gaps = [name for name in needed if (value if name == OWN else lookup(name, row)) in {None, ""}]
     if gaps:
         return _gap(f"{label} ({column.value if gaps[0] == OWN else gaps[0]})", column, written)
     if column.template is not None:
         return _formula_free(_filled(column.template, value, row, written), written)
     return _formula_free(_text(value, written, ""), written) if isinstance(value, str) else value
-
-
-def _names(column: MappedColumn) -> tuple[str, ...]:
-    """The values without which the cell is a gap."""
-    return (OWN,) if column.template is None else placeholders(column.template)
 
 
 def _filled(template: str, value: Scalar, row: RowView, written: TableFormat) -> str:

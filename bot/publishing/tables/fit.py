@@ -95,10 +95,6 @@ def _pattern(text: str) -> str:
     return NUMBER.sub("#", _bare(text))
 
 
-def _is_same_number(one: Decimal, other: Decimal) -> bool:
-    return one == other or DIGITS.plus(one) == DIGITS.plus(other)
-
-
 def is_same_cell(there: Cell, wanted: Cell, plain: str) -> bool:
     """Tell whether a cell already has the wanted value; `plain` is its text without markup.
 
@@ -107,7 +103,8 @@ def is_same_cell(there: Cell, wanted: Cell, plain: str) -> bool:
     """
     if isinstance(wanted, Decimal) and not isinstance(there, bool):
         text = _bare(plain) if isinstance(there, str) else as_text(there)
-        return NUMBER.fullmatch(text) is not None and _is_same_number(Decimal(text), wanted)
+        number = Decimal(text) if NUMBER.fullmatch(text) else None
+        return number is not None and (number == wanted or DIGITS.plus(number) == DIGITS.plus(wanted))
     if isinstance(wanted, bool) and isinstance(there, str):
         return any(there == pair[not wanted] for pair in TRUTH)
     if isinstance(wanted, str) and isinstance(there, str):

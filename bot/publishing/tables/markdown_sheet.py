@@ -124,7 +124,7 @@ class MarkdownSheet(Grid):
                 raise Unwritable(f"the row has no cell for {column_path[0]}")
             old = self.text[slice(*places[number])]
             new = self._written(column_path, cell)
-            mark = next((mark for mark in BOLD if _is_bold(old.strip(), mark)), "")
+            mark = next((mark for mark in BOLD if is_bold(old.strip(), mark)), "")
             splices.append(Splice(*places[number], self._padded(number, f"{mark}{new}{mark}", old)))
         return splices
 
@@ -207,8 +207,9 @@ def _cells(text: str, start: int, end: int) -> Iterator[Span]:
         at = stop + 1
 
 
-def _is_bold(text: str, mark: str) -> bool:
-    return len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark)
+def is_bold(cell: Cell, mark: str) -> bool:
+    """Tell whether a text is between two marks such as `**`."""
+    return isinstance(cell, str) and len(cell) > 2 * len(mark) and cell.startswith(mark) and cell.endswith(mark)
 
 
 def plain(text: str) -> str:

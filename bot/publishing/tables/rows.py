@@ -16,6 +16,7 @@ from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_
 from bot.publishing.tables.edit import KeyIndex, Proposed, Slot, TableEdit, Update, order_of, plan_edit, sequence
 from bot.publishing.tables.fit import check_columns, number_in
 from bot.publishing.tables.mapping import TableOptions
+from bot.publishing.tables.markdown_sheet import is_bold
 from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import RowView, placeholders, split_task
 from bot.reporting.escape import code
@@ -107,16 +108,15 @@ def _true_ranks(grid: Grid, by: ColumnPath, *, rising: bool) -> list[int | None]
 
 def _bold(grid: Grid, after: EditedGrid, key: Sequence[ColumnPath], column_path: ColumnPath) -> Iterator[str]:
     """Name the best rows of a column in which the best was bold, where that has changed."""
-    marked = {row for row in range(len(grid)) if _is_bold(grid.cell(row, column_path))}
+    marked = {row for row in range(len(grid)) if is_bold(grid.cell(row, column_path), "**")}
     values = [number_in(grid.cell(row, column_path)) for row in range(len(grid))]
     numbers = [value for value in values if value is not None]
     for best in (max, min):
         if marked and numbers and {values[row] for row in marked} == {best(numbers)}:
             new = [number_in(after.cell(row, column_path)) for row in range(len(after))]
             top = best(value for value in new if value is not None)
-            still = {
-                row for row, slot in enumerate(after.slots) if isinstance(slot, int | Update) and _old(slot) in marked
-            }
+            old = (slot.row if isinstance(slot, Update) else slot for slot in after.slots)
+            still = {row for row, slot in enumerate(old) if isinstance(slot, int) and slot in marked}
             if any(new[row] != top for row in still) or any(
                 new[row] == top and row not in still for row in range(len(new))
             ):
@@ -124,14 +124,6 @@ def _bold(grid: Grid, after: EditedGrid, key: Sequence[ColumnPath], column_path:
                 name = code(".".join(column_path))
                 yield f"In the column {name} the best is bold; that is now {_named(after, rows, key)}."
             return
-
-
-def _old(slot: int | Update) -> int:
-    return slot if isinstance(slot, int) else slot.row
-
-
-def _is_bold(cell: Cell) -> bool:
-    return isinstance(cell, str) and cell.startswith("**") and cell.endswith("**") and len(cell) > 4
 
 
 def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
