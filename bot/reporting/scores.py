@@ -55,27 +55,23 @@ def _marks(row: NamedRow, fields: Sequence[str]) -> tuple[str, ...]:
 def scores_text(judgement: Judgement) -> str:
     """Aligned columns, rounded for people."""
     titles = ("", "model", "average", *(task.id for task in judgement.leaderboard.tasks))
-    named = zip(_names(judgement.rows), judgement.rows, strict=True)
-    rows = [(SIGNS[row.status], name, *(cell(score, 2) for score in _scores(row))) for name, row in named]
-    rows += [(SIGNS["rejected"], path, *_holes(judgement)) for path in _unreadable(judgement)]
+    rows = [(SIGNS[status], name, *cells) for name, status, cells in _lines(judgement)]
     return text_table(fit(Table(titles, tuple(rows), names=2))) + "\n"
 
 
-def fit(table: Table, column: int = 1) -> Table:
-    """The table within the terminal, and 80 columns at most: names are cut from the front."""
+def fit(table: Table) -> Table:
+    """The table within the terminal, and 80 columns at most: the names in its second column are cut from the front."""
     widths = [max(len(str(cell)) for cell in cells) for cells in zip(table.columns, *table.rows, strict=True)]
-    room = min(WIDTH, table_width()) - sum(widths) + widths[column] - 2 * (len(widths) - 1)
+    room = min(WIDTH, table_width()) - sum(widths) + widths[1] - 2 * (len(widths) - 1)
     room = room if room > 0 else NARROWEST  # the table has a second part, and no name is wrapped there
-    rows = tuple((*row[:column], cut_front(str(row[column]), room), *row[column + 1 :]) for row in table.rows)
+    rows = tuple((sign, cut_front(str(name), room), *cells) for sign, name, *cells in table.rows)
     return replace(table, rows=rows)
 
 
 def scores_markdown(judgement: Judgement) -> str:
     """A table of GitHub's Markdown, rounded for people."""
     titles = ("model", "verdict", "average", *(task.title for task in judgement.leaderboard.tasks))
-    named = zip(_names(judgement.rows), judgement.rows, strict=True)
-    rows = [(name, row.status, *(cell(score, 2) for score in _scores(row))) for name, row in named]
-    rows += [(path, "rejected", *_holes(judgement)) for path in _unreadable(judgement)]
+    rows = [(name, status, *cells) for name, status, cells in _lines(judgement)]
     return markdown_table(Table(titles, tuple(rows))) + "\n"
 
 
@@ -87,16 +83,23 @@ def scores_csv(judgement: Judgement) -> str:
     for row in judgement.rows:
         numbers = ["" if score is None else score for score in _scores(row)]
         writer.writerow((inert(" ".join(_paths(row))), inert(brief(row.key.model)), row.status, *numbers))
-    for path in _unreadable(judgement):
-        writer.writerow((inert(path), "", "rejected", *("" for _ in _holes(judgement))))
+    for verdict in judgement.unreadable:
+        writer.writerow((inert(verdict.path), "", "rejected", "", *("" for _ in judgement.leaderboard.tasks)))
     return text.getvalue()
 
 
-def _names(rows: Sequence[Row]) -> list[str]:
-    return row_names(
+def _lines(judgement: Judgement) -> list[tuple[str, str, list[str]]]:
+    """The name, the verdict and the numbers of each row, and of each submission that no format reads."""
+    names = row_names(
         NamedRow(brief(key.model) or _paths(row)[0], key.revision, key.precision, key.chat_template)
-        for row, key in [(row, row.key) for row in rows]
+        for row, key in [(row, row.key) for row in judgement.rows]
     )
+    lines = [
+        (name, str(row.status), [cell(score, 2) for score in _scores(row)])
+        for name, row in zip(names, judgement.rows, strict=True)
+    ]
+    holes = ["–"] * (1 + len(judgement.leaderboard.tasks))
+    return lines + [(verdict.path, "rejected", holes) for verdict in judgement.unreadable]
 
 
 def _paths(row: Row) -> list[str]:
@@ -106,11 +109,3 @@ def _paths(row: Row) -> list[str]:
 
 def _scores(row: Row) -> list[float | None]:
     return [row.scores.average, *(task.score for task in row.scores.tasks)]
-
-
-def _unreadable(judgement: Judgement) -> list[str]:
-    return [verdict.path for verdict in judgement.unreadable]
-
-
-def _holes(judgement: Judgement) -> list[str]:
-    return ["–"] * (1 + len(judgement.leaderboard.tasks))
