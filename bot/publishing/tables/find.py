@@ -24,7 +24,7 @@ from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
 from bot.publishing.tables.markdown_sheet import HEADING, MarkdownSheet, markdown_tables, plain
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
-from bot.publishing.tables.sheet import Grid, check_bytes
+from bot.publishing.tables.sheet import Grid, check_bytes, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 
@@ -169,14 +169,11 @@ def _may_be(one: ModelFiles, texts: Sequence[str]) -> bool:
 
 def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
     """Every table that a file may mean. Raises Unwritable if the file cannot be read."""
-    check_bytes(data)
     if written == "parquet":
+        check_bytes(data)
         yield TablePlace(read_parquet(data))
         return
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unwritable("it is not UTF-8 text") from None
+    text = text_of(data)
     makers: dict[str, Callable[[], Iterable[TablePlace]]] = {
         "csv": lambda: _csv(text),
         "markdown": lambda: _markdown(text),

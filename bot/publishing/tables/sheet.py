@@ -175,6 +175,15 @@ def rows_at(value: Any, names: Names) -> list[Any]:
     return list(value.items()) if isinstance(value, dict) else list(value)
 
 
+def text_of(data: bytes) -> str:
+    """The text of a file, without a byte order mark. Raises Unwritable if it is none, or if it is too large."""
+    check_bytes(data)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unwritable("it is not UTF-8 text") from None
+
+
 def check_bytes(data: bytes) -> None:
     """Raise Unwritable for a file that is too large, or that is only a pointer to one."""
     if data.startswith(POINTER):

@@ -17,7 +17,7 @@ from bot.publishing.tables.mapping import TableFormat, TableOptions
 from bot.publishing.tables.markdown_sheet import MarkdownSheet
 from bot.publishing.tables.parquet import ParquetLayout
 from bot.publishing.tables.rows import MappedRows
-from bot.publishing.tables.sheet import Sheet, Splice, check_bytes, spliced
+from bot.publishing.tables.sheet import Sheet, Splice, spliced, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load
 
@@ -130,11 +130,7 @@ class TableLayout:
 
 def open_sheet(data: bytes, options: TableOptions) -> Sheet:
     """The table in a text file. Raises Unwritable if it is none."""
-    check_bytes(data)
-    try:
-        text = data.removeprefix(BYTE_ORDER_MARK).decode()
-    except UnicodeDecodeError:
-        raise Unwritable("it is not UTF-8 text") from None
+    text = text_of(data)
     key = options.column_path(options.key[0])[0] if options.keyed else None
     names = frozenset(options.column_path(label)[0] for label in options.columns)
     match options.table_format:
