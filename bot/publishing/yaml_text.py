@@ -80,10 +80,10 @@ def _weight(node: yaml.Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def entries(node: yaml.Node | None) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """The keys and values of a mapping; nothing else has any."""
+def entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
+    """The keys as texts and the values of a mapping; nothing else has any."""
     if isinstance(node, yaml.MappingNode):
-        yield from node.value
+        yield from ((str(key.value), value) for key, value in node.value)
 
 
 def is_flow(node: yaml.Node) -> bool:

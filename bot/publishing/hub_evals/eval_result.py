@@ -128,9 +128,9 @@ def _fields(node: yaml.Node, known: tuple[str, ...], required: int, name: str) -
         raise Unwritable(f"{name} is not a mapping")
     found: dict[str, yaml.Node] = {}
     for key, value in entries(node):
-        if key.value not in known or key.value in found:
-            raise Unwritable(f"{name} has the key {str(key.value)[:40]!r}, which is unknown or there twice")
-        found[str(key.value)] = value
+        if key not in known or key in found:
+            raise Unwritable(f"{name} has the key {key[:40]!r}, which is unknown or there twice")
+        found[key] = value
     missing = [key for key in known[:required] if key not in found]
     if missing:
         raise Unwritable(f"{name} has no {missing[0]}")
@@ -176,9 +176,8 @@ def claims_in(data: bytes, place: str, *, is_ours: bool = False) -> tuple[Claim,
         return ()
     found = []
     for node in root.value if isinstance(root, yaml.SequenceNode) else ():
-        fields = {str(key.value): value for key, value in entries(node)}
-        inside = entries(fields["dataset"]) if "dataset" in fields else ()
-        dataset = {str(key.value): str(value.value) for key, value in inside}
+        fields = dict(entries(node))
+        dataset = {name: str(value.value) for name, value in entries(fields.get("dataset"))}
         if {"id", "task_id"} <= dataset.keys():
             notes = fields["notes"].value if isinstance(fields.get("notes"), yaml.ScalarNode) else ""
             tools = HubEvalResult("", "", Decimal(0), notes=notes).has_tools

@@ -342,18 +342,14 @@ def parse_benchmark(data: bytes) -> Benchmark:
         raise Unwritable(f"{BENCHMARK_FILE} is not UTF-8 text") from None
     except Unwritable as error:
         raise Unwritable(f"{BENCHMARK_FILE}: {error}") from None
-    fields = {str(key.value): value for key, value in entries(root)}
+    fields = dict(entries(root))
     tasks = fields.get("tasks")
     if not isinstance(tasks, yaml.SequenceNode) or not 0 < len(tasks.value) <= MOST_TASKS:
         raise Unwritable(f"{BENCHMARK_FILE} has no list of at most {MOST_TASKS} tasks")
-    ids = tuple(_text(dict(_named(task)).get("id"), "the id of a task") for task in tasks.value)
+    ids = tuple(_text(dict(entries(task)).get("id"), "the id of a task") for task in tasks.value)
     if len(set(ids)) < len(ids):
         raise Unwritable(f"{BENCHMARK_FILE} has a task twice")
     return Benchmark(_text(fields.get("evaluation_framework"), "evaluation_framework"), ids)
-
-
-def _named(node: yaml.Node) -> Iterable[tuple[str, yaml.Node]]:
-    return ((str(key.value), value) for key, value in entries(node))
 
 
 def _text(node: yaml.Node | None, name: str) -> str:

@@ -299,7 +299,7 @@ def counts_of(card: str, config: str, split: str) -> Mapping[str, Counted] | Non
 
 
 def _inside(node: yaml.Node | None, name: str) -> yaml.Node | None:
-    return next((value for key, value in entries(node) if key.value == name), None)
+    return next((value for key, value in entries(node) if key == name), None)
 
 
 def _text(node: yaml.Node | None, default: str = "") -> str:

@@ -100,7 +100,7 @@ class YamlSheet(Grid):
     def _node(self, row: int, column_path: ColumnPath) -> Node | None:
         here: Node | None = self.rows[row].node
         for name in column_path:
-            here = next((value for key, value in entries(here) if key.value == name), None)
+            here = next((value for key, value in entries(here) if key == name), None)
         return here
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
@@ -180,8 +180,7 @@ class YamlSheet(Grid):
 
     def _members(self, row: int, node: Node, column_path: ColumnPath, cells: Mapping[ColumnPath, Cell]) -> str:
         indent, parts = " " * node.start_mark.column, []
-        names = {str(key.value): value for key, value in entries(node)}
-        for name, value in names.items():
+        for name, value in dict(entries(node)).items():
             inner = (*column_path, name)
             if cells.get(inner) is ABSENT:
                 continue
@@ -197,14 +196,15 @@ class YamlSheet(Grid):
         return line_end(self.text).join(parts)
 
     def _flow(self, row: int, node: Node, column_path: ColumnPath, cells: Mapping[ColumnPath, Cell]) -> str:
-        models = {(*column_path, str(key.value)): value for key, value in entries(node)}
+        models = {(*column_path, name): value for name, value in entries(node)}
         said = {inner: cells.get(inner) for inner in models if cells.get(inner) is not ABSENT}
         return ", ".join(f"{self._key(inner, row)}: {scalar(cell, models[inner])}" for inner, cell in said.items())
 
     def _key(self, column_path: ColumnPath, row: int) -> str:
         """A key as the row, or else another one, writes it."""
         for number in (row, *range(len(self))):
-            for key, _ in entries(self._node(number, column_path[:-1]) or self.rows[row].node):
+            node = self._node(number, column_path[:-1]) or self.rows[row].node
+            for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
                 if key.value == column_path[-1]:
                     return self.text[key.start_mark.index : key.end_mark.index]
         return scalar(column_path[-1], None)
@@ -217,12 +217,12 @@ class YamlSheet(Grid):
 def _children(node: Node) -> Iterator[tuple[str | int, Node]]:
     if isinstance(node, yaml.SequenceNode):
         yield from enumerate(node.value)
-    yield from ((str(key.value), value) for key, value in entries(node))
+    yield from entries(node)
 
 
 def _collect(node: Node, column_path: ColumnPath, found: dict[ColumnPath, None]) -> None:
-    for key, value in entries(node):
-        inner = (*column_path, str(key.value))
+    for name, value in entries(node):
+        inner = (*column_path, name)
         found[inner] = None
         if len(inner) < DEEPEST:
             _collect(value, inner, found)
