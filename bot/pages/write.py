@@ -98,10 +98,10 @@ def _refuse_foreign(site: Site, folder: Path) -> None:
 
 def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
     """Write what differs aside, and yield its paths in the order of the site."""
-    stamps, place = site.stamps(), str(folder)
+    stamps = site.stamps()
     for path in site:
         stamp = stamps.get(path)
-        if stamp and _bears(f"{place}/{path}", stamp):
+        if stamp and _bears(folder / path, stamp):
             continue
         data = site[path]
         if not stamp and _has(folder / path, data):
@@ -111,17 +111,12 @@ def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
         yield path
 
 
-def _bears(file: str, stamp: str) -> bool:
+def _bears(file: Path, stamp: str) -> bool:
     try:
-        opened = os.open(file, os.O_RDONLY)  # ten thousand of them
+        with file.open("rb") as opened:
+            return stamp.encode() in opened.read(STAMPED)
     except OSError:
         return False
-    try:
-        return stamp.encode() in os.read(opened, STAMPED)
-    except OSError:
-        return False
-    finally:
-        os.close(opened)
 
 
 def _has(file: Path, data: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -24,6 +24,7 @@ from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import plain_json
 
 SCHEMA = "leaderboard-bot/report/2"
+OF_MODEL, OF_HARNESS = ("id", "revision", "precision", "chat_template"), ("name", "repository", "git_hash", "version")
 
 
 def make_report(judgement: Judgement) -> dict[str, Any]:
@@ -137,8 +138,8 @@ def _submission(verdict: Verdict) -> dict[str, Any]:
         "sha256": verdict.sha256,
         "format": verdict.parsed.format,
         "key": key_of(leaderboard.id, result.model).text if result else None,
-        "model": _model(result.model) if result else None,
-        "harness": _harness(result.harness) if result else None,
+        "model": _fields(result.model, OF_MODEL) if result else None,
+        "harness": _fields(result.harness, OF_HARNESS) if result else None,
         "verdict": verdict.status,
         "leaves": coverage.present if coverage else 0,
         "findings": [_finding(finding) for finding in verdict.findings],
@@ -149,7 +150,7 @@ def _row(row: Row) -> dict[str, Any]:
     coverage = row.coverage
     return {
         "key": row.key.text,
-        "model": _model(row.model),
+        "model": _fields(row.model, OF_MODEL),
         "verdict": row.status,
         "coverage": {
             "present": coverage.present,
@@ -166,22 +167,8 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def _model(model: Model) -> dict[str, Any]:
-    return {
-        "id": model.id,
-        "revision": model.revision,
-        "precision": model.precision,
-        "chat_template": model.chat_template,
-    }
-
-
-def _harness(harness: HarnessVersion) -> dict[str, Any]:
-    return {
-        "name": harness.name,
-        "repository": harness.repository,
-        "git_hash": harness.git_hash,
-        "version": harness.version,
-    }
+def _fields(value: Model | HarnessVersion, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
