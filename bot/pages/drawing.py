@@ -18,7 +18,8 @@ from bot.reporting.escape import visible
 
 WIDTH, HEIGHT = 640, 190
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 20, 44
-TICKS = 5
+TICKS, BINS = 5, 20
+LISTED = 100  # rows of the table of a figure
 LINE, LETTER, NAMES, NAME = 20, 7, 180, 14  # pixels: of a line, a letter, the longest name, and its height
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
 
@@ -53,7 +54,7 @@ def fitting(title: str, values: Sequence[float]) -> Axis:
     return Axis(title, floor(low / step) * step, max(ceil(high / step), floor(low / step) + 1) * step)
 
 
-def averages(title: str, rows: Sequence[tuple[str, float, float]], *, listed: int = 100) -> Figure:
+def averages(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
     """A dot with its interval for each (name, average, half of the interval), the best first; the table lists some.
 
     Bands alternate between groups: a group ends at the first row that differs from the group's best by more than
@@ -77,7 +78,7 @@ def averages(title: str, rows: Sequence[tuple[str, float, float]], *, listed: in
     )
     dots = _dots((at, up(value)) for at, (_, value, _) in zip(places, rows, strict=True))
     drawn = f'<path class="reach" d="{reach}"/>{dots}' if reach else dots
-    table = [(name, f"{value:.2f}", f"±{half:.2f}" if half else "–") for name, value, half in rows[:listed]]
+    table = [(name, f"{value:.2f}", f"±{half:.2f}" if half else "–") for name, value, half in rows[:LISTED]]
     said = f"{title} {len(starts)} {'group' if len(starts) == 1 else 'groups'}."
     return Figure(said, _svg(said, x, y, drawn, below=bands), ("row", y.title, "interval"), table)
 
@@ -120,12 +121,12 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("score", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
 
 
-def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -> Figure:
+def histogram(title: str, values: Sequence[float], axis: Axis) -> Figure:
     """The number of values in each of equal parts of the axis; values outside count in the first or the last part."""
-    counts = [0] * bins
-    width = (axis.high - axis.low) / bins
+    counts = [0] * BINS
+    width = (axis.high - axis.low) / BINS
     for value in values:
-        counts[min(bins - 1, max(0, int((value - axis.low) / width)))] += 1
+        counts[min(BINS - 1, max(0, int((value - axis.low) / width)))] += 1
     across, up = _scales(axis, Axis(COUNT, 0, max(1, *counts)))
     bars = "".join(
         f'<rect class="mass" x="{across(axis.low + i * width) + 0.5:.1f}" y="{up(count):.1f}" '
@@ -133,16 +134,16 @@ def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -
         for i, count in enumerate(counts)
         if count
     )
-    edges = [axis.low + i * width for i in range(bins + 1)]
+    edges = [axis.low + i * width for i in range(BINS + 1)]
     rows = [(f"{edges[i]:g} to {edges[i + 1]:g}", str(count)) for i, count in enumerate(counts)]
     return Figure(title, _svg(title, axis, Axis(COUNT, 0, max(1, *counts)), bars), (axis.title, COUNT), rows)
 
 
-def scatter(title: str, points: Sequence[tuple[str, float, float]], x: Axis, y: Axis, *, listed: int = 100) -> Figure:
+def scatter(title: str, points: Sequence[tuple[str, float, float]], x: Axis, y: Axis) -> Figure:
     """A dot for each (name, x, y); the table lists the first ones."""
     across, up = _scales(x, y)
     drawn = _dots((across(a), up(b)) for _, a, b in points)
-    rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in points[:listed]]
+    rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in points[:LISTED]]
     return Figure(title, _svg(title, x, y, drawn), ("row", x.title, y.title), rows)
 
 

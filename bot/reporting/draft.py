@@ -107,8 +107,8 @@ def _models(draft: LeaderboardDraft) -> str:
     return f" of {', '.join(names[:MOST])}{more}" if names else ""
 
 
-def _comment(text: str, begin: str = "# ") -> list[str]:
-    return wrap(brief(text, 2_000), LINE, initial_indent=begin, subsequent_indent="# ", break_on_hyphens=False)
+def _comment(text: str) -> list[str]:
+    return wrap(brief(text, 2_000), LINE, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
 def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:

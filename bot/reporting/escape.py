@@ -82,13 +82,13 @@ def plain_json(text: str) -> str:
     return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text.replace("##", "#\\u0023"))
 
 
-def in_title(text: str, limit: int = 100) -> str:
+def in_title(text: str) -> str:
     """A name for a title or a commit message: all but `[A-Za-z0-9._/+=,-]` is percent-encoded, as in keys.
 
     Without a space, `#`, `@`, `[` and `:` it can close no issue, call nobody and skip no run.
     """
-    kept = quote(text[:limit], safe="/+=,", errors="replace").replace("~", "%7E")
-    return kept if len(text) <= limit else f"{kept}…"
+    kept = quote(text[:100], safe="/+=,", errors="replace").replace("~", "%7E")
+    return kept if len(text) <= 100 else f"{kept}…"
 
 
 def without_references(text: str) -> str:

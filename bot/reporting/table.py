@@ -41,9 +41,9 @@ def table_width() -> int:
     return min(WIDTH, get_terminal_size((WIDTH, 24)).columns) if sys.stdout.isatty() else WIDTH
 
 
-def cut_front(name: str, room: int, least: int = 12) -> str:
-    """A name within some columns, cut from the front, for the end tells models apart; `least` are always left."""
-    room = max(least, room)
+def cut_front(name: str, room: int) -> str:
+    """A name within some columns, cut from the front, for the end tells models apart; twelve are always left."""
+    room = max(12, room)
     return name if len(name) <= room else f"…{name[1 - room :]}"
 
 

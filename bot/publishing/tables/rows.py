@@ -50,22 +50,6 @@ class EditedGrid:
         return slot.cells.get(column_path)
 
 
-def remarks(grid: Grid, edit: TableEdit, key: Sequence[ColumnPath], by: ColumnPath | None) -> Iterator[str]:
-    """Sentences about what a person should look at; `by` is the column that ranks rows, None if there is none."""
-    after = EditedGrid(grid, edit)
-    if by is not None:
-        yield from _places(grid, after, edit, key, by)
-        for ranked in [
-            column_path
-            for column_path in grid.column_paths
-            if len(column_path) == 1 and column_path[0].strip().casefold() in RANKS
-        ]:
-            yield from _ranks(grid, after, key, ranked, by)
-    for column_path in grid.column_paths:
-        yield from _bold(grid, after, key, column_path)
-    yield from _unfilled(grid, edit)
-
-
 def _name(grid: Grid, row: int, key: Sequence[ColumnPath]) -> str:
     return code(" ".join(grid.plain(as_text(grid.cell(row, column_path))) for column_path in key)[:80])
 
@@ -208,11 +192,19 @@ class MappedRows:
         )
 
     def remarks(self, grid: Grid, edit: TableEdit) -> Iterator[str]:
-        """The remarks that a person should read after the edit."""
-        columns = self.options.columns.items()
+        """Sentences about what a person should look at after the edit; without `sorted_by` the average ranks rows."""
+        after, columns = EditedGrid(grid, edit), self.options.columns.items()
         average = next((label for label, column in columns if column.value == "average"), None)
-        by = self.options.sorted_by or average
-        yield from remarks(grid, edit, self.key, None if by is None else self.options.column_path(by))
+        label = self.options.sorted_by or average
+        if label is not None:
+            by = self.options.column_path(label)
+            yield from _places(grid, after, edit, self.key, by)
+            for column_path in grid.column_paths:
+                if len(column_path) == 1 and column_path[0].strip().casefold() in RANKS:
+                    yield from _ranks(grid, after, self.key, column_path, by)
+        for column_path in grid.column_paths:
+            yield from _bold(grid, after, self.key, column_path)
+        yield from _unfilled(grid, edit)
 
     def doubled(self, grid: Grid) -> list[str]:
         """The keys that several rows share. Raises Unwritable if the table lacks a column of the mapping."""
