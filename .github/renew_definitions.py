@@ -146,7 +146,7 @@ def renew(board: Leaderboard, span: Accepted, found: Iterator[tuple[str, Path]])
         asked.append(name)
         for key, path in paths.items():
             config = configuration(path)
-            texts = deciding([config.get(field) for field in DECIDING])
+            texts = deciding({field: config.get(field) for field in DECIDING})
             digests = {field: digest_of(text) for field, text in texts.items()}
             values |= dict(zip(digests.values(), texts.values(), strict=True))
             digest = digest_of_fields(digests)

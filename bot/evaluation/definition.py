@@ -38,7 +38,7 @@ NONE = ""  # the digest of a field that a definition does not have
 ENCODE = msgspec.json.Encoder().encode
 
 Fields = Mapping[str, AskedField]
-Derive = Callable[[list[Any]], Mapping[str, str]]
+Derive = Callable[[dict[str, Any]], Mapping[str, str]]
 
 
 class AskedDefinition(msgspec.Struct, frozen=True, gc=False):
@@ -165,27 +165,21 @@ def _shipped(table: str) -> Mapping[str, Any]:
     return {digest: one for name in sorted(released_names()) for digest, one in released(name)[table].items()}
 
 
-def read_definition(values: Sequence[object], derive: Derive) -> AskedDefinition | None:
-    """The definition that `derive` makes of the values that a file records; None where it records none of them.
-
-    `derive` gives the fields as canonical texts, and NONE for a field that its format always records and this file
-    leaves out. Files of one release record equal values, so what was derived of them is remembered.
-    """
-    if values.count(None) == len(values):
-        return None
-    try:
-        spelled = ENCODE(values)
-    except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
-        spelled = json.dumps(values).encode()
-    return (_derived if len(spelled) <= LONGEST_REMEMBERED else _derived.__wrapped__)(spelled, derive)
+def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> dict[str, str]:
+    """The fields of a configuration as canonical texts, without those that are absent or have their default."""
+    return {
+        field: canonical(value)
+        for field, value in recorded.items()
+        if value is not None and value not in ("", [], {}) and value != defaults.get(field)
+    }
 
 
 @lru_cache(REMEMBERED)
-def _derived(spelled: bytes, derive: Derive) -> AskedDefinition:
-    found = derive(json.loads(spelled))
+def _derived(spelled: bytes, fields: tuple[str, ...], derive: Derive) -> AskedDefinition:
+    found = derive(dict(zip(fields, json.loads(spelled), strict=True)))
     digests = {field: digest_of(text) if text != NONE else NONE for field, text in found.items()}
-    fields = (AskedField(field, digests[field], _excerpt_to_keep(text)) for field, text in found.items())
-    return AskedDefinition(digest_of_fields(digests), tuple(fields))
+    asked = (AskedField(field, digests[field], _excerpt_to_keep(text)) for field, text in found.items())
+    return AskedDefinition(digest_of_fields(digests), tuple(asked))
 
 
 def _excerpt_to_keep(text: str) -> str:
@@ -200,10 +194,21 @@ class AskedDefinitions:
         self.fields: dict[AskedField, int] = {}
         self.definitions: dict[str, tuple[int, ...]] = {}
 
-    def add(self, definition: AskedDefinition | None) -> str:
-        """Remember a definition; its digest, "" where there is none."""
-        if definition is None:
+    def add(self, recorded: Mapping[str, Any], fields: tuple[str, ...], derive: Derive = picked) -> str:
+        """Remember the definition that these fields of a configuration make; its digest, "" where it has none of them.
+
+        `derive` gives the fields as canonical texts, and NONE for a field that its format always records and this file
+        leaves out. Files of one release record equal values, so what was derived of them is remembered.
+        """
+        values = [*map(recorded.get, fields)]
+        if values.count(None) == len(values):
             return ""
+        try:
+            spelled = ENCODE(values)
+        except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
+            spelled = json.dumps(values).encode()
+        derived = _derived if len(spelled) <= LONGEST_REMEMBERED else _derived.__wrapped__
+        definition = derived(spelled, fields, derive)
         digest = definition.digest
         if digest not in self.definitions and digest not in _shipped("definitions"):
             self.definitions[digest] = tuple(map(self._place, definition.fields))
@@ -319,14 +324,3 @@ def spelled(value: AskedField) -> str:
     text = text_of(value)
     is_whole = bool(text) and digest_of(text) == value.digest and len(text) <= LONGEST
     return text if is_whole and not text.startswith(SHA256) else f"{SHA256}{value.digest}"
-
-
-def picked(config: object, fields: Iterable[str], defaults: Mapping[str, object]) -> dict[str, str]:
-    """The fields of a configuration as canonical texts, without those that are absent or have their default."""
-    found = config if isinstance(config, dict) else {}
-    values = ((field, found.get(field)) for field in fields)
-    return {
-        field: canonical(value)
-        for field, value in values
-        if value is not None and value not in ("", [], {}) and value != defaults.get(field)
-    }

@@ -7,11 +7,11 @@ metric (the converter for lm-eval writes "acc", or "acc (filter: strict-match)")
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from bot.evaluation.definition import NONE, AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import NONE, AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text, whole
 from bot.evaluation.formats.format import Format
@@ -133,23 +133,21 @@ def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
             pointers[stderr_key(one.key)] = f"{above}/uncertainty/standard_error/value"
     first = found[0].members
     generation = table(first.get("generation_config"))
-    definition = read_definition([first.get(DATA), generation.get("generation_args")], deciding)
+    recorded = {DATA: first.get(DATA), GENERATION: generation.get("generation_args")}
     return LeafResult(
         {key: value for key, value in numbers.items() if type(value) not in {dict, list}},
         _shots(table(generation.get("additional_details")).get("num_fewshot")),
         samples=whole(table(table(first.get("score_details")).get("uncertainty")).get("num_samples")),
         original=whole(table(first.get(DATA)).get("samples_number")),
         pointers=pointers,
-        definition=asked.add(definition),
+        definition=asked.add(recorded, tuple(DECIDING), deciding),
     )
 
 
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """What decides as canonical texts, by the data and the generation settings; NONE where the latter are not told."""
-    found: dict[str, str] = {}
-    for (place, names), members in zip(DECIDING.items(), values, strict=True):
-        found |= {f"{place}/{name}": value for name, value in picked(members, names, {}).items()}
-    return found if values[1] else found | {GENERATION: NONE}
+def deciding(recorded: dict[str, Any]) -> dict[str, str]:
+    """What decides as canonical texts; NONE where the generation settings are not told."""
+    found = {f"{place}/{name}": table(recorded[place]).get(name) for place, names in DECIDING.items() for name in names}
+    return picked(found) if recorded[GENERATION] else picked(found) | {GENERATION: NONE}
 
 
 def _shots(value: object) -> int | None:

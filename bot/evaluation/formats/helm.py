@@ -8,12 +8,12 @@ standard errors, which HELM does not write.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import fsum, sqrt
 from typing import Any
 
 from bot.errors import MalformedResult
-from bot.evaluation.definition import AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import LARGEST, items, number, table, text, whole
 from bot.evaluation.formats.format import Format, Kind, stderr_beside
@@ -70,7 +70,7 @@ def parse(content: Content) -> Result:
         _shots(found, adapter),
         samples=whole(found["num_instances"][1]) if "num_instances" in found else None,
         pointers={name: f"{STATS}#/{place}/mean" for name, (place, _) in found.items()},
-        definition=asked.add(read_definition([*map(spec.get, DECIDING)], deciding)),
+        definition=asked.add(spec, DECIDING, deciding),
     )
     model = text(adapter.get("model"))
     return Result(
@@ -121,13 +121,11 @@ def _shots(found: Mapping[str, tuple[int, Any]], adapter: Mapping[str, Any]) -> 
     return whole(adapter.get("max_train_instances"))
 
 
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """What decides as canonical texts, by the values of `DECIDING`; the fields of the adapter stand one by one."""
-    parts = dict(zip(DECIDING, values, strict=True))
-    adapter = table(parts.pop("adapter_spec"))
+def deciding(recorded: dict[str, Any]) -> dict[str, str]:
+    """What decides as canonical texts; the fields of the adapter stand one by one."""
+    adapter = table(recorded.pop("adapter_spec"))
     asked = [name for name in adapter if name not in NOT_ASKED and FIELD.fullmatch(name)]
-    fields = parts | {f"adapter_spec/{name}": adapter[name] for name in asked}
-    return picked(fields, fields, {})
+    return picked(recorded | {f"adapter_spec/{name}": adapter[name] for name in asked})
 
 
 def _standard_errors(content: Content, split: str, numbers: Mapping[str, Any]) -> dict[str, float]:

@@ -7,12 +7,12 @@ stands once for each reducer of the epochs. A metric with a `group` is that of a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.errors import UnknownFormat
-from bot.evaluation.definition import AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
@@ -100,7 +100,7 @@ def parse(content: Content) -> Result:
             version=text(table(run.get("packages")).get("inspect_ai")) or None,
             repository="UKGovernmentBEIS/inspect_ai",
         ),
-        leaves=_leaves(log, run, above, asked.add(read_definition([_at(log, one) for one in DECIDING], deciding))),
+        leaves=_leaves(log, run, above, asked.add({one: _at(log, one) for one in DECIDING}, DECIDING, deciding)),
         limit=_limit(run),
         date=_date(log, run),
         settings=_settings(run),
@@ -121,13 +121,13 @@ def _at(log: Any, pointer: str) -> Any:
     return log
 
 
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """What decides as canonical texts, by the values of `DECIDING`."""
-    found = without_secrets(dict(zip(DECIDING, values, strict=True)))
+def deciding(recorded: dict[str, Any]) -> dict[str, str]:
+    """What decides as canonical texts."""
+    found = without_secrets(recorded)
     given, config = table(found["eval/task_args"]), table(found["plan/config"])
     found["eval/task_args"] = {name: value for name, value in given.items() if not OPERATION.search(name)}
     found["plan/config"] = {name: one for name, one in config.items() if name not in NO_SETTINGS and one is not None}
-    return picked(found, DECIDING, {"eval/dataset/shuffled": False})
+    return picked(found, {"eval/dataset/shuffled": False})
 
 
 def read_header(content: Content) -> tuple[str, Any, bool]:

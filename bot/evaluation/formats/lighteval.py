@@ -7,10 +7,11 @@ the number of samples (-1): it is recovered from value and standard error where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from bot.evaluation.definition import AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, number, revision, row, setting, table, text, version, whole
 from bot.evaluation.formats.format import Format, Rerun, command_line
@@ -30,6 +31,7 @@ DECIDING = (
     "must_remove_duplicate_docs",
 )  # fmt: skip
 DEFAULTS = {"must_remove_duplicate_docs": False, "hf_revision": "main", "few_shots_select": "random"}
+NOT_DEFAULT = partial(picked, defaults=DEFAULTS)
 
 
 def recognise(content: Content) -> bool:
@@ -150,11 +152,6 @@ def _count(config: Any, name: str) -> int | None:
     return count if count is not None and count >= 0 else None
 
 
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """The fields that decide as canonical texts, by the values of `DECIDING`."""
-    return picked(dict(zip(DECIDING, values, strict=True)), DECIDING, DEFAULTS)
-
-
 def _leaf(top: Mapping[str, Any], key: str, numbers: Mapping[str, Any], asked: AskedDefinitions) -> LeafResult:
     task, _, shots = key.rpartition("|")
     tasks = _object(top, "config_tasks")
@@ -165,7 +162,7 @@ def _leaf(top: Mapping[str, Any], key: str, numbers: Mapping[str, Any], asked: A
         version(_object(top, "versions").get(key)),
         _count(config, "effective_num_docs"),
         _count(config, "original_num_docs"),
-        definition=asked.add(read_definition([table(config).get(name) for name in DECIDING], deciding)),
+        definition=asked.add(table(config), DECIDING, NOT_DEFAULT),
     )
 
 

@@ -6,10 +6,10 @@ task and a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bot.evaluation.definition import AskedDefinitions, canonical, picked, read_definition
+from bot.evaluation.definition import AskedDefinitions, canonical
 from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version
 from bot.evaluation.formats.fields import shots as same_shots
@@ -116,7 +116,7 @@ def _leaves(document: Document, shots: int | None, asked: AskedDefinitions) -> d
             row(results, key, "/results"),
             shots,
             version(versions.get(key)),
-            definition=asked.add(read_definition([descriptions.get(key) or {}], _described))
+            definition=asked.add({DESCRIPTION: descriptions.get(key) or {}}, (DESCRIPTION,), _described)
             if DESCRIPTION in config
             else "",
         )
@@ -135,20 +135,15 @@ def _listed_leaves(
             shots,
             version(versions.get(key)),
             pointers=one.pointers,
-            definition=asked.add(read_definition([*map(one.first.get, DECIDING)], _deciding)),
+            definition=asked.add(one.first, DECIDING),
         )
         for key, one in listed.items()
     }
 
 
-def _described(values: Sequence[Any]) -> dict[str, str]:
+def _described(recorded: dict[str, Any]) -> dict[str, str]:
     """The description in front of the prompts of a task; an empty object where it had none."""
-    return {DESCRIPTION: canonical(values[0])}
-
-
-def _deciding(values: Sequence[Any]) -> dict[str, str]:
-    """The members that decide as canonical texts, by the values of `DECIDING`."""
-    return picked(dict(zip(DECIDING, values, strict=True)), DECIDING, {})
+    return {DESCRIPTION: canonical(recorded[DESCRIPTION])}
 
 
 def rerun(wanted: Rerun) -> str:

@@ -7,11 +7,11 @@ may be absent. A metric's key is "name,filter".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from bot.evaluation.definition import NONE, AskedDefinition, AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import NONE, AskedDefinitions, picked
 from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import (
     arguments,
@@ -104,14 +104,9 @@ def parse(content: Content) -> Result:
     )
 
 
-def definition_of(config: Mapping[str, Any]) -> AskedDefinition | None:
-    """The definition of a task by its configuration; None where that records nothing of it."""
-    return read_definition([*map(config.get, DECIDING)], deciding)
-
-
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """The fields that decide as canonical texts, by the values of `DECIDING`; NONE for one that was left out."""
-    found = {name: value for name, value in zip(DECIDING, values, strict=True) if value is not None}
+def deciding(recorded: dict[str, Any]) -> dict[str, str]:
+    """The fields that decide as canonical texts; NONE for one that was left out."""
+    found = {name: value for name, value in recorded.items() if value is not None}
     config = dict(found)
     if data := table(config.get("dataset_kwargs")):
         found["dataset_kwargs"] = _without(without_secrets(data), "trust_remote_code")
@@ -123,7 +118,7 @@ def deciding(values: Sequence[Any]) -> dict[str, str]:
         found["lmms_eval_specific_kwargs"] = {
             name: one for name, one in prompts.items() if type(one) is dict
         } or prompts
-    return picked(found, DECIDING, DEFAULTS) | {name: NONE for name in ALWAYS if name not in found}
+    return picked(found, DEFAULTS) | {name: NONE for name in ALWAYS if name not in found}
 
 
 def _without(members: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -220,7 +215,7 @@ def _leaves(document: Document, groups: Collection[str], asked: AskedDefinitions
             whole(count.get("effective")),
             whole(count.get("original")),
             until=untils.get(key, ""),
-            definition=asked.add(definition_of(table(configs.get(key)))),
+            definition=asked.add(table(configs.get(key)), DECIDING, deciding),
         )
     return leaves
 

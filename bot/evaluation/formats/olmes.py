@@ -8,11 +8,11 @@ run, and the number of samples tells.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from bot.evaluation.definition import AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, revision, setting, table, text, version, whole
 from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
@@ -147,12 +147,12 @@ def _name(members: Mapping[str, Any]) -> str:
     return alias or text(members.get("task")) or text(members.get("task_name")) or text(config.get("task_name"))
 
 
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """The members that decide as canonical texts, by the values of `DECIDING`."""
-    found = without_secrets(dict(zip(DECIDING, values, strict=True)))
+def deciding(recorded: dict[str, Any]) -> dict[str, str]:
+    """The members that decide as canonical texts."""
+    found = without_secrets(recorded)
     context = table(found["context_kwargs"])
     found["context_kwargs"] = {name: value for name, value in context.items() if name not in OF_FILES}
-    return picked(found, DECIDING, {})
+    return picked(found)
 
 
 def _leaf(task: OlmesTask, asked: AskedDefinitions) -> LeafResult:
@@ -162,7 +162,7 @@ def _leaf(task: OlmesTask, asked: AskedDefinitions) -> LeafResult:
         version(task.config.get("version")),
         whole(task.members.get("num_instances")),
         epochs=max(1, whole(table(task.config.get("generation_kwargs")).get("repeats")) or 1),
-        definition=asked.add(read_definition([task.config.get(name) for name in DECIDING], deciding)),
+        definition=asked.add(task.config, DECIDING, deciding),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from bot.evaluation.definition import AskedDefinitions, picked, read_definition
+from bot.evaluation.definition import AskedDefinitions
 from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import number, revision, row, table, text, version, whole
 from bot.evaluation.formats.format import Format
@@ -14,7 +14,7 @@ from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 ALL, SUITE = "all", "harness"
 # Of the hashes of a task that of its questions, as they stand in the prompts: the other hashes change with the model.
-DECIDING = "hash_examples"
+DECIDING = ("hash_examples",)
 
 
 def recognise(content: Content) -> bool:
@@ -79,16 +79,11 @@ def _leaves(
         name, shots = _task_and_shots(key)
         name = key if name in leaves else name
         hashes = table(table(summaries.get(key)).get("hashes"))
-        definition = asked.add(read_definition([hashes.get(DECIDING)], deciding))
+        definition = asked.add(hashes, DECIDING)
         leaves[name] = LeafResult(row(rows, key, above), shots, version(versions.get(key)), definition=definition)
         if name != key:
             original_keys[name] = key
     return original_keys, leaves
-
-
-def deciding(values: Sequence[Any]) -> dict[str, str]:
-    """The hash of the questions as a canonical text."""
-    return picked({DECIDING: values[0]}, [DECIDING], {})
 
 
 def _places(above: str, config: str) -> dict[str, str]:
