@@ -17,7 +17,7 @@ from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
-from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.format import Format, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 VERSIONS = ("euroeval_version", "scandeval_version")
@@ -99,17 +99,12 @@ def _leaf(record: Mapping[str, Any]) -> LeafResult:
     return LeafResult(numbers, epochs=len(items(table(record["results"]).get("raw"))) or 1, reducer="mean")
 
 
-def stderr_key(value_key: str) -> str:
-    """Spell a standard error."""
-    return f"{value_key}_stderr"
-
-
 EUROEVAL = Format(
     id="euroeval",
     title="EuroEval",
     recognise=recognise,
     parse=parse,
-    stderr_key=stderr_key,
+    stderr_key=stderr_after,
     starts=(b'{"dataset"', b'{"task"', b'{"model"'),
     naming="",
     pinning="run with --model <organization>/<name>@<commit>",

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import number, row, setting, text, whole
-from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments, stderr_beside
+from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_beside
 from bot.evaluation.formats.lm_eval_04 import PLACES, model_of, settings_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
@@ -93,15 +93,13 @@ def stderr_key(value_key: str) -> str:
 
 def rerun(wanted: Rerun) -> str:
     """The call from evalchemy's own folder, with the settings that a new file must share."""
-    args = pinned_arguments(wanted.model)
-    if not args or any(value.startswith("sha256:") for value in wanted.settings.values()):
+    args = wanted.arguments()
+    if not args:
         return ""
     words = ["python", "-m", "eval.eval", "--model", wanted.model.source or "hf", "--model_args", args]
     words += ["--tasks", ",".join(wanted.leaf_keys)]
     words += ["--apply_chat_template"] if wanted.model.chat_template else []
-    for name in ("gen_kwargs", "system_instruction", "max_tokens", "annotator_model"):
-        if name in wanted.settings:
-            words += [f"--{name}", wanted.settings[name]]
+    words += wanted.options("gen_kwargs", "system_instruction", "max_tokens", "annotator_model")
     return command_line([*words, "--output_path", "logs"])
 
 

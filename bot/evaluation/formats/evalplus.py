@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import zip_longest
 from math import comb, fsum, sqrt
 from typing import Any
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import items, table, text
+from bot.evaluation.formats.fields import items, seconds, table, text
 from bot.evaluation.formats.format import Format
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -28,7 +27,7 @@ NAME = re.compile(
     r"_temp_(?P<temperature>[\d.]+?)(?P<rest>[._-](?!\d)[^/]*)?"
 )
 COUNTS = (1, 10, 100)  # the k of pass@k, of which those count that no task has fewer solutions than
-STAMP = "%Y-%m-%d %H:%M"
+STAMP = "%Y-%m-%d %H:%M"  # the file has no time zone
 PLACES = {"leaves": "/eval", "leaf": "/eval", "value": "/eval", "version": "/hash", "date": "/date"}
 
 
@@ -59,7 +58,7 @@ def parse(content: Content) -> Result:
         else Model(),
         harness=HarnessVersion("evalplus", repository="evalplus/evalplus"),
         leaves=leaves,
-        date=_date(text(top["date"])),
+        date=seconds(text(top["date"]), STAMP),
         settings=_settings(found),
         places=PLACES,
     )
@@ -106,14 +105,6 @@ def _settings(found: re.Match[str] | None) -> dict[str, str]:
     treated = "sanitized" if "sanitized" in (found["rest"] or "") else ""
     given = {"temperature": found["temperature"].rstrip("."), "answers": treated}
     return {name: value for name, value in given.items() if value}
-
-
-def _date(stamp: str) -> float | None:
-    """When it was scored, in Unix seconds; the file has no time zone."""
-    try:
-        return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
 
 
 EVALPLUS = Format(

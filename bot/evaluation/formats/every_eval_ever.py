@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from bot.evaluation.definition import NONE, AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import free_name, items, number, revision, table, text, whole
-from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.fields import free_name, items, number, revision, seconds, table, text, whole
+from bot.evaluation.formats.format import Format, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -129,8 +128,8 @@ def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
         numbers[one.key], pointers[one.key] = details[SCORE], f"{above}/score"
         error = table(table(details.get("uncertainty")).get("standard_error")).get("value")
         if error is not None:
-            numbers[stderr_key(one.key)] = error
-            pointers[stderr_key(one.key)] = f"{above}/uncertainty/standard_error/value"
+            numbers[stderr_after(one.key)] = error
+            pointers[stderr_after(one.key)] = f"{above}/uncertainty/standard_error/value"
     first = found[0].members
     generation = table(first.get("generation_config"))
     recorded = {DATA: first.get(DATA), GENERATION: generation.get("generation_args")}
@@ -160,17 +159,7 @@ def _date(stamp: str) -> float | None:
     try:
         return number(float(stamp))
     except ValueError:
-        pass
-    try:
-        found = datetime.fromisoformat(stamp)
-    except ValueError:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def stderr_key(value_key: str) -> str:
-    """Spell a standard error."""
-    return f"{value_key}_stderr"
+        return seconds(stamp)
 
 
 EVERY_EVAL_EVER = Format(
@@ -178,7 +167,7 @@ EVERY_EVAL_EVER = Format(
     title="Every Eval Ever",
     recognise=recognise,
     parse=parse,
-    stderr_key=stderr_key,
+    stderr_key=stderr_after,
     naming="",
     pinning="",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from hashlib import sha256
 from math import inf
 from typing import Any
@@ -116,6 +117,15 @@ def shots(value: object) -> int | None:
     if type(value) is list and value and all(one == value[0] for one in value):
         value = value[0]
     return whole(value)
+
+
+def seconds(stamp: str, form: str = "") -> float | None:
+    """A date in Unix seconds, None if it is none: ISO 8601, or as `form` has it (`strptime`); in UTC without a zone."""
+    try:
+        date = datetime.strptime(stamp, form) if form else datetime.fromisoformat(stamp)  # noqa: DTZ007 - see below
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def release(value: object) -> str:

@@ -42,11 +42,25 @@ class Rerun:
     num_fewshot: int | None
     settings: Mapping[str, str]
 
+    def arguments(self) -> str:
+        """`pinned_arguments` of the model; "" too where a setting is too long for a result to hold it."""
+        is_long = any(value.startswith("sha256:") for value in self.settings.values())
+        return "" if is_long else pinned_arguments(self.model)
+
+    def options(self, *names: str) -> list[str]:
+        """Those of these settings that the result has, as options of a command."""
+        return [word for one in names if one in self.settings for word in (f"--{one}", self.settings[one])]
+
 
 def stderr_beside(value_key: str) -> str:
     """Spell a standard error as lm-eval does: `acc_stderr`, or `acc_stderr,none` beside `acc,none`."""
     name, comma, answer_filter = value_key.partition(",")
     return f"{name}_stderr{comma}{answer_filter}"
+
+
+def stderr_after(value_key: str) -> str:
+    """Spell a standard error after the whole key, whose name may hold commas (`pass@k:k=1,n=16`)."""
+    return f"{value_key}_stderr"
 
 
 @dataclass(frozen=True, slots=True)

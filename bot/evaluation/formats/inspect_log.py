@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from bot.errors import UnknownFormat
@@ -20,6 +19,7 @@ from bot.evaluation.formats.fields import (
     items,
     number,
     revision,
+    seconds,
     setting,
     table,
     text,
@@ -191,13 +191,8 @@ def _limit(run: Mapping[str, Any]) -> float | None:
 
 def _date(log: Mapping[str, Any], run: Mapping[str, Any]) -> float | None:
     """When the run ended, else when it began, in Unix seconds."""
-    for value in (table(log.get("stats")).get("completed_at"), run.get("created")):
-        try:
-            date = datetime.fromisoformat(text(value))
-            return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            continue
-    return None
+    ended = seconds(text(table(log.get("stats")).get("completed_at")))
+    return seconds(text(run.get("created"))) if ended is None else ended
 
 
 def _settings(run: Mapping[str, Any]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, number, revision, row, setting, table, text, version, whole
-from bot.evaluation.formats.format import Format, Rerun, command_line
+from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -185,11 +185,6 @@ def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, st
     }
 
 
-def stderr_key(value_key: str) -> str:
-    """Spell a standard error: a metric's name may hold commas (`pass@k:k=1,n=16`)."""
-    return f"{value_key}_stderr"
-
-
 def rerun(wanted: Rerun) -> str:
     """The call of lighteval 0.13, which alone writes keys of one bar; for models that it loads itself."""
     model, settings = wanted.model, wanted.settings
@@ -209,7 +204,7 @@ LIGHTEVAL = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
-    stderr_key=stderr_key,
+    stderr_key=stderr_after,
     naming="run with model_name=<organization>/<name>,revision=<commit> of a model on the Hub",
     pinning="add revision=<40 hex digits> to the model's arguments",
 )

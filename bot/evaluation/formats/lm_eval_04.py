@@ -26,7 +26,7 @@ from bot.evaluation.formats.fields import (
     version,
     whole,
 )
-from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
+from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.secrets import without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -292,19 +292,16 @@ def _quantization(config: Mapping[str, Any]) -> str:
 
 def rerun(wanted: Rerun) -> str:
     """The call of lm-eval 0.4; with the chat template, the settings and the commit that a new file must share."""
-    args = pinned_arguments(wanted.model)
+    args = wanted.arguments()
     source = wanted.model.source or "hf"
     words = ["lm_eval", "--model", source, "--model_args", args, "--tasks", ",".join(wanted.leaf_keys)]
     words += [] if wanted.num_fewshot is None else ["--num_fewshot", str(wanted.num_fewshot)]
     if wanted.model.chat_template:
         is_multiturn = wanted.settings.get("fewshot_as_multiturn", "true") == "true"
         words += ["--apply_chat_template", *(["--fewshot_as_multiturn"] if is_multiturn else [])]
-    for name in ("gen_kwargs", "system_instruction"):
-        if name in wanted.settings:
-            words += [f"--{name}", wanted.settings[name]]
+    words += wanted.options("gen_kwargs", "system_instruction")
     words += ["--batch_size", "auto"] if source.startswith(BATCHED) else []
-    is_known = args and not any(value.startswith("sha256:") for value in wanted.settings.values())
-    return command_line([*words, "--output_path", "results", "--log_samples"]) if is_known else ""
+    return command_line([*words, "--output_path", "results", "--log_samples"]) if args else ""
 
 
 def metric_key(name: str, answer_filter: str) -> str:

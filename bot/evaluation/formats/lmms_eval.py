@@ -7,21 +7,20 @@ error may be in a key of its own (`…_stderr_clt,none`) where the harness has "
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec.structs import replace
 
 from bot.evaluation.formats import lm_eval_04
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import setting, table, text
-from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
+from bot.evaluation.formats.fields import seconds, table, text
+from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
 MARKS = ("lmms_eval_specific_kwargs", "doc_to_visual", "process_results_use_image")
 ERROR, OWN_ERROR = "_stderr,", "_stderr_clt,"
 NO_METRICS = ("_stderr_clt,", "_stderr_clustered,")
-STAMP = "%Y%m%d_%H%M%S"
+STAMP = "%Y%m%d_%H%M%S"  # the file has no time zone
 
 
 def recognise(content: Content) -> bool:
@@ -40,7 +39,7 @@ def parse(content: Content) -> Result:
         format="lmms-eval",
         harness=HarnessVersion("lmms-eval", text(top.get("git_hash")) or None, repository="EvolvingLMMs-Lab/lmms-eval"),
         leaves={key: _leaf(leaf) for key, leaf in found.leaves.items()},
-        date=found.date if found.date is not None else _date(text(top.get("date"))),
+        date=found.date if found.date is not None else seconds(text(top.get("date")), STAMP),
     )
 
 
@@ -56,28 +55,15 @@ def _leaf(leaf: LeafResult) -> LeafResult:
     return replace(leaf, numbers=numbers)
 
 
-def _date(stamp: str) -> float | None:
-    """When it was run, in Unix seconds; the file has no time zone."""
-    try:
-        return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
-
-
 def rerun(wanted: Rerun) -> str:
     """The call of lmms-eval for these tasks, with the settings that a new file must share."""
-    args = pinned_arguments(wanted.model)
-    if (
-        not args
-        or not wanted.model.source
-        or any(setting(one).startswith("sha256:") for one in wanted.settings.values())
-    ):
+    args = wanted.arguments()
+    if not args or not wanted.model.source:
         return ""
     words = ["python3", "-m", "lmms_eval", "--model", wanted.model.source, "--model_args", args]
     words += ["--tasks", ",".join(wanted.leaf_keys)]
     words += [] if wanted.num_fewshot is None else ["--num_fewshot", str(wanted.num_fewshot)]
-    for name in ("gen_kwargs", "system_instruction"):
-        words += [f"--{name}", wanted.settings[name]] if name in wanted.settings else []
+    words += wanted.options("gen_kwargs", "system_instruction")
     return command_line([*words, "--batch_size", "1", "--output_path", "results", "--log_samples"])
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
-from bot.evaluation.formats.format import Format, Rerun, command_line
+from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 # The cache of mteb 1.11 and later; `experiments/<settings>` holds runs with settings of their own.
@@ -128,11 +128,6 @@ def _leaf(scores: SubsetScores, dataset_revision: str) -> LeafResult:
     )
 
 
-def stderr_key(value_key: str) -> str:
-    """Spell a standard error as releases before 1.11 wrote it."""
-    return f"{value_key}_stderr"
-
-
 def rerun(wanted: Rerun) -> str:
     """The call of mteb for whole tasks; a run with settings of its own has none."""
     if not HUB_ID.fullmatch(wanted.model.id) or wanted.settings:
@@ -149,7 +144,7 @@ MTEB = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
-    stderr_key=stderr_key,
+    stderr_key=stderr_after,
     naming="lay the file at <organization>__<name>/<commit>/, as mteb does",
     pinning="run with --model-revision <40 hex digits>, which becomes a folder's name",
     shows=frozenset(),

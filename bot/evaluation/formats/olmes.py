@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import free_name, items, revision, setting, table, text, version, whole
+from bot.evaluation.formats.fields import free_name, items, revision, seconds, setting, table, text, version, whole
 from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
@@ -86,7 +85,7 @@ def parse(content: Content) -> Result:
         model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
         harness=HarnessVersion("olmes", repository="allenai/olmes"),
         leaves={name: _leaf(task, asked) for name, task in leaves.items()},
-        date=_date(text(top.get("current_date"))),
+        date=seconds(text(top.get("current_date")), STAMP),
         settings={name: found for name in SETTINGS if (found := setting(model.get(name)))},
         groups=tuple(groups),
         task_hashes={name: one for name, one in hashes.items() if one},
@@ -181,13 +180,6 @@ def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:
         requested_revision=text(config.get("revision")),
         is_named=bool(named),
     )
-
-
-def _date(stamp: str) -> float | None:
-    try:
-        return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
 
 
 def rerun(wanted: Rerun) -> str:
