@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
+from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
 
 # Files carry 16 or 17 digits: a count that the numbers really hold comes out far closer than this.
@@ -32,12 +33,12 @@ def samples_behind(value: float, stderr: float) -> float | None:
     return samples if isfinite(samples) else None
 
 
-def whole(count: float, tolerance: float = TOLERANCE) -> int | None:
-    """Return the integer that `count` is, within `tolerance` of its size; None when it is none.
+def whole(count: float | None, tolerance: float = TOLERANCE) -> int | None:
+    """Return the integer that `count` is, within `tolerance` of its size; None where it is none, or not known.
 
     The tolerance is relative above 1 because n carries the relative error of 2 se.
     """
-    if not isfinite(count):
+    if count is None or not isfinite(count):
         return None
     nearest = round(count)
     return nearest if abs(count - nearest) <= tolerance * max(1.0, abs(count)) else None
@@ -99,7 +100,7 @@ def means_of_leaves(
         value = None if leaf is None else leaf.numbers.get(key)
         if leaf is None or (value is None and key not in leaf.numbers):
             continue
-        size = leaf.samples or known.get(member) or _recovered(leaf, key)
+        size = leaf.samples or known.get(member) or whole(samples_behind_key(leaf, key))
         if type(value) is not float or not size:
             return None
         total += value * size
@@ -109,12 +110,10 @@ def means_of_leaves(
     return (total / weight, plain / count) if count else None
 
 
-def _recovered(leaf: LeafResult, key: str) -> int | None:
-    """The number of samples that value and standard error of a leaf give, None if they give none."""
-    name, comma, answer_filter = key.partition(",")
-    value, error = leaf.numbers.get(key), leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
-    behind = samples_behind(value, error) if type(value) is float and type(error) is float else None
-    return None if behind is None else whole(behind)
+def samples_behind_key(leaf: LeafResult, key: str) -> float | None:
+    """`samples_behind` of a value of a leaf and the standard error beside it; None where one of them is absent."""
+    value, error = leaf.numbers.get(key), leaf.numbers.get(stderr_beside(key))
+    return samples_behind(value, error) if type(value) is float and type(error) is float else None
 
 
 def means_of_members(result: Result, group: str, key: str) -> Iterator[float]:

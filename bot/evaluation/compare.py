@@ -25,6 +25,7 @@ from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, sub
 from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import NO_METRICS
 from bot.evaluation.finding import examples
+from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.score import HUGE, LeafScore, TaskScore
 from bot.evaluation.statistics import (
@@ -396,8 +397,8 @@ def _task_of(
     """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves."""
     metric = metrics[keys[0]]
     values = [float(leaves[key].numbers[metric]) for key in keys]
-    name, comma, answer_filter = metric.partition(",")
-    errors = [leaves[key].numbers.get(f"{name}_stderr{comma}{answer_filter}") for key in keys]
+    name = metric.partition(",")[0]
+    errors = [leaves[key].numbers.get(stderr_beside(metric)) for key in keys]
     numbers = [float(one) if isinstance(one, float) and _is_number(one) else None for one in errors]
     counts = [
         _counts(value, error, leaves[key].samples, is_proportion=not is_mean_of_proportions(key, name))
@@ -422,7 +423,7 @@ def _counts(value: float, stderr: float | None, samples: int | None, *, is_propo
     if not is_proportion or not 0 <= value <= 1:
         return None
     behind = samples_behind(value, stderr) if stderr else None
-    recovered = whole(behind) if behind is not None else None
+    recovered = whole(behind)
     if behind is not None and (recovered is None or (samples and samples != recovered)):
         return None
     asked = recovered or samples

@@ -88,8 +88,7 @@ class Measurement(msgspec.Struct, gc=False):
 @lru_cache(maxsize=1_024)  # several rules ask this of the same leaves
 def _recovered(share: float, error: float) -> int | None:
     """The number of zeros and ones that a share and its standard error are of, None if they are of no such number."""
-    behind = samples_behind(share, error)
-    samples = None if behind is None else whole(behind)
+    samples = whole(samples_behind(share, error))
     return samples if samples is not None and right_answers(share, samples) is not None else None
 
 

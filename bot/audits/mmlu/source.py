@@ -8,7 +8,7 @@ from math import fsum, isclose
 
 from bot.audits.mmlu.rescore import ImplementationScore
 from bot.errors import CallError
-from bot.evaluation.aggregates import samples_behind, whole
+from bot.evaluation.aggregates import samples_behind_key, whole
 from bot.evaluation.benchmarks.mmlu_family import Family, recognise, subjects_of
 from bot.evaluation.result import LeafResult, Result
 
@@ -128,13 +128,8 @@ def _size(leaf: LeafResult, metric: str) -> int | None:
     """Return the number of questions: as recorded, else as value and standard error give it."""
     if leaf.samples is not None:
         return leaf.samples
-    for key, value in leaf.numbers.items():
-        name, comma, answer_filter = key.partition(",")
-        error = leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
-        if name == metric and type(value) is float and type(error) is float:
-            behind = samples_behind(value, error)
-            return None if behind is None else whole(behind)
-    return None
+    keys = (key for key in leaf.numbers if key.partition(",")[0] == metric)
+    return whole(next(filter(None, (samples_behind_key(leaf, key) for key in keys)), None))
 
 
 def _reported(result: Result, metric: str) -> float | None:

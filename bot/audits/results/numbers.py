@@ -14,6 +14,7 @@ from bot.evaluation.aggregates import (
     samples_behind,
     whole,
 )
+from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
 
 # Metrics that are 0 or 1 on one sample; of others (f1, mc2, inst_level_*) the error says nothing about n.
@@ -61,10 +62,8 @@ def counts_of(result: Result) -> Iterator[CountCheck]:
     """Yield the counts behind every value of a 0/1 metric."""
     for task, leaf in result.leaves.items():
         for key, value in leaf.numbers.items():
-            name, comma, answer_filter = key.partition(",")
-            if type(value) in {float, int} and _is_zero_or_one(task, name):
-                error = leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
-                yield _count(task, key, finite(value), finite(error), leaf)
+            if type(value) in {float, int} and _is_zero_or_one(task, key.partition(",")[0]):
+                yield _count(task, key, finite(value), finite(leaf.numbers.get(stderr_beside(key))), leaf)
 
 
 def _is_zero_or_one(task: str, metric: str) -> bool:
@@ -85,7 +84,7 @@ def _count(task: str, metric: str, value: float | None, stderr: float | None, le
     if value is None:
         return CountCheck(task, metric, None, stderr, leaf.samples, None, None, NOT_FINITE)
     behind = None if stderr is None else samples_behind(value, stderr)
-    samples = leaf.samples if leaf.samples is not None else whole(behind) if behind is not None else None
+    samples = leaf.samples if leaf.samples is not None else whole(behind)
     right = None if samples is None else right_answers(value, samples)
     verdict = _verdict(leaf.samples, behind, samples, right)
     return CountCheck(task, metric, value, stderr, leaf.samples, behind, right, verdict)

@@ -21,7 +21,7 @@ from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import HASHES, NESTED, Sample, by_likelihood, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
-from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind, whole
+from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind_key, whole
 from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 
 MAX_LOG = 2 << 30  # bytes of one log
@@ -31,6 +31,7 @@ MOST_FIELDS = 16  # of such names, which differ in what stands before the number
 NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|pearson|spearman|rouge", re.IGNORECASE)
 # Tasks whose exact match is that of the filtered answer and the target, but for case and signs.
 PLAIN = re.compile(r"(leaderboard_)?(gsm8k|gsm_plus|bbh|mmlu_pro|mmlu_flan|mgsm)")
+COUNTED = frozenset({"acc", "exact_match"})  # metrics of zeros and ones, whose error tells the number of samples
 NO_SAMPLE = "it has no sample"
 LETTERS = "ABCDEFGHIJ"
 IGNORED = re.compile(r"[,$]|\.$")  # what GSM8K's exact match leaves out behind the "#### " of answer and target
@@ -278,14 +279,9 @@ class _Check:
 
     def _recovered(self) -> int | None:
         """The number of samples that a metric of zeros and ones gives with its error."""
-        for key, value in self._leaf.numbers.items():
-            name, comma, answer_filter = key.partition(",")
-            error = self._leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
-            if name in {"acc", "exact_match"} and not is_mean_of_proportions(self._key, name):
-                behind = samples_behind(value, error) if type(value) is float and type(error) is float else None
-                if behind is not None:
-                    return whole(behind)
-        return None
+        names = ((key, key.partition(",")[0]) for key in self._leaf.numbers)
+        keys = (key for key, name in names if name in COUNTED and not is_mean_of_proportions(self._key, name))
+        return whole(next(filter(None, (samples_behind_key(self._leaf, key) for key in keys)), None))
 
     def _by_number(self, result: Result) -> dict[str, _Tally]:
         """The tallies by the keys of the result's numbers."""

@@ -118,8 +118,7 @@ class Seen:
         for metric in self.metrics:
             value, error = run.value(metric), run.stderr(metric)
             if metric.integral and metric.samples is None and value is not None and error is not None:
-                behind = samples_behind(value, error)
-                return None if behind is None else whole(behind)
+                return whole(samples_behind(value, error))
         return None
 
 
