@@ -18,8 +18,8 @@ from bot.audits.drop.samples import golds_of
 from bot.audits.drop.scorer import Scorer
 from bot.audits.samples.helm import STATES, STATISTICS
 from bot.audits.samples.read import read_log
-from bot.audits.samples.records import SkippedRecord
-from bot.audits.samples.sample import HASHES, NESTED, Sample, by_likelihood, document_hash, sha256
+from bot.audits.samples.records import NESTED, SkippedRecord
+from bot.audits.samples.sample import HASHES, Sample, by_likelihood, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind_key, whole
 from bot.evaluation.result import CheckedSamples, Result, WrongMetric

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bot.audits.samples.records import Record, SkippedRecord, array_elements, open_log
+from bot.audits.samples.records import Record, SkippedRecord, array_elements, open_log, read_each
 from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
 from bot.errors import MalformedSamples
 
@@ -26,23 +26,12 @@ def read_run(folder: Path) -> Iterator[Sample | SkippedRecord]:
         return
     stats = _Statistics(folder / STATISTICS)
     with open_log(folder / STATES) as log:
-        for place, record in enumerate(array_elements(log, "request_states"), start=1):
-            sample = _sample(record, place)
-            if isinstance(sample, Sample):
-                sample.metrics = stats.of(_key(sample.row))
-            yield sample
+        states = enumerate(array_elements(log, "request_states"), start=1)
+        numbered = (one if isinstance(one, SkippedRecord) else (place, one.data) for place, one in states)
+        yield from read_each(numbered, lambda data: _request_state(decode(data), stats))
 
 
-def _sample(record: Record | SkippedRecord, place: int) -> Sample | SkippedRecord:
-    if isinstance(record, SkippedRecord):
-        return record
-    try:
-        return _request_state(decode(record.data))
-    except MalformedSamples as error:
-        return SkippedRecord(place, str(error))
-
-
-def _request_state(state: dict[str, Any]) -> Sample:
+def _request_state(state: dict[str, Any], stats: _Statistics) -> Sample:
     """Read one of HELM's request states. Raises MalformedSamples if it is none."""
     try:
         instance, prompt = state["instance"], state["request"]["prompt"]
@@ -65,6 +54,7 @@ def _request_state(state: dict[str, Any]) -> Sample:
         target,
         response=written,
         answer=written.strip(),
+        metrics=stats.of(_key(state)),
         filter=text(instance.get("split")),
         rescored=_rescored(state, [text(one) for one, is_right in references if is_right]),
         model=text(state["request"].get("model")),

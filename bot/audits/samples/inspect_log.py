@@ -8,8 +8,8 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-from bot.audits.samples.records import SkippedRecord, array_elements, open_log
-from bot.audits.samples.sample import NESTED, NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
+from bot.audits.samples.records import SkippedRecord, array_elements, open_log, read_each
+from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
 from bot.errors import CallError, MalformedResult, MalformedSamples
 from bot.evaluation.formats.zip_members import ZipMembers
 
@@ -33,30 +33,18 @@ def read_archive(path: Path) -> Iterator[Sample | SkippedRecord]:
     except (OSError, ValueError) as error:
         raise CallError(f"{path}: cannot be read: {error}") from None
     names = sorted(name for name in members.sizes() if name.startswith("samples/") and name.endswith(".json"))
-    for place, name in enumerate(names, start=1):
-        try:
-            yield _sample(decode(members.read(name, MAX_SAMPLE)))
-        except (MalformedResult, MalformedSamples) as error:
-            yield SkippedRecord(place, str(error))
-        except RecursionError:
-            yield SkippedRecord(place, NESTED)
+    yield from read_each(enumerate(names, start=1), lambda name: _sample(decode(members.read(name, MAX_SAMPLE))))
 
 
 def read_json(path: Path) -> Iterator[Sample | SkippedRecord]:
     """Yield the samples of a JSON log. Raises CallError if it cannot be opened."""
     with open_log(path) as log:
-        for record in array_elements(log, "samples"):
-            if isinstance(record, SkippedRecord):
-                yield record
-                continue
-            try:
-                row = decode(record.data)
-                if "sample_id" not in row:  # an array of the same name has the scores after all epochs
-                    yield _sample(row)
-            except MalformedSamples as error:
-                yield SkippedRecord(record.line, str(error))
-            except RecursionError:
-                yield SkippedRecord(record.line, NESTED)
+        yield from read_each(array_elements(log, "samples"), _sample_of_json)
+
+
+def _sample_of_json(data: bytes) -> Sample | None:
+    row = decode(data)
+    return None if "sample_id" in row else _sample(row)  # an array of the same name has the scores after all epochs
 
 
 def _sample(row: dict[str, Any]) -> Sample:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bot.audits.samples import helm, inspect_log, lighteval
-from bot.audits.samples.records import DAMAGE, Record, SkippedRecord, open_log, read_records
+from bot.audits.samples.records import DAMAGE, SkippedRecord, open_log, read_each, read_records
 from bot.audits.samples.sample import Sample, read_sample
-from bot.errors import MalformedSamples
 
 ARCHIVE, PARQUET = b"PK\x03\x04", b"PAR1"
 INSPECT_LOG = re.compile(rb'\s*\{\s*"(version|status|eval)"\s*:')
@@ -34,7 +33,7 @@ def read_log(path: Path) -> Iterator[Sample | SkippedRecord]:
         yield from inspect_log.read_json(path)
     else:
         with open_log(path) as log:
-            yield from map(_row, read_records(log))
+            yield from read_each(read_records(log), read_sample)
 
 
 def _head(path: Path) -> bytes:
@@ -46,12 +45,3 @@ def _head(path: Path) -> bytes:
             return log.peek(64)[:64]
         except DAMAGE:
             return b""
-
-
-def _row(record: Record | SkippedRecord) -> Sample | SkippedRecord:
-    if isinstance(record, SkippedRecord):
-        return record
-    try:
-        return read_sample(record.data)
-    except MalformedSamples as error:
-        return SkippedRecord(record.line, str(error))

@@ -11,14 +11,14 @@ import json
 import re
 import stat
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from bot.errors import CallError
+from bot.errors import CallError, MalformedResult, MalformedSamples
 
 MAX_RECORD = 16 << 20
 CHUNK = 1 << 20
@@ -32,12 +32,15 @@ LINES_SHOWN = 5
 PART = 16 << 20
 
 NOT_JSON = "not valid JSON"
+NESTED = "nested too deeply"
 TOO_LONG = "longer than 16 MiB"
 CUT_GZIP = "the gzip stream is truncated or damaged, and the rest cannot be read"
 CUT_ARRAY = "the JSON array is truncated or damaged, and the rest cannot be read"
 UNREADABLE = "the rest of the file cannot be read"
 
 Log: TypeAlias = "BufferedReader[FileIO] | gzip.GzipFile"
+T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Record(NamedTuple):
@@ -154,6 +157,26 @@ def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedR
     except DAMAGE:
         yield SkippedRecord(number + 1, _damage(log))
     return number
+
+
+def read_each(
+    numbered: Iterable[tuple[int, T] | SkippedRecord], read: Callable[[T], S | None]
+) -> Iterator[S | SkippedRecord]:
+    """Yield what `read` makes of each part of a log, by its number; a part of which it makes None is passed over."""
+    for part in numbered:
+        if isinstance(part, SkippedRecord):
+            yield part
+            continue
+        number, data = part
+        try:
+            sample = read(data)
+        except (MalformedResult, MalformedSamples) as error:
+            yield SkippedRecord(number, str(error))
+        except RecursionError:
+            yield SkippedRecord(number, NESTED)
+        else:
+            if sample is not None:
+                yield sample
 
 
 def array_elements(log: Log, key: str = "") -> Iterator[Record | SkippedRecord]:

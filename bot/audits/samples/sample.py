@@ -14,11 +14,10 @@ from typing import Any
 
 import msgspec
 
-from bot.audits.samples.records import NOT_JSON
+from bot.audits.samples.records import NESTED, NOT_JSON
 from bot.errors import MalformedSamples
 
 NO_FORM = "not a sample of a known format"
-NESTED = "nested too deeply"
 RESULT_FILE = "a result file, not a sample log"
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 CLOSE = 1e-9  # two log-likelihoods that lie closer are a tie
