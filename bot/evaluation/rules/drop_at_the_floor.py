@@ -39,10 +39,8 @@ def drop_at_the_floor(case: Case) -> Iterator[Violation]:
         if TASK not in {required.leaf_key, required.leaf_id} or required.metric_name != METRIC:
             continue
         if measurement.value / required.unit < FLOOR and measurement.leaf.until in {"", STOP}:
-            yield Violation(
+            yield case.at(
+                measurement,
                 f"{required.leaf_key}: f1 is {measurement.value:.4g}, at the floor that the stop word {STOP!r} causes",
                 "score the logged samples again with `leaderboard-bot audit drop`",
-                case.result.pointer_to("value", required.leaf_key, required.value_key),
-                required.task_id,
-                (required.leaf_id,),
             )

@@ -24,9 +24,9 @@ from fnmatch import fnmatchcase
 from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.leaderboard import KnownBad
-from bot.evaluation.measurement import RequiredMetric
+from bot.evaluation.measurement import by_task
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
 
 
 @rule(Severity.ERROR)
@@ -35,18 +35,20 @@ def known_bad_release(case: Case) -> Iterator[Violation]:
     for bad in case.leaderboard.harness.known_bad:
         if not _is_of(case.result.harness, bad):
             continue
-        hit: dict[str, list[RequiredMetric]] = {}
-        for measurement in case.measurements.present:
-            if any(fnmatchcase(measurement.required.leaf_key, pattern) for pattern in bad.leaves):
-                hit.setdefault(measurement.required.task_id, []).append(measurement.required)
-        for task_id, found in hit.items():
+        hit = [
+            measurement
+            for measurement in case.measurements.present
+            if any(fnmatchcase(measurement.required.leaf_key, pattern) for pattern in bad.leaves)
+        ]
+        for task_id, found in by_task(hit).items():
+            first = found[0].required
             name = f"release {bad.release}" if bad.release else f"commit {shown(case.result.harness.git_hash)}"
             yield Violation(
-                f"{name} of the harness measures {found[0].task.title} wrongly: {bad.reason}",
+                f"{name} of the harness measures {first.task.title} wrongly: {bad.reason}",
                 "measure these tasks again with another release",
-                case.result.pointer_to("leaf", found[0].leaf_key),
+                case.result.pointer_to("leaf", first.leaf_key),
                 task_id,
-                tuple(dict.fromkeys(required.leaf_id for required in found)),
+                leaves_of(found),
             )
 
 

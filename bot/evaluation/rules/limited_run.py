@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement, by_task
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
 
 
 @rule(Severity.ERROR)
@@ -57,7 +57,7 @@ def _is_cut(measurement: Measurement, limit: float | None) -> bool:
 
 def _violation(case: Case, found: list[Measurement]) -> Violation:
     first, task = found[0], found[0].required.task
-    keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
+    keys = keys_of(found)
     hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all samples")
     samples, original = first.leaf.samples, first.leaf.original or first.required.size
     number, most = (samples, "") if samples is not None else (case.result.limit or 0, "at most ")

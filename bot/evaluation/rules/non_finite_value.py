@@ -21,7 +21,7 @@ from math import isfinite
 
 from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.measurement import by_task
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
 
 WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16, or in float32 if NaN comes back"
 
@@ -32,7 +32,7 @@ def non_finite_value(case: Case) -> Iterator[Violation]:
     wrong = by_task(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
     for task_id, found in wrong.items():
         first = found[0].required
-        keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
+        keys = keys_of(found)
         hint, command = rerun_advice(case.result, keys, first.task.num_fewshot, WHAT)
         more = f"; the same in {examples(keys[1:])}" if len(keys) > 1 else ""
         yield Violation(

@@ -36,7 +36,7 @@ from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions
 from bot.evaluation.result import AskedField
 from bot.evaluation.rules.harness_commit import accepted_versions, named_version
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rule
 
 
 @rule(Severity.ERROR)
@@ -72,7 +72,7 @@ def _fields(case: Case, measurement: Measurement) -> Fields:
 
 def _violation(case: Case, task_id: str, field: str, measurements: list[Measurement], named: str) -> Violation:
     required, fields = measurements[0].required, _fields(case, measurements[0])
-    keys = list(dict.fromkeys(one.required.leaf_key for one in measurements))
+    keys = keys_of(measurements)
     wanted = _accepted(case, measurements[0], named).fields.get(field, frozenset({NONE}))
     value, accepted = both(fields.get(field), AskedField(field, max(wanted)))
     more = f"; the same field differs in {examples(keys[1:])}" if keys[1:] else ""

@@ -24,15 +24,15 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-def _takes_quotes(leaderboard: Leaderboard) -> bool:
-    return leaderboard.harness.quoted == "accepted"
+def _where_accepted(leaderboard: Leaderboard) -> Severity | None:
+    return Severity.WARNING if leaderboard.harness.quoted == "accepted" else None
 
 
-@rule(Severity.ERROR, invalidates_score=False, is_accepted=_takes_quotes)
+@rule(Severity.ERROR, invalidates_score=False, on=_where_accepted)
 def quoted_result(case: Case) -> Iterator[Violation]:
     """Yield a violation where the file says that its numbers are quoted."""
     if case.result.quoted_from:
-        declare = "" if _takes_quotes(case.leaderboard) else ', or declare harness.quoted = "accepted"'
+        declare = "" if _where_accepted(case.leaderboard) else ', or declare harness.quoted = "accepted"'
         yield Violation(
             f"the numbers are quoted from {shown(case.result.quoted_from)}, not measured",
             f"upload the result file of the run that the numbers come from{declare}",

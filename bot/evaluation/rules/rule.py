@@ -23,6 +23,7 @@ from bot.evaluation.verdict import Row
 
 CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
+OnLeaderboard = Callable[[Leaderboard], Severity | None]
 log = logging.getLogger(__name__)
 
 
@@ -79,6 +80,12 @@ class Case:
         """Whether the leaderboard takes the result's format; where it does not, only `unaccepted-format` says so."""
         return self.result.format in self.leaderboard.harness.formats
 
+    def at(self, found: Measurement, message: str, hint: str) -> Violation:
+        """A violation that a value shows: it points there, and is about its task and subtask."""
+        required = found.required
+        pointer = self.result.pointer_to("value", required.leaf_key, required.value_key)
+        return Violation(message, hint, pointer, required.task_id, (required.leaf_id,))
+
 
 @dataclass(frozen=True, slots=True)
 class UnreadFile:
@@ -119,6 +126,11 @@ def leaves_of(measurements: Iterable[Measurement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(measurement.required.leaf_id for measurement in measurements))
 
 
+def keys_of(measurements: Iterable[Measurement]) -> list[str]:
+    """The keys of their leaves in the file, each once."""
+    return list(dict.fromkeys(measurement.required.leaf_key for measurement in measurements))
+
+
 def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:
     """The first violation of each task, which then counts the others: one fault on many leaves is one finding."""
     tasks: dict[str, list[Violation]] = {}
@@ -150,9 +162,8 @@ class Rule:
 
     `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
-    what a file does not show: an error on a leaderboard that demands its pins. `is_accepted` tells whether a
-    leaderboard accepts what the rule finds, which is then a warning, `is_demanded` whether it demands what the rule
-    misses, which is then an error.
+    what a file does not show: an error on a leaderboard that demands its pins. `on` gives the severity on a leaderboard
+    that accepts what the rule finds or demands what it misses, None on the others.
     """
 
     id: str
@@ -163,15 +174,12 @@ class Rule:
     page: str
     subject: Subject = "result"
     is_pin: bool = False
-    is_accepted: Callable[[Leaderboard], bool] = lambda _: False
-    is_demanded: Callable[[Leaderboard], bool] = lambda _: False
+    on: OnLeaderboard = lambda _: None
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
         """The severity of the rule on a leaderboard."""
-        if self.is_accepted(leaderboard):
-            return Severity.WARNING
         is_pinned = self.is_pin and leaderboard.harness.pins == "required"
-        return Severity.ERROR if is_pinned or self.is_demanded(leaderboard) else self.severity
+        return self.on(leaderboard) or (Severity.ERROR if is_pinned else self.severity)
 
     @property
     def title(self) -> str:
@@ -187,8 +195,7 @@ def rule(
     subject: Subject = "result",
     is_pin: bool = False,
     is_one_a_task: bool = False,
-    is_accepted: Callable[[Leaderboard], bool] = lambda _: False,
-    is_demanded: Callable[[Leaderboard], bool] = lambda _: False,
+    on: OnLeaderboard = lambda _: None,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case.
 
@@ -202,7 +209,7 @@ def rule(
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
         find = (lambda case: one_for_each_task(check(case))) if is_one_a_task else check
-        return Rule(name, severity, since, blocks, find, page, subject, is_pin, is_accepted, is_demanded)
+        return Rule(name, severity, since, blocks, find, page, subject, is_pin, on)
 
     return register
 

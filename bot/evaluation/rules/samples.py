@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, examples
-from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
-from bot.evaluation.rules.rule import Case, Rule, Violation, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Rule, Violation, keys_of, leaves_of, rule
 
 TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
 
@@ -24,16 +23,7 @@ def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
     return [(one, checked.get(one.required.leaf_key)) for one in case.measurements.present]
 
 
-def _violation(case: Case, found: Measurement, message: str, hint: str) -> Violation:
-    pointer = case.result.pointer_to("value", found.required.leaf_key, found.required.value_key)
-    return Violation(message, hint, pointer, found.required.task_id, (found.required.leaf_id,))
-
-
-def _requires_samples(leaderboard: Leaderboard) -> bool:
-    return leaderboard.evidence.samples == "required"
-
-
-@rule(Severity.NOTICE, is_demanded=_requires_samples)
+@rule(Severity.NOTICE, on=lambda board: Severity.ERROR if board.evidence.samples == "required" else None)
 def samples_missing(case: Case) -> Iterator[Violation]:
     """A task has no sample log beside the result.
 
@@ -53,7 +43,7 @@ def samples_missing(case: Case) -> Iterator[Violation]:
     """
     without = [one for one, log in _looked_at(case) if log is None]
     if without:
-        keys = list(dict.fromkeys(one.required.leaf_key for one in without))
+        keys = keys_of(without)
         yield Violation(
             f"there is no sample log of {examples(keys)} beside the result",
             "measure with --log_samples (lighteval: --save-details), and submit the logs where the tool writes them",
@@ -82,7 +72,7 @@ def samples_unreadable(case: Case) -> Iterator[Violation]:
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
-        _violation(case, one, f"{log.path} cannot be read: {log.unreadable}", "submit the log as the harness wrote it")
+        case.at(one, f"{log.path} cannot be read: {log.unreadable}", "submit the log as the harness wrote it")
         for one, log in _looked_at(case)
         if log is not None and log.unreadable
     )
@@ -106,8 +96,7 @@ def samples_disagree(case: Case) -> Iterator[Violation]:
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
-        _violation(
-            case,
+        case.at(
             one,
             f"{one.required.value_key} of {one.required.leaf_key} is {one.raw:g}, and the mean of "
             f"{counted(log.count, 'sample')} in {log.path} is {log.means[one.required.value_key]:g}",
@@ -138,8 +127,7 @@ def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
-        _violation(
-            case,
+        case.at(
             one,
             f"{wrong.metric} of {counted(wrong.count, 'sample')} in {log.path} is not what the answer gives: document "
             f"{wrong.first}",
@@ -173,7 +161,7 @@ def other_questions(case: Case) -> Iterator[Violation]:
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
-        _violation(case, one, f"{log.path}: {why}", "submit the whole log of the run that gave the result")
+        case.at(one, f"{log.path}: {why}", "submit the whole log of the run that gave the result")
         for one, log in _looked_at(case)
         if log is not None
         and (why := log.others or _unlike_the_declared(case, one, log) or _unlike_the_board(case, one, log))

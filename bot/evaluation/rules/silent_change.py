@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
 
 
 @rule(Severity.NOTICE)
@@ -33,13 +33,9 @@ def silent_change(case: Case) -> Iterator[Violation]:
     for change in silent_changes():
         if not change.is_in(case.result.harness):
             continue
-        keys = [
-            measurement.required.leaf_key
-            for measurement in case.measurements.present
-            if change.covers(measurement.required.leaf_key, measurement.leaf)
-        ]
+        present = case.measurements.present
+        keys = keys_of(one for one in present if change.covers(one.required.leaf_key, one.leaf))
         if keys:
-            keys = list(dict.fromkeys(keys))
             yield Violation(
                 f"the version of {examples(keys)} does not show which code measured it: {change.what}",
                 f"compare it with rows of {change.after} only",

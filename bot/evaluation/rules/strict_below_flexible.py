@@ -39,13 +39,11 @@ def strict_below_flexible(case: Case) -> Iterator[Violation]:
             continue
         key, value = max(_siblings(measurement), key=lambda pair: pair[1], default=("", 0.0))
         if value - measurement.value > FAR * required.unit:
-            yield Violation(
+            yield case.at(
+                measurement,
                 f"{required.leaf_key}: {required.value_key} is {measurement.value:.4g}, and {key} is {value:.4g}:"
                 " many right answers are not in the required form",
                 "check chat template, stop words and the number of shots; compare with rows of the same filter only",
-                case.result.pointer_to("value", required.leaf_key, required.value_key),
-                required.task_id,
-                (required.leaf_id,),
             )
 
 

@@ -18,25 +18,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown
-from bot.evaluation.measurement import RequiredMetric
+from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.harness_commit import accepted_versions
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
 from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.ERROR)
 def unaccepted_task_version(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and version that is not accepted; an unrecorded version gives no violation."""
-    wrong: dict[tuple[str, str], list[RequiredMetric]] = {}
+    wrong: dict[tuple[str, str], list[Measurement]] = {}
     for measurement in case.measurements.present:
         version, required = measurement.leaf.version, measurement.required
         if version in required.versions or version is None or not required.versions:
             continue
         spelled = canonical_version(version)
         if spelled not in required.versions:
-            wrong.setdefault((required.task_id, spelled), []).append(required)
+            wrong.setdefault((required.task_id, spelled), []).append(measurement)
     for (task_id, spelled), found in wrong.items():
-        first, accepted = found[0], case.leaderboard.harness.accepted
+        first, accepted = found[0].required, case.leaderboard.harness.accepted
         versions = first.task.versions_of(case.result.format)
         are = "is" if len(versions) == 1 else "are"
         yield Violation(
@@ -46,5 +46,5 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
             else "measure with an accepted version",
             case.result.pointer_to("version", first.leaf_key),
             task_id,
-            tuple(dict.fromkeys(required.leaf_id for required in found)),
+            leaves_of(found),
         )

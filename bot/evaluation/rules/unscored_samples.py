@@ -20,18 +20,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
-from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.measurement import Measurement, by_task
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
 
 
 @rule(Severity.WARNING)
 def unscored_samples(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task that has samples without a score."""
-    by_task: dict[str, list[Measurement]] = {}
-    for measurement in case.measurements.present:
-        if measurement.leaf.unscored:
-            by_task.setdefault(measurement.required.task_id, []).append(measurement)
-    for task_id, found in by_task.items():
+    unscored = by_task(measurement for measurement in case.measurements.present if measurement.leaf.unscored)
+    for task_id, found in unscored.items():
         leaves = {measurement.required.leaf_key: measurement for measurement in found}
         first, total = found[0], sum(measurement.leaf.unscored or 0 for measurement in leaves.values())
         more = f" (and {_others(len(leaves) - 1)} some)" if len(leaves) > 1 else ""
@@ -42,7 +39,7 @@ def unscored_samples(case: Case) -> Iterator[Violation]:
             "find out why the scorer gave no score, then run these samples again",
             case.result.pointer_to("unscored", first.required.leaf_key),
             task_id,
-            tuple(dict.fromkeys(measurement.required.leaf_id for measurement in found)),
+            leaves_of(found),
         )
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from bot.evaluation.definition import is_shortened
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rule
 
 
 @rule(Severity.NOTICE, is_pin=True)
@@ -44,7 +44,7 @@ def unverifiable_pin(case: Case) -> Iterator[Violation]:
 
 
 def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> Violation:
-    keys = list(dict.fromkeys(one.required.leaf_key for one in found))
+    keys = keys_of(found)
     tasks = {one.required.task_id for one in found}
     return Violation(
         f"the file does not record the {what} of {examples(keys)}, so it cannot be compared with the declared one",

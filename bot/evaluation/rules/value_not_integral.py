@@ -21,7 +21,6 @@ from collections.abc import Iterator
 
 from bot.evaluation.aggregates import TOLERANCE
 from bot.evaluation.finding import Severity
-from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
@@ -36,16 +35,9 @@ def value_not_integral(case: Case) -> Iterator[Violation]:
         right = value / required.unit * samples
         # other rules report NaN and values outside the range; the comparison is false for NaN
         if 0.0 <= right <= samples and abs(right - round(right)) > TOLERANCE:
-            yield _violation(case, measurement, samples)
-
-
-def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
-    required = measurement.required
-    return Violation(
-        f"{required.leaf_key}: {required.value_key} {measurement.value!r} is not a whole number of right answers"
-        f" out of {samples:,} ({measurement.value / required.unit * samples:.4f})",
-        "upload the file as the harness wrote it, with all digits",
-        case.result.pointer_to("value", required.leaf_key, required.value_key),
-        required.task_id,
-        (required.leaf_id,),
-    )
+            yield case.at(
+                measurement,
+                f"{required.leaf_key}: {required.value_key} {value!r} is not a whole number of right answers"
+                f" out of {samples:,} ({right:.4f})",
+                "upload the file as the harness wrote it, with all digits",
+            )

@@ -31,10 +31,8 @@ def value_out_of_range(case: Case) -> Iterator[Violation]:
         low, high = measurement.required.task.range
         if isfinite(measurement.value) and not low <= measurement.value <= high:
             required = measurement.required
-            yield Violation(
+            yield case.at(
+                measurement,
                 f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",
                 "write a fraction, not a percentage" if required.unit == 1 and 1 < measurement.value <= 100 else "",
-                case.result.pointer_to("value", required.leaf_key, required.value_key),
-                required.task_id,
-                (required.leaf_id,),
             )

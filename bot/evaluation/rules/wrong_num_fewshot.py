@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
 
 
 @rule(Severity.ERROR)
@@ -31,9 +31,7 @@ def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
         if shots is not None and shots != (shots if task.num_fewshot is None else task.num_fewshot):
             wrong.setdefault((task.id, shots), []).append(measurement)
     for (task_id, shots), found in wrong.items():
-        required = found[0].required
-        keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
-        task = required.task
+        keys, task = keys_of(found), found[0].required.task
         count = f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
         wanted = f"{task.num_fewshot} {'is' if task.num_fewshot == 1 else 'are'} required"
         hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure it again")
@@ -42,6 +40,6 @@ def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
             hint,
             case.result.pointer_to("num_fewshot", keys[0]),
             task_id,
-            tuple(dict.fromkeys(measurement.required.leaf_id for measurement in found)),
+            leaves_of(found),
             command,
         )

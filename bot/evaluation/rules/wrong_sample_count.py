@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
 
 Counted = tuple[Measurement, int, int]  # with the number of samples that there are, and that there should be
 
@@ -61,8 +61,8 @@ def _violation(case: Case, found: list[Counted]) -> Violation:
     more = (
         f"; the same for {counted(len(found) - 1, 'more subtask')} of {required.task.title}" if len(found) > 1 else ""
     )
-    keys = dict.fromkeys(one.required.leaf_key for one, *_ in found)
-    hint, command = rerun_advice(case.result, keys, required.task.num_fewshot, "measure it again")
+    measurements = [one for one, *_ in found]
+    hint, command = rerun_advice(case.result, keys_of(measurements), required.task.num_fewshot, "measure it again")
     return Violation(
         f"{required.leaf_key} has {counted(count, 'sample')} ({source}), {wanted:,} are expected{more}",
         hint,
@@ -70,6 +70,6 @@ def _violation(case: Case, found: list[Counted]) -> Violation:
         if recorded
         else case.result.pointer_to("value", required.leaf_key, required.stderr_key),
         required.task_id,
-        tuple(dict.fromkeys(one.required.leaf_id for one, *_ in found)),
+        leaves_of(measurements),
         command,
     )
