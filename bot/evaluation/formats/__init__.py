@@ -41,7 +41,7 @@ from bot.evaluation.formats.mteb import MTEB
 from bot.evaluation.formats.olmes import OLMES
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
 from bot.evaluation.formats.secrets import HIDDEN, credentials, secrets_in
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, MalformedField, Model, Result
+from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
 
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
 SIGNS = ("key", "token", "auth", "passw", "secret", "hf_", "sk-", "gh", "akia", "aiza")
@@ -237,12 +237,12 @@ class _Bounds:
             result,
             model=model,
             harness=harness,
-            leaves=self.leaves(),
-            groups=self.groups(),
-            subtasks=self.subtasks(),
+            leaves={self.name(key): self.leaf(key, leaf) for key, leaf in result.leaves.items()},
+            groups=tuple(replace(group, key=self.name(group.key)) for group in result.groups),
+            subtasks={self.name(key): tuple(map(self.name, names)) for key, names in result.subtasks.items()},
             settings=settings,
             original_keys={self.name(key): self.name(spelled) for key, spelled in result.original_keys.items()},
-            task_hashes=self.hashes(),
+            task_hashes={_clean(key): value for key, value in result.task_hashes.items() if _is_hash(value)},
             unfinished=self.word("status", result.unfinished, result.pointer_to("unfinished")),
             quoted_from=_clean(result.quoted_from),
             secrets=tuple(map(_clean, result.secrets[:MAX_FOUND])),
@@ -268,14 +268,10 @@ class _Bounds:
         commit, release = self.result.pointer_to("commit"), self.result.pointer_to("release")
         return HarnessVersion(
             name=self.word("harness name", harness.name, ""),
-            git_hash=None if harness.git_hash is None else self.word("harness commit", harness.git_hash, commit),
-            version=None if harness.version is None else self.word("harness version", harness.version, release),
-            repository=None if harness.repository is None else self.word("repository", harness.repository, commit),
+            git_hash=harness.git_hash and self.word("harness commit", harness.git_hash, commit),
+            version=harness.version and self.word("harness version", harness.version, release),
+            repository=harness.repository and self.word("repository", harness.repository, commit),
         )
-
-    def leaves(self) -> dict[str, LeafResult]:
-        """The leaves, with names and versions within their bounds."""
-        return {self.name(key): self.leaf(key, leaf) for key, leaf in self.result.leaves.items()}
 
     def leaf(self, key: str, leaf: LeafResult) -> LeafResult:
         """One leaf with a version and a reducer within their bounds."""
@@ -284,19 +280,6 @@ class _Bounds:
             return replace(leaf, reducer=reducer)
         pointer = self.result.pointer_to("version", key)
         return replace(leaf, version=self.word("task version", leaf.version, pointer), reducer=reducer)
-
-    def groups(self) -> tuple[GroupRow, ...]:
-        """The aggregate rows, with names within their bounds."""
-        return tuple(replace(group, key=self.name(group.key)) for group in self.result.groups)
-
-    def subtasks(self) -> dict[str, tuple[str, ...]]:
-        """The members of the groups, with names within their bounds."""
-        return {self.name(key): tuple(map(self.name, names)) for key, names in self.result.subtasks.items()}
-
-    def hashes(self) -> dict[str, str]:
-        """The hashes of samples, where they are such."""
-        hashes = self.result.task_hashes.items()
-        return {_clean(key): value for key, value in hashes if type(value) is str and _is_word(value)}
 
     def name(self, value: str) -> str:
         """A task's name without characters that cannot be printed, cut where it is too long."""
@@ -329,8 +312,8 @@ def _clean(name: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name[:NAME])
 
 
-def _is_word(text: str) -> bool:
-    return _is_printable([text], WORD) and text.isascii()
+def _is_hash(value: object) -> bool:
+    return type(value) is str and _is_printable([value], WORD) and value.isascii()
 
 
 def _plain(result: Result) -> Result:

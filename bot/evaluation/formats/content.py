@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -184,40 +184,27 @@ def repeated_keys(data: bytes, above: str = "") -> Iterator[RepeatedKey]:
     top = json.loads(
         data.decode(), object_pairs_hook=_Object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
     )
-    waiting: list[tuple[_Path, Any]] = [(_Path(None, above), top)]
-    while waiting:
-        path, value = waiting.pop()
-        inner: list[tuple[Any, Any]] = value.pairs if isinstance(value, _Object) else [*enumerate(value)]
-        if isinstance(value, _Object):
-            yield from _different(path, value)
-        waiting += [(_Path(path, str(key)), one) for key, one in reversed(inner) if isinstance(one, _Object | list)]
+    yield from _repeated(above, top)
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """Where a value lies; its pointer is spelled only for what is found, because names may be long."""
-
-    parent: _Path | None
-    name: str
-
-    @property
-    def pointer(self) -> str:
-        """The JSON pointer; of a very long one the object that holds the value."""
-        if self.parent is None:
-            return self.name
-        above = self.parent.pointer
-        whole = f"{above}/{escape_pointer(self.name[:LONGEST_POINTER])}"
-        return whole if len(whole) <= LONGEST_POINTER else above
-
-
-def _different(path: _Path, found: _Object) -> Iterator[RepeatedKey]:
-    """The keys of one object that have different values."""
+def _repeated(above: str, value: Any) -> Iterator[RepeatedKey]:
+    """The repeated keys of a value that lies at `above`: its own, then those inside of it."""
     by_key: dict[str, list[Any]] = {}
-    for key, value in found.pairs:
-        by_key.setdefault(key, []).append(value)
+    members: Iterable[tuple[Any, Any]] = value.pairs if isinstance(value, _Object) else enumerate(value)
+    for key, one in value.pairs if isinstance(value, _Object) else ():
+        by_key.setdefault(key, []).append(one)
     for key, values in by_key.items():
         if _differ(values):
-            yield RepeatedKey(_Path(path, key).pointer, tuple(map(_shown, values[:MAX_REPEATED])))
+            yield RepeatedKey(_below(above, key), tuple(map(_shown, values[:MAX_REPEATED])))
+    for key, one in members:
+        if isinstance(one, _Object | list):
+            yield from _repeated(_below(above, str(key)), one)
+
+
+def _below(above: str, name: str) -> str:
+    """The pointer to a member of what lies at `above`; of a very long one the object that holds it."""
+    whole = f"{above}/{escape_pointer(name[:LONGEST_POINTER])}"
+    return whole if len(whole) <= LONGEST_POINTER else above
 
 
 def _differ(values: list[Any]) -> bool:
