@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import median
@@ -308,14 +308,7 @@ def _worst(judged: Mapping[str, ColumnFigures]) -> ColumnFigures | None:
 
 def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
     """Return for each row the mean of the other columns, without those that are named already."""
-    others = [values for other, values in columns.items() if other != column and other not in named]
-    return [fsum(row) / len(others) for row in zip(*others, strict=True)]
-
-
-def rest_order(ranked: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
-    """Return for each row the sum of its ranks in the other columns, so that each counts alike whatever its scale."""
-    others = [values for other, values in ranked.items() if other != column and other not in named]
-    return [fsum(row) for row in zip(*others, strict=True)]
+    return _averages(columns, {column, *named})
 
 
 def judge_column(
@@ -333,35 +326,30 @@ def judge_column(
     correlation = pearson(placed, ranked[column])  # of ranks: Spearman's
     limits = interval(correlation, rows)
     is_related = limits[1] is not None and limits[1] >= UNRELATED
-    apart = find_floor(values, rest_order(ranked, column, named)) if is_related else None
-    figures = _shares(counts, misplaced, rows) | {"ordered": ordered_share(values, placed, floor)}
-    return ColumnFigures(
+    # by the mean of the ranks each column counts alike, whatever its scale
+    apart = find_floor(values, rest(ranked, column, named)) if is_related else None
+    chance = on_floor * (1 - on_floor / rows)  # how many rows on the floor chance would misplace
+    figures = ColumnFigures(
         column,
         rows,
         low,
         high,
         floor,
+        floor_mass=on_floor / rows,
+        next_mass=counts[1] / rows,
+        mean_mass=counts[2] / 8 / rows,
         misplaced=misplaced,
+        misplacement=misplaced / chance if chance else 0.0,
+        ordered=ordered_share(values, placed, floor),
         split=best_split(values),
         correlation=correlation,
         correlation_low=limits[0],
         correlation_high=limits[1],
         effect=effect_of(names, columns, (column,)),
-        alarms=tuple(_alarms(low == high, misplaced, limits[1], apart, **figures)),
+        alarms=(),
         apart=apart,
-        **figures,
     )
-
-
-def _shares(counts: tuple[int, int, int], misplaced: int, rows: int) -> dict[str, float]:
-    """The shares of the rows in the tenths, and the misplaced ones as a share of those that chance would misplace."""
-    chance = counts[0] * (1 - counts[0] / rows)
-    return {
-        "floor_mass": counts[0] / rows,
-        "next_mass": counts[1] / rows,
-        "mean_mass": counts[2] / 8 / rows,
-        "misplacement": misplaced / chance if chance else 0.0,
-    }
+    return replace(figures, alarms=tuple(_alarms(figures)))
 
 
 def tenths(values: Sequence[float]) -> tuple[float, float, float, tuple[int, int, int]]:
@@ -385,42 +373,29 @@ def interval(correlation: float | None, rows: int) -> tuple[float | None, float 
     return tanh(centre - reach), tanh(centre + reach)
 
 
-def _alarms(
-    constant: bool,  # noqa: FBT001 - one fact among the figures
-    misplaced: int,
-    correlation_high: float | None,
-    apart: Floor | None,
-    **shares: float,
-) -> list[Alarm]:
-    """Hold the figures against the thresholds; `shares` are those of the rows, see `_why_floor`."""
-    if constant:
-        return [Alarm(CONSTANT, "96 % of the rows have the same value")]
-    found = [Alarm(FLOOR, why)] if (why := _why_floor(misplaced, apart, **shares)) else []
-    if correlation_high is not None and correlation_high < UNRELATED:
-        found.append(Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence"))
-    return found
+def _alarms(column: ColumnFigures) -> Iterator[Alarm]:
+    """Hold the figures against the thresholds."""
+    if column.low == column.high:
+        yield Alarm(CONSTANT, "96 % of the rows have the same value")
+        return
+    if why := _why_floor(column):
+        yield Alarm(FLOOR, why)
+    if column.correlation_high is not None and column.correlation_high < UNRELATED:
+        yield Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence")
 
 
-def _why_floor(
-    misplaced: int,
-    apart: Floor | None,
-    *,
-    floor_mass: float,
-    next_mass: float,
-    mean_mass: float,
-    misplacement: float,
-    ordered: float,
-) -> str:
+def _why_floor(column: ColumnFigures) -> str:
     """Return why rows lie on a floor, "" if none do."""
-    is_floor = floor_mass >= FLOOR_MASS and next_mass < min(mean_mass, NEXT * floor_mass) and ordered <= ORDERED
-    if is_floor and misplacement >= MISPLACED and misplaced >= FEWEST_MISPLACED:
+    is_apart = column.next_mass < min(column.mean_mass, NEXT * column.floor_mass) and column.ordered <= ORDERED
+    is_misplaced = column.misplacement >= MISPLACED and column.misplaced >= FEWEST_MISPLACED
+    if column.floor_mass >= FLOOR_MASS and is_apart and is_misplaced:
         return (
-            f"{100 * floor_mass:.0f} % of the rows lie in the lowest tenth of its range "
-            f"and {100 * next_mass:.0f} % in the next, "
-            f"and {misplaced} of them are not among the weakest by the other columns "
-            f"({100 * misplacement:.0f} % of what chance would give)"
+            f"{100 * column.floor_mass:.0f} % of the rows lie in the lowest tenth of its range "
+            f"and {100 * column.next_mass:.0f} % in the next, "
+            f"and {column.misplaced} of them are not among the weakest by the other columns "
+            f"({100 * column.misplacement:.0f} % of what chance would give)"
         )
-    if apart is not None:
+    if (apart := column.apart) is not None:
         return (
             f"{100 * apart.mass:.0f} % of the rows lie between {apart.low:.4g} and {apart.high:.4g}, "
             f"a row above them is the stronger one by the other columns in only "
