@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in
 from bot.evaluation.draft.metric_kinds import metric_keys, split_key
-from bot.evaluation.draft.tasks import NOT_AN_ID, draft_of
+from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import number
 from bot.evaluation.leaderboard import Leaderboard
@@ -181,20 +181,8 @@ def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]
     """The table of a task with its leaves, also where it names a group of the catalogue."""
     if "group" not in keys:
         return dict(keys)
-    leaves = [
-        {
-            "id": (name := NOT_AN_ID.sub("_", leaf.key).lstrip("_.:-") or "leaf"),
-            "samples": leaf.samples(),
-            **(
-                {"lower_bound": str(leaf.known.guessable.guessing), "bound_reason": leaf.known.guessable.why}
-                if keys.get("normalize") == "leaf" and leaf.known and leaf.known.guessable.guessing
-                else {}
-            ),
-            "keys": {one: leaf.key for one in leaf.formats if format_of(one).leaf_key(name) != leaf.key},
-        }
-        for leaf in column.leaves
-    ]
-    return {**keys, "leaves": leaves}
+    ids, has_bounds = FreeIds(()), keys.get("normalize") == "leaf"
+    return {**keys, "leaves": [leaf_table(one, one.formats, ids, has_bounds=has_bounds) for one in column.leaves]}
 
 
 def resemblance(heading: str, names: Iterable[str]) -> int:

@@ -15,8 +15,7 @@ from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.leaderboard import COLUMNS
-from bot.evaluation.result import HarnessVersion, Model, Result
-from bot.evaluation.task import Metric
+from bot.evaluation.result import HarnessVersion, Result
 
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
 NOT_A_TITLE = re.compile(r"[^\w .,:()+/-]+")
@@ -54,36 +53,30 @@ class LeaderboardDraft:
     has_served: bool = False
 
 
-def _is_of_hub(model: Model) -> bool:
-    return "/" in model.id and not why_unidentified(model)
-
-
 def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> LeaderboardDraft:
     """A declaration that takes these results, with these columns, or with those that most models share.
 
     Only a model with every column can be ranked.
     """
-    names, leaf_ids = _Names(COLUMNS), _Names(())
+    names, leaf_ids = FreeIds(COLUMNS), FreeIds(())
     known = columns or columns_of(seen_in(results), results)
     places = range(len(known)) if columns else shared([column.models for column in known])
-    tasks = [_task(column, results, names, leaf_ids) for column in known]
+    formats = tuple(dict.fromkeys(result.format for result in results))
+    tasks = [_task(column, results, formats, names, leaf_ids) for column in known]
+    served = [result.model for result in results if is_served(result.model)]
     return LeaderboardDraft(
-        formats=_formats(results),
+        formats=formats,
         tasks=tuple(tasks[place] for place in places),
         others=tuple(task for place, task in enumerate(tasks) if place not in places),
         harnesses=tuple(dict.fromkeys(result.harness for result in results)),
         models=tuple(dict.fromkeys(result.model.id for result in results)),
         results=tuple(results),
-        has_served=any(is_served(result.model) and not _is_of_hub(result.model) for result in results),
+        has_served=any("/" not in model.id or why_unidentified(model) for model in served),
         quoted=tuple(dict.fromkeys(result.quoted_from for result in results if result.quoted_from)),
     )
 
 
-def _formats(results: Iterable[Result]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(result.format for result in results))
-
-
-class _Names:
+class FreeIds:
     """Gives ids that are allowed and taken only once."""
 
     def __init__(self, taken: Iterable[str]) -> None:
@@ -100,7 +93,9 @@ class _Names:
         return free
 
 
-def _task(column: DraftColumn, results: Sequence[Result], names: _Names, leaf_ids: _Names) -> DraftTask:
+def _task(
+    column: DraftColumn, results: Sequence[Result], formats: Sequence[str], names: FreeIds, leaf_ids: FreeIds
+) -> DraftTask:
     first = column.leaves[0]
     scale = scale_of(first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()])
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
@@ -109,20 +104,16 @@ def _task(column: DraftColumn, results: Sequence[Result], names: _Names, leaf_id
     keys: dict[str, Any] = {
         "id": names.give(column.group.id if column.group else column.name),
         "title": NOT_A_TITLE.sub(" ", title).strip() or "A task",
-        "metrics": [_metric(metric) for metric in first.metrics],
+        "metrics": [metric.model_dump(exclude_defaults=True) for metric in first.metrics],
         **scale.keys,
         **({"num_fewshot": first.shots[0]} if first.shots else {}),
         **_aggregation(column, results),
         **bound,
         **_versions(column),
         **({"groups": list(column.rows)} if column.rows and not column.is_whole_group else {}),
-        **_leaves(column, _formats(results), leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
+        **_leaves(column, formats, leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
     }
     return DraftTask(keys, tuple(_notes(column)), (*scale.todo, *bound_todo, *_todo(column)), len(column.models))
-
-
-def _metric(metric: Metric) -> dict[str, Any]:
-    return metric.model_dump(exclude_defaults=True)
 
 
 def _aggregation(column: DraftColumn, results: Sequence[Result]) -> dict[str, str]:
@@ -184,16 +175,16 @@ def _versions(column: DraftColumn) -> dict[str, Any]:
     return {"versions": versions} if (versions := next(iter(by_format.values()), [])) else {}
 
 
-def _leaves(column: DraftColumn, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
+def _leaves(column: DraftColumn, formats: Iterable[str], ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
     """The leaves, or the name of the catalogue's group where all of its members are there as it knows them."""
-    given = [_leaf(leaf, formats, ids, has_bounds=has_bounds) for leaf in column.leaves]
+    given = [leaf_table(leaf, formats, ids, has_bounds=has_bounds) for leaf in column.leaves]
     is_known = all(leaf.known and leaf.samples() == leaf.known.samples for leaf in column.leaves)
     if column.group is not None and column.is_whole_group and is_known and not any("keys" in one for one in given):
         return {"group": column.group.id}
     return {"leaves": given}
 
 
-def _leaf(leaf: Seen, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
+def leaf_table(leaf: Seen, formats: Iterable[str], ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
     """A leaf; one whose key is not an id is spelled for every format, so that it is taken for no other leaf there."""
     leaf_id, samples = ids.give(leaf.key), leaf.samples()
     keys = {one: leaf.key for one in formats if format_of(one).leaf_key(leaf_id) != leaf.key}
