@@ -178,13 +178,10 @@ def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> 
 def _derived(spelled: bytes, fields: tuple[str, ...], derive: Derive) -> AskedDefinition:
     found = derive(dict(zip(fields, json.loads(spelled), strict=True)))
     digests = {field: digest_of(text) if text != NONE else NONE for field, text in found.items()}
-    asked = (AskedField(field, digests[field], _excerpt_to_keep(text)) for field, text in found.items())
+    kept = {field: text for field, text in found.items() if digest_of(text) not in _shipped("values")}
+    excerpts = {field: text[:LONGEST].encode("utf-8", "replace").decode() for field, text in kept.items()}
+    asked = (AskedField(field, digest, excerpts.get(field, "")) for field, digest in digests.items())
     return AskedDefinition(digest_of_fields(digests), tuple(asked))
-
-
-def _excerpt_to_keep(text: str) -> str:
-    is_shipped = digest_of(text) in _shipped("values")
-    return "" if is_shipped else text[:LONGEST].encode("utf-8", "replace").decode()
 
 
 class AskedDefinitions:
@@ -211,12 +208,10 @@ class AskedDefinitions:
         definition = derived(spelled, fields, derive)
         digest = definition.digest
         if digest not in self.definitions and digest not in _shipped("definitions"):
-            self.definitions[digest] = tuple(map(self._place, definition.fields))
+            self.definitions[digest] = tuple(
+                [self.fields.setdefault(field, len(self.fields)) for field in definition.fields]
+            )
         return digest
-
-    def _place(self, field: AskedField) -> int:
-        place = self.fields.get(field)
-        return self.fields.setdefault(field, len(self.fields)) if place is None else place
 
     @property
     def asked(self) -> tuple[AskedField, ...]:

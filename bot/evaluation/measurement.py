@@ -215,15 +215,12 @@ def take_measurements(result: Result, leaderboard: Leaderboard, file: str = "") 
         stderr = leaf.numbers.get(required.stderr_key)
         value = raw if type(raw) is float else float(raw) if type(raw) is int and abs(raw) < 1e300 else nan
         error = stderr if type(stderr) is float else None
-        samples = leaf.samples if required.own_samples is None else _recorded(required, leaf)
+        # a metric with a count of its own (IFEval's instructions) is not counted by `n-samples`
+        is_own = required.own_samples is not None
+        samples = leaf.samples if not is_own else required.own_samples if leaf.samples == required.size else None
         is_proportion = required.integral and leaf.epochs == 1
         present.append(Measurement(required, leaf, raw, value, error, samples, file, is_proportion))
     return Measurements(tuple(present), tuple(missing))
-
-
-def _recorded(required: RequiredMetric, leaf: LeafResult) -> int | None:
-    """The count of a metric that has one of its own (IFEval's instructions): `n-samples` does not count it."""
-    return required.own_samples if leaf.samples == required.size else None
 
 
 def definitions_of(measurements: Measurements) -> dict[str, str]:

@@ -279,7 +279,8 @@ def _mean_readings(
     values: Sequence[float], guesses: Sequence[float], sizes: Sequence[int], left_out: str, cost: int
 ) -> Iterator[_Way]:
     raw = _mean(values, sizes)
-    said = f"{_kind(sizes)} of {len(values)} subtasks{f' without {left_out}' if left_out else ''}"
+    kind = "mean over the samples" if sizes else "plain mean"
+    said = f"{kind} of {len(values)} subtasks{f' without {left_out}' if left_out else ''}"
     guess = guesses[0] if len(set(guesses)) == 1 else 0.0
     yield from _scales(raw, guess, (f"{said} = {raw:.6g}",), cost)
     if any(guesses):
@@ -299,7 +300,9 @@ def _scales(raw: float, guess: float, steps: tuple[str, ...], cost: int) -> Iter
     """A value raw, and normalized if guessing gives more than 0."""
     yield raw, steps, cost
     if 0 < guess < 1 and raw <= 1:
-        yield _normalized(raw, guess), (*steps, _formula(raw, guess)), cost + OTHER_SCALE
+        normalized = _normalized(raw, guess)
+        formula = f"normalized: ({raw:.6g} - {guess:.6g}) / (1 - {guess:.6g}) = {normalized:.6g}"
+        yield normalized, (*steps, formula), cost + OTHER_SCALE
         if raw < guess:
             below = (raw - guess) / (1 - guess)
             yield below, (*steps, f"normalized, also below guessing = {below:.6g}"), cost + OTHER_SCALE + UNCLIPPED
@@ -331,16 +334,8 @@ def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:
     return fsum(values) / len(values)
 
 
-def _kind(sizes: Sequence[int]) -> str:
-    return "mean over the samples" if sizes else "plain mean"
-
-
 def _normalized(value: float, guess: float) -> float:
     return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
-
-
-def _formula(raw: float, guess: float) -> str:
-    return f"normalized: ({raw:.6g} - {guess:.6g}) / (1 - {guess:.6g}) = {_normalized(raw, guess):.6g}"
 
 
 def _number(value: object) -> float | None:

@@ -162,7 +162,7 @@ def _faults(error: ValidationError) -> list[Fault]:
     """Each fault, but for lists that are called too short because of the faults inside them."""
     found = error.errors()
     return [
-        (_key(one["loc"]), fault_of(one["type"], one.get("ctx", {}), one["msg"]))
+        (".".join(map(str, one["loc"])), fault_of(one["type"], one.get("ctx", {}), one["msg"]))
         for one in found
         if one["type"] != "too_short" or not any(_is_inside(other["loc"], one["loc"]) for other in found)
     ]
@@ -170,10 +170,6 @@ def _faults(error: ValidationError) -> list[Fault]:
 
 def _is_inside(location: tuple[str | int, ...], outer: tuple[str | int, ...]) -> bool:
     return len(location) > len(outer) and location[: len(outer)] == outer
-
-
-def _key(location: tuple[str | int, ...]) -> str:
-    return ".".join(str(part) for part in location)
 
 
 def _remove(data: Any, location: tuple[str | int, ...]) -> None:

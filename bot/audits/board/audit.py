@@ -254,9 +254,10 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     named: dict[str, ColumnFigures] = {}
     judged = _judge_others(names, columns, named)
     while len(columns) - len(named) > 2:
-        worst = _worst(judged)
-        if worst is None:
+        alarmed = [figures for figures in judged.values() if figures.alarms]
+        if not alarmed:
             break
+        worst = min(alarmed, key=lambda figures: figures.correlation or 0.0)  # it follows the rest least
         named[worst.column] = worst
         judged = _judge_others(names, columns, named)
     figures = tuple(named.get(column) or judged[column] for column in columns)
@@ -298,12 +299,6 @@ def _judge_others(
     """Return the figures of each column that is not named yet."""
     ranked = {column: ranks(values) for column, values in columns.items()}
     return {column: judge_column(names, columns, column, named, ranked) for column in columns if column not in named}
-
-
-def _worst(judged: Mapping[str, ColumnFigures]) -> ColumnFigures | None:
-    """Return the column with an alarm that follows the rest least, None if no alarm is left."""
-    alarmed = [figures for figures in judged.values() if figures.alarms]
-    return min(alarmed, key=lambda figures: figures.correlation or 0.0, default=None)
 
 
 def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:

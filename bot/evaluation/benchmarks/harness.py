@@ -178,15 +178,10 @@ def _is_after(release: str, fork: str, version: str, git_hash: str) -> bool:
         return order_of(match["version"]) >= order_of(release)
     if release and (known := known_commit(git_hash)) is not None and known.version:
         return order_of(known.version) >= order_of(release)
-    first = commit_of(fork) if fork else commit_of(release_commit(release))
+    of_release = known_commit(release)
+    first = commit_of(fork or (of_release.commit if of_release else ""))
     found = commit_of(git_hash)
     return bool(first and found and first.repository == found.repository and found.place >= first.place)
-
-
-def release_commit(release: str) -> str:
-    """The commit of a release, "" if the table has none."""
-    known = known_commit(release)
-    return known.commit if known else ""
 
 
 @cache

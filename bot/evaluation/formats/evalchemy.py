@@ -49,6 +49,8 @@ def parse(content: Content) -> Result:
     """
     document = content.document
     config, results = document.config or {}, document.results or {}
+    # The longest answer, and who judges: both change the values.
+    own = {name: one for name in ("max_tokens", "annotator_model") if (one := setting(config.get(name))) not in UNSET}
     return Result(
         format="evalchemy",
         model=model_of(document, config),
@@ -58,16 +60,10 @@ def parse(content: Content) -> Result:
         leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
         limit=number(config.get("limit")),
         date=number(document.top.get("date")),
-        settings=settings_of(document, config) | _own_settings(config),
+        settings=settings_of(document, config) | own,
         task_hashes=document.table("task_hashes") or {},
         places=OWN_PLACES,
     )
-
-
-def _own_settings(config: Mapping[str, Any]) -> dict[str, str]:
-    """The longest answer, and who judges: both change the values."""
-    found = {name: setting(config.get(name)) for name in ("max_tokens", "annotator_model")}
-    return {name: value for name, value in found.items() if value not in UNSET}
 
 
 def _leaf(members: Mapping[str, Any]) -> LeafResult:

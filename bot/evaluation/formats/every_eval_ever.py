@@ -60,6 +60,7 @@ def parse(content: Content) -> Result:
     top = content.document.bare
     library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
     info, release = table(top.get("model_info")), text(library.get("version"))
+    places = [text(source.get(name)) for name in ("source_name", "source_organization_name")]  # of quoted numbers
     leaves, asked = _leaves(items(top.get("evaluation_results"))), AskedDefinitions()
     return Result(
         format="every-eval-ever",
@@ -71,16 +72,11 @@ def parse(content: Content) -> Result:
         date=_date(text(top.get("evaluation_timestamp"))),
         places=PLACES,
         secrets=secrets_in(info, "/model_info"),
-        quoted_from=_quoted_from(source) if source.get("source_type") == QUOTED else "",
+        quoted_from=next(filter(None, places), QUOTED) if source.get("source_type") == QUOTED else "",
         original_keys={name: str(found[0].number) for name, found in leaves.items()},
         definitions=asked.definitions,
         asked=asked.asked,
     )
-
-
-def _quoted_from(source: Mapping[str, Any]) -> str:
-    """The place that the numbers were copied from, by its name or by whose it is."""
-    return text(source.get("source_name")) or text(source.get("source_organization_name")) or QUOTED
 
 
 def _model(info: Mapping[str, Any]) -> Model:

@@ -73,13 +73,9 @@ def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
     """One row of results. Raises MalformedResult if it is not an object."""
     value = rows[key]
     if type(value) is not dict:
-        raise not_a_row(pointer, key)
+        where = f"{pointer}/{escape_pointer(key)}"
+        raise MalformedResult("holds a row of results that is not an object", pointer=where)
     return value
-
-
-def not_a_row(pointer: str, key: str) -> MalformedResult:
-    """The exception for a row that is not an object."""
-    return MalformedResult("holds a row of results that is not an object", pointer=f"{pointer}/{escape_pointer(key)}")
 
 
 def arguments(value: object) -> tuple[dict[str, str], str]:

@@ -23,7 +23,6 @@ REPOSITORY = "huggingface/lighteval"
 # A field of the model's configuration that only this way of running it has, and the command's word for it.
 CLASSES = (("gpu_memory_utilization", "vllm"), ("model_parallel", "accelerate"))
 FLAGS = ("override_chat_template", "multichoice_continuations_start_space")
-EMPTY: Mapping[str, Any] = {}
 # The fields of a task's configuration that decide what is asked; the shots are in its key.
 DECIDING = (
     "prompt_function", "hf_repo", "hf_subset", "hf_revision", "hf_filter", "evaluation_splits", "few_shots_split",
@@ -43,7 +42,7 @@ def recognise(content: Content) -> bool:
         rows = [key for key in document.results if key != ALL]
         if any(map(_is_own, rows)):
             return document.table("config_general") is not None or all(map(_is_own, rows))
-    config = document.table("config_general") or EMPTY
+    config = document.table("config_general") or {}
     return "lighteval_sha" in config and "model_config" in config
 
 
@@ -56,36 +55,28 @@ def _is_own(key: str) -> bool:
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
     top = content.value
-    general, results = _object(top, "config_general"), top["results"]
+    general, tasks, results = table(top.get("config_general")), table(top.get("config_tasks")), top["results"]
     config = without_secrets(general.get("model_config"))
-    averages = [key for key in results if _is_average(key)]
+    averages = [key for key in results if key.rpartition("|")[0].endswith(AVERAGE)]
     leaves = [key for key in results if key != ALL and key not in averages]
-    asked = AskedDefinitions()
+    asked, versions = AskedDefinitions(), table(top.get("versions"))
+    counts_samples = any(_count(one, "original_num_docs") is not None for one in tasks.values())  # until 0.11
     return Result(
         format="lighteval",
         model=_model(general, config),
         harness=HarnessVersion("lighteval", _commit(general), repository=REPOSITORY),
-        leaves={key: _leaf(top, key, row(results, key, "/results"), asked) for key in leaves},
+        leaves={key: _leaf(tasks, versions.get(key), key, row(results, key, "/results"), asked) for key in leaves},
         limit=number(general.get("max_samples")),
-        settings=_settings(general, config if isinstance(config, dict) else EMPTY),
+        settings=_settings(general, table(config)),
         groups=tuple(
             GroupRow(key, f"/results/{escape_pointer(key)}", row(results, key, "/results")) for key in averages
         ),
         subtasks=_members(averages, leaves),
-        places=_places(general, counts_samples=_counts_samples(top)),
+        places=_places(general, counts_samples=counts_samples),
         secrets=secrets_in(general, "/config_general"),
         definitions=asked.definitions,
         asked=asked.asked,
     )
-
-
-def _object(value: Any, key: str) -> Mapping[str, Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else EMPTY
-
-
-def _is_average(key: str) -> bool:
-    return key.rpartition("|")[0].endswith(AVERAGE)
 
 
 def _members(averages: list[str], leaves: list[str]) -> dict[str, tuple[str, ...]]:
@@ -132,8 +123,8 @@ def _commit(general: Mapping[str, Any]) -> str | None:
 
 def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
     """The other settings that affect answers; a generation parameter that is null was not set."""
-    parameters = _object(config, "generation_parameters") or _object(general, "generation_parameters")
-    chosen = {name: value for name, value in without_secrets(dict(parameters)).items() if value is not None}
+    parameters = table(config.get("generation_parameters")) or table(general.get("generation_parameters"))
+    chosen = {name: value for name, value in without_secrets(parameters).items() if value is not None}
     found = {name: setting(config.get(name)) for name in ("system_prompt", *FLAGS)}
     found["generation_parameters"] = setting(chosen)
     if (seeds := whole(general.get("num_fewshot_seeds"))) is not None and seeds > 1:
@@ -141,25 +132,21 @@ def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str
     return {name: value for name, value in found.items() if value}
 
 
-def _counts_samples(top: Mapping[str, Any]) -> bool:
-    """Tell whether the file records numbers of samples, as it did before 0.11."""
-    return any(_count(config, "original_num_docs") is not None for config in _object(top, "config_tasks").values())
-
-
 def _count(config: Any, name: str) -> int | None:
     """A number of documents; what is below 0 was not counted."""
-    count = whole(config.get(name)) if isinstance(config, dict) else None
+    count = whole(table(config).get(name))
     return count if count is not None and count >= 0 else None
 
 
-def _leaf(top: Mapping[str, Any], key: str, numbers: Mapping[str, Any], asked: AskedDefinitions) -> LeafResult:
+def _leaf(
+    tasks: Mapping[str, Any], own: Any, key: str, numbers: Mapping[str, Any], asked: AskedDefinitions
+) -> LeafResult:
     task, _, shots = key.rpartition("|")
-    tasks = _object(top, "config_tasks")
     config = tasks.get(key, tasks.get(task))
     return LeafResult(
         numbers,
         int(shots) if task and shots.isdecimal() and len(shots) < 4 else None,
-        version(_object(top, "versions").get(key)),
+        version(own),
         _count(config, "effective_num_docs"),
         _count(config, "original_num_docs"),
         definition=asked.add(table(config), DECIDING, NOT_DEFAULT),

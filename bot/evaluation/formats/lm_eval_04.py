@@ -30,6 +30,7 @@ from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.secrets import without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
+# The arguments that name the model, as the harness picks its name (loggers/evaluation_tracker.py).
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
@@ -243,7 +244,8 @@ def model_of(document: Document, config: Mapping[str, Any]) -> Model:
     """The model that a file of harness 0.4 names, or of one that writes its frame."""
     top = document.top
     pairs, args = arguments(config.get("model_args"))
-    named = next(_first_named(pairs), "")
+    parameters = whole(config.get("model_num_parameters")) or 0  # -1 where the harness does not know
+    named = next((pairs[name] for name in NAMES if pairs.get(name)), "")
     return Model(
         id=text(top.get("model_name")) or named,
         revision=revision(config.get("model_sha"), config.get("model_revision"), pairs.get("revision")),
@@ -253,21 +255,8 @@ def model_of(document: Document, config: Mapping[str, Any]) -> Model:
         args=args,
         requested_revision=text(config.get("model_revision")) or pairs.get("revision", ""),
         is_named=bool(named),
-        parameters=_parameters(config),
+        parameters=parameters if 0 < parameters <= MOST_PARAMETERS else None,
     )
-
-
-def _parameters(config: Mapping[str, Any]) -> int | None:
-    """The number of parameters; the harness writes -1 where it does not know."""
-    found = whole(config.get("model_num_parameters"))
-    return found if found is not None and 0 < found <= MOST_PARAMETERS else None
-
-
-def _first_named(pairs: Mapping[str, str]) -> Iterator[str]:
-    """The model's name as the harness picks it from `model_args` (loggers/evaluation_tracker.py)."""
-    for name in NAMES:
-        if pairs.get(name):
-            yield pairs[name]
 
 
 def _precision(pairs: Mapping[str, str], config: Mapping[str, Any]) -> str:

@@ -107,7 +107,8 @@ def _above(top: Mapping[str, Any]) -> str:
 def _places(above: str, top: Mapping[str, Any]) -> dict[str, str]:
     """Where fields lie; in a list the number of a task stands for its key."""
     leaf = f"{above}/{{leaf}}" if above else ""
-    values = leaf if above == "/metrics" and not _has_inner(top) else f"{leaf}/metrics"
+    has_inner = any("metrics" in table(one) for one in items(top.get("metrics")))
+    values = leaf if above == "/metrics" and not has_inner else f"{leaf}/metrics"
     return FRAME | {
         "leaves": above,
         "leaf": leaf,
@@ -117,10 +118,6 @@ def _places(above: str, top: Mapping[str, Any]) -> dict[str, str]:
         "definition": f"{leaf}/task_config",
         "samples": f"{leaf}/num_instances",
     }
-
-
-def _has_inner(top: Mapping[str, Any]) -> bool:
-    return any("metrics" in table(one) for one in items(top.get("metrics")))
 
 
 def _tasks(top: Mapping[str, Any]) -> Iterator[OlmesTask]:

@@ -75,9 +75,12 @@ def without_secrets(value: Any) -> Any:
         return {key: HIDDEN if _holds(key, inner) else without_secrets(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [without_secrets(inner) for inner in value]
-    if isinstance(value, str):
-        return _hidden(value)
-    return value
+    if not isinstance(value, str):
+        return value
+    for key, inner in arguments(value):
+        if _holds(key, inner) and inner.strip():
+            value = value.replace(inner.strip(), HIDDEN)
+    return VALUE.sub(HIDDEN, value)
 
 
 def credentials(name: str, value: Any) -> list[str]:
@@ -92,10 +95,3 @@ def credentials(name: str, value: Any) -> list[str]:
         found = [match[0] for match in VALUE.finditer(value)]
         found += [inner.strip() for key, inner in arguments(value) if _holds(key, inner) and inner.strip()]
     return sorted(set(found), key=len, reverse=True)
-
-
-def _hidden(text: str) -> str:
-    for key, value in arguments(text):
-        if _holds(key, value) and value.strip():
-            text = text.replace(value.strip(), HIDDEN)
-    return VALUE.sub(HIDDEN, text)
