@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats
-from bot.evaluation.formats.format import STARTS, Format, Kind
+from bot.evaluation.formats.format import STARTS, Kind
 from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
 from bot.evaluation.submission import (
@@ -54,14 +54,15 @@ class ListedFile(NamedTuple):
 class Candidate:
     """Files that may be a submission: one file, or the run's folder that `path` names.
 
-    `files` are those that are read, `others` the paths of files that belong to the run and are not. `lies_at` is the
-    whole path of a file whose `path` is only a part of it.
+    `files` are those that are read, `others` the paths of files that belong to the run and are not. `limit` is the most
+    bytes of each file of a run's folder, 0 for a file alone. `lies_at` is the whole path of a file whose `path` is only
+    a part of it.
     """
 
     path: str
     files: tuple[ListedFile, ...]
     others: tuple[str, ...] = ()
-    format: Format | None = None
+    limit: int = 0
     lies_at: str = ""
 
 
@@ -87,7 +88,7 @@ def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]
             too_large = [name for name in known.optional if name in files and files[name].size > known.max_bytes]
             others = [files.pop(name).path for name in (*known.beside, *too_large) if name in files]
             wanted = [files.pop(name) for name in (*known.members, *known.optional) if name in files]
-            yield Candidate(folder, tuple(wanted), tuple(others), known)
+            yield Candidate(folder, tuple(wanted), tuple(others), known.max_bytes)
     yield from (Candidate(file.path, (file,)) for file in files.values())
 
 
@@ -101,8 +102,8 @@ def read_candidate(
     result. One of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their
     own limit, and so have the files of folders.
     """
-    if candidate.format is not None:
-        return _parsed_folder(candidate, candidate.format, read, is_named=is_named)
+    if candidate.limit:
+        return _parsed_folder(candidate, read, is_named=is_named)
     (file,) = candidate.files
     if not is_named and _suffix(file.path) in SKIPPED:
         return UnreadPath(file.path, OTHER.id, OTHER.advice)
@@ -136,21 +137,18 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
     return parsed if is_named or is_damaged else UnreadPath(file.path, OTHER.id, why)
 
 
-def _parsed_folder(candidate: Candidate, known: Format, read: Read, *, is_named: bool) -> Parsed | UnreadPath:
-    """A run's folder as a submission; files of other contents under the same names are not a run."""
-    parsed = parse_submission(_submission(candidate, known.max_bytes, read))
+def _parsed_folder(candidate: Candidate, read: Read, *, is_named: bool) -> Parsed | UnreadPath:
+    """A run's folder as a submission; files of other contents under the same names are not a run.
+
+    One that is too large or gone is not read.
+    """
+    limit = candidate.limit
+    read_all = ((file, read(file.path, limit) if file.size <= limit else None) for file in candidate.files)
+    files = tuple(SubmittedFile(file.path, data, file.size) for file, data in read_all)
+    parsed = parse_submission(Submission(candidate.path, files))
     if parsed.problem is None or parsed.problem.is_damage or is_named or not parsed.sha256:
         return parsed
     return UnreadPath(candidate.path, OTHER.id, parsed.problem.why)
-
-
-def _submission(candidate: Candidate, limit: int, read: Read) -> Submission:
-    """The files of a run's folder; one that is too large or gone is not read."""
-    files = []
-    for file in candidate.files:
-        data = read(file.path, limit) if file.size <= limit else None
-        files.append(SubmittedFile(file.path, data, file.size))
-    return Submission(candidate.path, tuple(files))
 
 
 def _suffix(path: str) -> str:

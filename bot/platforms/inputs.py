@@ -74,7 +74,7 @@ def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
         raise CallError(f"{name}: there is no result file in this folder or below it")
     for candidate in candidates_in(listing):
         lies_at = os.path.abspath(candidate.path)  # noqa: PTH100 - Path costs, and so does `replace`, for thousands
-        placed = Candidate(candidate.path, candidate.files, candidate.others, candidate.format, lies_at)
+        placed = Candidate(candidate.path, candidate.files, candidate.others, candidate.limit, lies_at)
         yield Place(placed, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
     for link in links:
         yield Place(Candidate(link, ()), read_file, place_of(link), is_link=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,10 @@ def test_all_of_the_wild_files_of_no_result_are_named(reference: Path) -> None:
         found = found_in(files)
         assert {one.kind for one in found.values() if isinstance(one, UnreadPath)} == {kind}
         assert len(found) == len(files) > 0
+
+
+def test_what_is_found_can_be_handed_to_another_process() -> None:
+    run = [ListedFile(f"run/{name}", 10) for name in ("run_spec.json", "stats.json")]
+    found = candidates_in([*run, ListedFile("results.json", 10)])
+    assert len(found) == 2
+    assert pickle.loads(pickle.dumps(found)) == found

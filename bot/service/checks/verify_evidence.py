@@ -293,16 +293,15 @@ def _read(source: Source, file: Evidence) -> Parsed:
     """Read the submission that evidence names: one file, or the files of a run's folder."""
     data = _bytes(source, file, file.path)
     names = [file.path] if data is not None else []
-    known = None
+    limit = 0
     for known in formats() if data is None else ():
         if known.id == file.format and known.members:
-            names = [f"{file.path}/{name}" for name in (*known.members, *known.optional)]
-            break
+            names, limit = [f"{file.path}/{name}" for name in (*known.members, *known.optional)], known.max_bytes
     contents = {name: found for name in names if (found := _bytes(source, file, name)) is not None}
     if not contents:
         raise Unfounded("gone", _gone(file))
     listed = tuple(ListedFile(name, len(found)) for name, found in contents.items())
-    candidate = Candidate(file.path, listed, (), known)
+    candidate = Candidate(file.path, listed, limit=limit)
     read = read_candidate(candidate, lambda path, limit: contents[path][:limit], is_named=True)
     if isinstance(read, UnreadPath):
         raise Unfounded("evidence", f"{file.path} is not a result: {read.why}")

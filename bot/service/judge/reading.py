@@ -164,8 +164,8 @@ def _read(
 
 def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
     """A submission that no format would read: its bytes are not even asked for."""
-    limit = candidate.format.max_bytes if candidate.format else most_bytes(candidate.path)
-    limit = max_bytes if limit == MAX_BYTES and not candidate.format else limit
+    limit = candidate.limit or most_bytes(candidate.path)
+    limit = max_bytes if limit == MAX_BYTES and not candidate.limit else limit
     size = max(file.size for file in candidate.files)
     if size <= limit:
         return None
