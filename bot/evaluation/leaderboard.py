@@ -20,24 +20,23 @@ from pydantic import Field
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
+from bot.evaluation.formats.fields import items, table
 from bot.evaluation.task import DeclarationModel, FormatId, Id, Leaf, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
 
 
 def with_group_leaves(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """A declaration's data with the leaves of every task that names a group; data of any type is let through."""
-    harness = data.get("harness")
-    formats = harness.get("formats") if isinstance(harness, dict) else None
     tasks = data.get("tasks")
     if not isinstance(tasks, list):
         return dict(data), []
     faults = [fault for number, task in enumerate(tasks) for fault in _faults(number, task)]
-    wanted = [one for one in formats if isinstance(one, str)] if isinstance(formats, list) else []
+    wanted = [one for one in items(table(data.get("harness")).get("formats")) if isinstance(one, str)]
     return {**data, "tasks": [_with_leaves(task, wanted) for task in tasks]}, faults
 
 
 def _faults(number: int, task: Any) -> Iterator[Fault]:
-    name = task.get("group") if isinstance(task, dict) else None
+    name = table(task).get("group")
     if not isinstance(name, str):
         return
     if "leaves" in task:
@@ -48,7 +47,7 @@ def _faults(number: int, task: Any) -> Iterator[Fault]:
 
 
 def _with_leaves(task: Any, formats: list[str]) -> Any:
-    name = task.get("group") if isinstance(task, dict) else None
+    name = table(task).get("group")
     group = find_group(name) if isinstance(name, str) else None
     if group is None or "leaves" in task:
         return task
@@ -56,8 +55,7 @@ def _with_leaves(task: Any, formats: list[str]) -> Any:
 
 
 def _leaves(group: Group, task: Mapping[str, Any], formats: list[str]) -> Iterator[dict[str, Any]]:
-    given = task.get("group_keys")
-    patterns = {**group.keys, **(given if isinstance(given, dict) else {})}
+    patterns = {**group.keys, **table(task.get("group_keys"))}
     has_bounds = task.get("normalize") == "leaf" and "lower_bound" not in task
     for name, member in members_of(group).items():
         leaf: dict[str, Any] = {"id": group.key.replace(PLACE, name), "samples": member.samples}
@@ -262,9 +260,8 @@ def _prepared(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
 
 def _unknown_definitions(data: Mapping[str, Any]) -> Iterator[Fault]:
     """The names of definitions that accepted ranges give and that no shipped file has."""
-    harness = data.get("harness")
-    for number, span in enumerate(_items(harness if isinstance(harness, dict) else {}, "accepted")):
-        name = span.get("definitions") if isinstance(span, dict) else None
+    for number, span in enumerate(items(table(data.get("harness")).get("accepted"))):
+        name = table(span).get("definitions")
         if isinstance(name, str) and name not in released_names():
             known = ", ".join(sorted(released_names()))
             yield f"harness.accepted.{number}.definitions", f"there is no file {name!r}; there are {known}"
@@ -275,16 +272,15 @@ def _with_definitions(data: Mapping[str, Any]) -> dict[str, Any]:
     harness = data.get("harness")
     if not isinstance(harness, dict) or not isinstance(harness.get("definitions", []), list):
         return dict(data)
-    names = [str(span.get("definitions")) for span in _items(harness, "accepted") if isinstance(span, dict)]
-    tasks = [task for task in _items(data, "tasks") if isinstance(task, dict)]
-    ids = {str(leaf.get("id")) for task in tasks for leaf in _items(task, "leaves") if isinstance(leaf, dict)}
+    names = [str(table(span).get("definitions")) for span in items(harness.get("accepted"))]
+    ids = {str(leaf.get("id")) for leaf in _leaves_in(data)}
     found = [one for name in dict.fromkeys(names) if name in released_names() for one in definitions_in(name, ids)]
-    return {**data, "harness": {**harness, "definitions": [*_items(harness, "definitions"), *found]}}
+    return {**data, "harness": {**harness, "definitions": [*items(harness.get("definitions")), *found]}}
 
 
 def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
     """The mistakes between tables: names that are used twice or are reserved."""
-    tasks = [task for task in _items(data, "tasks") if isinstance(task, dict)]
+    tasks = [task for task in items(data.get("tasks")) if isinstance(task, dict)]
     if tasks and all(task.get("quarantined") for task in tasks):
         yield "tasks", "every task is quarantined, so no average is left without them"
     ids = [task.get("id") for task in tasks]
@@ -292,23 +288,21 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
         if taken in COLUMNS:
             yield f"tasks.{number}.id", f"the task {taken} has the name of a column that every board has"
     yield from _twice("tasks", "task", ids)
-    leaves = [leaf for task in tasks for leaf in _items(task, "leaves") if isinstance(leaf, dict)]
+    leaves = _leaves_in(data)
     yield from _twice("tasks", "leaf", [leaf.get("id") for leaf in leaves])
-    harness = data.get("harness")
-    for format_id in _items(harness if isinstance(harness, dict) else {}, "formats"):
+    for format_id in items(table(data.get("harness")).get("formats")):
         keys = [_spelled(leaf, format_id) for leaf in leaves]
         if keys != [leaf.get("id") for leaf in leaves]:
             yield from _twice("tasks", f"{format_id} key", keys)
 
 
-def _items(table: Mapping[str, Any], key: str) -> list[Any]:
-    value = table.get(key)
-    return value if isinstance(value, list) else []
+def _leaves_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    leaves = (leaf for task in items(data.get("tasks")) for leaf in items(table(task).get("leaves")))
+    return [leaf for leaf in leaves if isinstance(leaf, dict)]
 
 
 def _spelled(leaf: Mapping[str, Any], format_id: object) -> Any:
-    keys = leaf.get("keys")
-    spelled = keys.get(format_id) if isinstance(keys, dict) and isinstance(format_id, str) else None
+    spelled = table(leaf.get("keys")).get(format_id) if isinstance(format_id, str) else None
     return spelled or leaf.get("id")
 
 
