@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb, exp, fsum, inf, isinf, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
@@ -211,12 +212,8 @@ def mean_of(tests: Sequence[Contrast]) -> Contrast:
     if any(one.stderr is None for one in tests):
         return Contrast(mean, None, None, lambda _: (-inf, inf))
     error = sqrt(fsum((one.stderr or 0.0) ** 2 for one in tests)) / k
-    step = min(one.step for one in tests) / k
-
-    def interval(level: float) -> Interval:
-        return interval_of_mean(tests, level)
-
-    return Contrast(mean, error, _p_of(mean, interval) if error else None, interval, step)
+    interval = partial(interval_of_mean, tests)
+    return Contrast(mean, error, _p_of(mean, interval) if error else None, interval, min(one.step for one in tests) / k)
 
 
 def interval_of_mean(tests: Sequence[Contrast], level: float = LEVEL) -> Interval:

@@ -78,12 +78,10 @@ def _add_record(index: GoldIndex, record: Record | SkippedRecord) -> None:
 
 
 def join_golds(sample: DropSample, index: GoldIndex | None) -> Golds:
-    """Return the sample's own golds, or those joined from the file.
+    """Return the golds from the file for a sample that has none of its own.
 
     Raises MalformedSamples if there are none, or if they contradict the answer that the log names.
     """
-    if sample.golds is not None:
-        return sample.golds
     if index is None:
         raise MalformedSamples(NO_GOLDS)
     golds = index.find(sample.key)

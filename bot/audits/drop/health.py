@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
 from math import sqrt
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from bot.audits.drop.assessment import Flaw
 from bot.audits.drop.figures import Figures
 from bot.audits.drop.golds import GoldIndex
 from bot.audits.drop.samples import RENDERED_KEYS
+from bot.audits.ranks import reversed_pairs
 from bot.audits.samples.records import Skipped
 from bot.evaluation.finding import Finding, Location, Severity, counted
 
@@ -49,7 +49,7 @@ def health_of(figures: Figures, symptoms: list[Finding]) -> Health:
 def symptoms_of(figures: Figures, path: str) -> list[Finding]:
     """Return what is wrong with the benchmark, judged by the samples of one log or of all."""
     tests = (_distorted, _decimals, _floor, _length, _rendered)
-    return [Finding(*symptom, Location(path), "drop") for test in tests for symptom in test(figures)]
+    return [symptom.at(path) for test in tests for symptom in test(figures)]
 
 
 class Symptom(NamedTuple):
@@ -59,6 +59,10 @@ class Symptom(NamedTuple):
     severity: Severity
     message: str
     hint: str
+
+    def at(self, path: str, line: int = 0) -> Finding:
+        """The finding in a file."""
+        return Finding(*self, Location(path, line=line), "drop")
 
 
 def _distorted(figures: Figures) -> Iterator[Symptom]:
@@ -148,58 +152,49 @@ def log_findings(path: str, figures: Figures, skipped: Skipped) -> Iterator[Find
     """Yield what is wrong with a log itself, one finding for each reason."""
     records = figures.samples + skipped.total
     if not records:
-        yield Finding("drop-empty-log", Severity.ERROR, "the log is empty", "", Location(path), "drop")
+        yield Symptom("drop-empty-log", Severity.ERROR, "the log is empty", "").at(path)
     for group in skipped.values():
         were = "was" if group.count == 1 else "were"
         lines = ", ".join(map(str, group.lines)) + (", …" if group.count > len(group.lines) else "")
-        yield Finding(
+        yield Symptom(
             "drop-skipped-records",
             Severity.ERROR,
             f"{group.count} of {records} records {were} skipped: {group.why}",
             f"{'lines' if group.count > 1 else 'line'} {lines}; the figures count the other {figures.samples} samples",
-            Location(path, line=group.lines[0]),
-            "drop",
-        )
+        ).at(path, group.lines[0])
     if figures.differing:
-        yield Finding(
+        yield Symptom(
             "drop-score-differs",
             Severity.ERROR,
             f"{figures.differing} of {figures.logged} logged scores differ from what the harness's scorer gives",
             "the log was edited, or other code scored it; the figures use the scores computed here",
-            Location(path),
-            "drop",
-        )
+        ).at(path)
 
 
 def golds_findings(golds: GoldIndex) -> Iterator[Finding]:
     """Yield what is wrong with the golds file."""
     first = next(iter(golds.skipped.values()), None)
     if first is not None:
-        yield Finding(
+        yield Symptom(
             "drop-golds-skipped",
             Severity.ERROR,
             f"skipped {counted(golds.skipped.total, 'record')} of the golds file; the first: {first.why}",
             f"line {first.lines[0]}; {counted(len(golds.by_question) + len(golds.by_id), 'question')} with answers",
-            Location(golds.path, line=first.lines[0]),
-            "drop",
-        )
+        ).at(golds.path, first.lines[0])
 
 
 def rank_change(scores: Sequence[tuple[float, float]]) -> RankChange:
     """Count pairs whose order is reversed from (before, after); a tie reverses nothing."""
-    pairs = list(combinations(scores, 2))
-    flips = sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for one, other in pairs)
-    return RankChange(flips, len(pairs))
+    flips = reversed_pairs([before for before, _ in scores], [after for _, after in scores])
+    return RankChange(len(flips), len(scores) * (len(scores) - 1) // 2)
 
 
 def rank_findings(ranks: RankChange, figures: Figures) -> Iterator[Finding]:
     """Yield a warning if the repair changes the order of models, and the scores are distorted at all."""
     if ranks.reversed and figures.distorted.share >= DISTORTED_WARNING:
-        yield Finding(
+        yield Symptom(
             "drop-ranks-change",
             Severity.WARNING,
             f"cutting at the first line of text reverses {ranks.reversed} of {ranks.pairs} pairs of models",
             "the column orders models by the format of their answers as well as by their skill",
-            Location(""),
-            "drop",
-        )
+        ).at("")

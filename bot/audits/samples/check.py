@@ -71,8 +71,7 @@ def _sha256(log: Path) -> str:
     digest = hashlib.sha256()
     for one in _files(log):
         with one.open("rb") as file:
-            while data := file.read(1 << 20):
-                digest.update(data)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()
 
 
