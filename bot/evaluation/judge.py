@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 from bot.evaluation.finding import Finding
@@ -46,17 +46,13 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     return Verdict(parsed, leaderboard, status, findings, measurements, date, called)
 
 
-Judge = Callable[[Parsed, Leaderboard, Facts], Verdict]
-
-
 def judge_all(
     submissions: Iterable[Parsed],
     leaderboard: Leaderboard,
     facts: Facts = NO_FACTS,
     *,
-    judge_one: Judge = judge,
     unread: Iterable[UnreadPath] = (),
 ) -> Judgement:
     """Judge every submission and join them into rows."""
-    verdicts = tuple(judge_one(parsed, leaderboard, facts) for parsed in submissions)
+    verdicts = tuple(judge(parsed, leaderboard, facts) for parsed in submissions)
     return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), tuple(unread))
