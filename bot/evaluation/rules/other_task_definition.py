@@ -22,16 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.definition import (
-    NONE,
-    AcceptedDefinition,
-    Fields,
-    both,
-    definition_of,
-    differing,
-    is_shortened,
-    nearest,
-)
+from bot.evaluation.definition import NONE, both, definition_of, differing, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions
 from bot.evaluation.result import AskedField
@@ -43,44 +34,41 @@ from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rule
 def other_task_definition(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and field that has another value than the accepted definition."""
     named = named_version(case.result.harness, asked_versions(case.leaderboard, case.result.format))
+    others = [one for one in case.measurements.present if _asks_otherwise(one, named)]
+    shortened = is_shortened(case.result) if others else False
     wrong: dict[tuple[str, str], list[Measurement]] = {}
-    for measurement in case.measurements.present:
-        digest, known = measurement.leaf.definition, measurement.required.versions_by_definition
-        is_accepted = digest in known and (not (named and known[digest]) or named in known[digest])
-        if digest and not is_accepted and measurement.required.definitions:
-            for field in _wrong_fields(case, measurement, named):
-                wrong.setdefault((measurement.required.task_id, field), []).append(measurement)
-    for (task_id, field), measurements in wrong.items():
-        yield _violation(case, task_id, field, measurements, named)
+    said: dict[tuple[str, str], tuple[str, str]] = {}  # both values, of the first leaf
+    for measurement in others:
+        fields = definition_of(case.result, measurement.required.leaf_key) or {}
+        definitions = measurement.required.definitions  # those of the harness that the file names, if it names one
+        candidates = [one for one in definitions if one.counts_for(named)] or definitions
+        accepted = nearest(fields, candidates, shortened=shortened).fields
+        for field in differing(fields, accepted, shortened=shortened):
+            about = measurement.required.task_id, field
+            wrong.setdefault(about, []).append(measurement)
+            if about not in said:
+                wanted = AskedField(field, max(accepted.get(field, frozenset({NONE}))))
+                said[about] = both(fields.get(field), wanted)
+    for about, measurements in wrong.items():
+        yield _violation(case, about, measurements, said[about])
 
 
-def _wrong_fields(case: Case, measurement: Measurement, named: str) -> Iterator[str]:
-    found, shortened = _fields(case, measurement), is_shortened(case.result)
-    return differing(found, _accepted(case, measurement, named).fields, shortened=shortened)
+def _asks_otherwise(measurement: Measurement, named: str) -> bool:
+    """Tell whether a definition is recorded, and none of those that are declared for this version of the harness."""
+    digest, known = measurement.leaf.definition, measurement.required.versions_by_definition
+    is_accepted = digest in known and (not (named and known[digest]) or named in known[digest])
+    return bool(digest and not is_accepted and measurement.required.definitions)
 
 
-def _accepted(case: Case, measurement: Measurement, named: str) -> AcceptedDefinition:
-    """The nearest definition of the harness that the file names; of all where it names none."""
-    definitions = measurement.required.definitions
-    candidates = [one for one in definitions if one.counts_for(named)] or definitions
-    return nearest(_fields(case, measurement), candidates, shortened=is_shortened(case.result))
-
-
-def _fields(case: Case, measurement: Measurement) -> Fields:
-    return definition_of(case.result, measurement.required.leaf_key) or {}
-
-
-def _violation(case: Case, task_id: str, field: str, measurements: list[Measurement], named: str) -> Violation:
-    required, fields = measurements[0].required, _fields(case, measurements[0])
-    keys = keys_of(measurements)
-    wanted = _accepted(case, measurements[0], named).fields.get(field, frozenset({NONE}))
-    value, accepted = both(fields.get(field), AskedField(field, max(wanted)))
-    more = f"; the same field differs in {examples(keys[1:])}" if keys[1:] else ""
+def _violation(case: Case, about: tuple[str, str], measurements: list[Measurement], said: tuple[str, str]) -> Violation:
+    (task_id, field), (value, accepted) = about, said
+    leaf_key, *others = keys_of(measurements)
+    more = f"; the same field differs in {examples(others)}" if others else ""
     advice = accepted_versions(case.leaderboard, case.result.harness) if case.leaderboard.harness.accepted else ""
     return Violation(
-        f"{required.leaf_key} asked something else: {field} is {value}, accepted is {accepted}{more}",
+        f"{leaf_key} asked something else: {field} is {value}, accepted is {accepted}{more}",
         f"measure the task as the leaderboard does, without changes to it{advice and f'; {advice}'}",
-        f"{case.result.pointer_to('definition', required.leaf_key)}/{field}",
+        f"{case.result.pointer_to('definition', leaf_key)}/{field}",
         task_id,
         leaves_of(measurements),
     )
