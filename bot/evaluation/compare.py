@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
-from math import fsum, isclose, isfinite, sqrt
+from math import fsum, isclose, sqrt
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -27,7 +27,7 @@ from bot.evaluation.draft.metric_kinds import NO_METRICS
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.score import HUGE, LeafScore, TaskScore
+from bot.evaluation.score import LeafScore, TaskScore, measured
 from bot.evaluation.statistics import (
     LEVEL,
     Contrast,
@@ -361,15 +361,11 @@ def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
     names = [
         name
         for name, value in leaf.numbers.items()
-        if name not in NO_METRICS and not ERRORS.search(name) and _is_number(value)
+        if name not in NO_METRICS and not ERRORS.search(name) and measured(value) is not None
     ]
     known = catalogue().find(format_id, key)
     own = [metric.key(format_id) for metric in known.of.metrics] if known else []
     return next((name for name in own if name in names), names[0] if names else "")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < HUGE and isfinite(value)
 
 
 def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -399,7 +395,7 @@ def _task_of(
     values = [float(leaves[key].numbers[metric]) for key in keys]
     name = metric.partition(",")[0]
     errors = [leaves[key].numbers.get(stderr_beside(metric)) for key in keys]
-    numbers = [float(one) if isinstance(one, float) and _is_number(one) else None for one in errors]
+    numbers = [measured(one) if isinstance(one, float) else None for one in errors]
     counts = [
         _counts(value, error, leaves[key].samples, is_proportion=not is_mean_of_proportions(key, name))
         for key, value, error in zip(keys, values, numbers, strict=True)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, isfinite
+from math import fsum
 
 from bot.errors import CallError
 from bot.evaluation.aggregates import leaves_of
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
-from bot.evaluation.score import HUGE, Scores, TaskScore
+from bot.evaluation.score import Scores, TaskScore, measured
 from bot.evaluation.task import Task
 
 NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,](\d{1,15}))?(?:[eE]([+-]?\d{1,2}))?")
@@ -239,7 +239,7 @@ def _values(column: _Column) -> Iterator[Reading]:
 
 
 def _mean_of_numbers(row: Mapping[str, object], keys: Sequence[str]) -> float | None:
-    values = [_number(row.get(key)) for key in keys]
+    values = [measured(row.get(key)) for key in keys]
     numbers = [one for one in values if one is not None]
     return fsum(numbers) / len(numbers) if numbers and len(numbers) == len(values) else None
 
@@ -336,9 +336,3 @@ def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:
 
 def _normalized(value: float, guess: float) -> float:
     return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > HUGE:
-        return None
-    return float(value) if isfinite(value) else None

@@ -19,6 +19,13 @@ from bot.evaluation.task import Task
 HUGE = 1e100  # a variance past this is not a measurement, and squares of it are past what a float holds
 
 
+def measured(value: object) -> float | None:
+    """A value of a file as a double; None for what is no number, not finite, or too large to be a measurement."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= HUGE:
+        return None
+    return float(value)
+
+
 class LeafScore(msgspec.Struct, frozen=True, gc=False):
     """A leaf's value of one metric; `score` (0 to 100) is None if the value is not a number in its range.
 

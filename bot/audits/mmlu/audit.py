@@ -10,7 +10,7 @@ from math import fsum
 from pathlib import Path
 
 from bot.audits.mmlu.samples import of_helm, of_logs
-from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, of_result
+from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, of_result, read_bytes
 from bot.audits.ranks import kendall, places, reversed_pairs, spearman
 from bot.audits.samples.records import files_below
 from bot.audits.score_table import read_score_table
@@ -161,7 +161,7 @@ def table_of(path: Path) -> ImplementationComparison | None:
     """Return the comparison that a CSV of models and implementations gives; None for any other path."""
     if path.suffix != ".csv" or path.is_dir():
         return None
-    board = read_score_table(_bytes(path), str(path))
+    board = read_score_table(read_bytes(path), str(path))
     full = [i for i in range(len(board.names)) if all(cells[i] is not None for cells in board.columns.values())]
     if len(board.columns) < 2 or len(full) < 2:
         raise CallError(f"{path}: a comparison needs two columns of scores and two models that have both")
@@ -174,18 +174,10 @@ def source_of(path: Path) -> MmluSource:
     if path.is_dir():
         logs = sorted(log for pattern in LOGS for log in path.glob(pattern))
         return of_helm(path) if (path / HELM_RUN).exists() else of_logs(path, logs)
-    data = _bytes(path, MAX_BYTES)
+    data = read_bytes(path, MAX_BYTES)
     if path.suffix in {".jsonl", ".gz"} or data.startswith(GZIP) or data.lstrip()[:1] == b"[":
         return of_logs(path, [path])
     return of_result(str(path), parse_result(data))
-
-
-def _bytes(path: Path, most: int = -1) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(most)
-    except OSError as error:
-        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def columns_of(sources: Sequence[MmluSource]) -> tuple[ComparableResults, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.audits.mmlu.rescore import Fidelity, MmluCounters, MmluSample, Question, scores_of
-from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, SkippedPart
+from bot.audits.mmlu.source import METRICS, Aggregate, MmluSource, NotMmlu, SkippedPart, read_bytes
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import Skipped, SkippedRecord
 from bot.audits.samples.sample import Sample, number_in_text
@@ -20,7 +20,6 @@ from bot.evaluation.benchmarks.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS
 OTHER_TASK = "a sample of another task"
 NO_ANSWER = "no right answer from A to D"
 NO_RESPONSE = "no output of the model"
-METRICS = ("acc", "acc_norm", "exact_match")
 
 
 def of_logs(path: Path, files: Sequence[Path]) -> MmluSource:
@@ -205,8 +204,6 @@ def of_helm(folder: Path) -> MmluSource:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
+        return json.loads(read_bytes(path))
     except (ValueError, RecursionError):
         raise CallError(f"{path}: is not JSON") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum, isclose
+from pathlib import Path
 
 from bot.audits.mmlu.rescore import ImplementationScore
 from bot.errors import CallError
@@ -24,6 +25,15 @@ MAIN_METRIC = {
 
 class NotMmlu(CallError):
     """A file that is sound and holds nothing of MMLU."""
+
+
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """Return the bytes of a file, or the first of them. Raises CallError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)

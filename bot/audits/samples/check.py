@@ -152,7 +152,7 @@ class _Check:
         self._hashes = hashlib.sha256()
         self._is_hashed = True
         self._times: dict[int | str | None, int] = {}
-        self._others: list[str] = []
+        self._others = ""
         self._unreadable = ""
         self._scorer = Scorer()
 
@@ -210,8 +210,7 @@ class _Check:
 
     def _say(self, text: str) -> None:
         """Keep the first of what tells other questions."""
-        if not self._others:
-            self._others.append(text)
+        self._others = self._others or text
 
     def _allowed(self, name: str, sample: Sample) -> set[float] | None:
         """The values that a metric may have for the logged answer; None where nobody can tell."""
@@ -261,7 +260,7 @@ class _Check:
                 for key, one in tallies.items()
                 if one.wrongs and _is_known(key, one)
             ),
-            self._others[0] if self._others else "",
+            self._others,
             self._unreadable,
         )
 
