@@ -236,8 +236,7 @@ def _keep_watches(
     from bot.server.run import Reloader
     from bot.server.service import Service
     from bot.service.context import open_context_factory
-    from bot.service.settings.config import load_settings
-    from bot.service.settings.sources import has_patterns, open_settings
+    from bot.service.settings.config import has_patterns, load_settings, open_settings
 
     settings, contexts = open_context_factory(path, read_access(), database_url(path))
     allowed(settings)

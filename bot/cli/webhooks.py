@@ -17,7 +17,7 @@ webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=Tru
 def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
     """Return what the webhook must watch, and its secret. Raises CallError if no secret is set."""
     from bot.service.context import watched_by
-    from bot.service.settings.sources import open_settings
+    from bot.service.settings.config import open_settings
 
     secret = webhook_secret()
     if secret is None:

@@ -35,9 +35,8 @@ from bot.publishing.repeat import declaration_name
 from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
-from bot.service.settings.config import Settings, Watch, WatchTarget
+from bot.service.settings.config import Settings, Watch, WatchTarget, open_settings
 from bot.service.settings.environment import space_url
-from bot.service.settings.sources import open_settings
 from bot.service.store import Store, StoredSubmission, connect
 from bot.service.store.items import RowQueue
 from bot.service.watch.event import account_id

@@ -10,8 +10,7 @@ import pytest
 from bot.errors import CallError, MalformedDeclaration
 from bot.platforms.platform import Access
 from bot.service.context import open_context_factory
-from bot.service.settings.config import parse_settings, source_name
-from bot.service.settings.sources import has_patterns, with_patterns
+from bot.service.settings.config import has_patterns, parse_settings, source_name, with_patterns
 from bot.service.watch.passes import settle_watches
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result

@@ -15,8 +15,7 @@ from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt
 from bot.service.checks.doctor_github import check_github
 from bot.service.checks.doctor_hub import check_hub
 from bot.service.context import open_declaration
-from bot.service.settings.config import Watch, WatchTarget
-from bot.service.settings.sources import open_settings
+from bot.service.settings.config import Watch, WatchTarget, open_settings
 from bot.service.store.engine import is_made, open_engine, try_out
 from bot.service.store.leases import StateInUse, state_lock
 

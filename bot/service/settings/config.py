@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -16,6 +18,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import why_no_mapping
 from bot.evaluation.toml_file import parse_toml, read_toml, spelled
 from bot.platforms.hub.address import MODELS
+from bot.platforms.platform import Access
 from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions, TemplateOptions
@@ -292,3 +295,53 @@ def parse_settings(text: str, path: str) -> Settings:
     declared = parse_toml(text, path, DeclaredSettings)
     watches = tuple(watch for one in declared.watches for watch in one.watches())
     return Settings(public_url=declared.public_url, watches=watches)
+
+
+# A list of sources, or a pattern of an organization's datasets, becomes one watch for each source, with its own name,
+# index and conversations: a fault of one stops no other. All else they share, and rows of one model from two sources
+# compete as any two submissions do.
+PATTERN = re.compile(r"hf://datasets/([\w.-]+)/([\w.*-]*\*[\w.*-]*)")
+MOST = 1_000  # datasets that one pattern may name
+Datasets = Callable[[str], Iterable[str]]
+
+
+def open_settings(path: Path, access: Access) -> Settings:
+    """The settings of a file, with a watch for each dataset that a pattern names now.
+
+    Raises what reading the file raises, Unavailable and Refused where the Hub does not list an organization's datasets.
+    """
+    return with_patterns(load_settings(path), lambda organization: _datasets_of(organization, access))
+
+
+def has_patterns(settings: Settings) -> bool:
+    """Tell whether new datasets may come to count without a change of the file."""
+    return any("*" in watch.source for watch in settings.watches)
+
+
+def with_patterns(settings: Settings, datasets: Datasets) -> Settings:
+    """The settings with a watch for each dataset that a pattern names. Raises CallError if that is none."""
+    found = [one for watch in settings.watches for one in _watches_of(watch, cache(lambda org: tuple(datasets(org))))]
+    return Settings(public_url=settings.public_url, watches=tuple(found))
+
+
+def _watches_of(watch: Watch, datasets: Datasets) -> list[Watch]:
+    if "*" not in watch.source:
+        return [watch]
+    match = PATTERN.fullmatch(watch.source)
+    if match is None:
+        raise CallError(f"{watch.source}: a pattern names datasets of one organization: hf://datasets/acme/*-results")
+    organization, pattern = match.groups()
+    names = sorted(name for name in datasets(organization) if fnmatch.fnmatchcase(name.partition("/")[2], pattern))
+    if not names:
+        raise CallError(f"{watch.source}: {organization} has no dataset with a matching name that this token may see")
+    if len(names) > MOST:
+        raise CallError(f"{watch.source}: names {len(names):,} datasets; more than {MOST:,} are not watched")
+    return [watch.of_source(f"hf://datasets/{name}") for name in names]
+
+
+def _datasets_of(organization: str, access: Access) -> Iterable[str]:
+    from bot.platforms.hub.platform import HubPlatform
+    from bot.platforms.platform import Opener
+
+    client = HubPlatform.client(Opener(access))
+    return client.get_pages("/api/datasets", lambda row: str(row["id"]), author=organization, limit=MOST)
