@@ -19,8 +19,7 @@ from bot.publishing.publication import (
     plan_mark,
     rolling_mark,
 )
-from bot.service.publish.desired import DesiredRow, as_published, desired_together
-from bot.service.publish.reconcile import DesiredState
+from bot.service.publish.reconcile import DesiredRow, DesiredState, as_published, desired_together
 from tests.platforms.git.publisher import entry
 
 OURS, THEIRS = "hf://datasets/acme/results", "hf://datasets/olympus/results"

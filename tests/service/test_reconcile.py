@@ -12,12 +12,12 @@ from bot.platforms.git.target import Folder
 from bot.publishing.board import CSV_NAME
 from bot.publishing.entry import entry_path
 from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText
-from bot.service.publish.desired import publish
 from bot.service.publish.reconcile import (
     DesiredState,
     PublishResult,
     entries_of,
     parsed,
+    publish,
     publish_comment,
     rebuild_board,
     reconcile,

@@ -27,9 +27,15 @@ from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_twins
-from bot.service.publish.desired import desired_together
 from bot.service.publish.ledger import observe_main
-from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
+from bot.service.publish.reconcile import (
+    desired_together,
+    entries_of,
+    publish_comment,
+    rebuild_board,
+    reconcile,
+    retry_write,
+)
 from bot.service.store import Store, StoredBoard
 from bot.service.store.engine import batches
 from bot.service.store.items import Mark, marks

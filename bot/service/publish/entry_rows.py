@@ -24,10 +24,18 @@ from bot.publishing.publication import (
 )
 from bot.publishing.texts import first_named_in
 from bot.service.context import WatchContext
-from bot.service.publish.desired import DesiredRow, Why, desired_together, is_from, present_text
 from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, Place
 from bot.service.publish.publisher import Proposal, TargetRows, admission
-from bot.service.publish.reconcile import DesiredState, entries_of, parsed
+from bot.service.publish.reconcile import (
+    DesiredRow,
+    DesiredState,
+    Why,
+    desired_together,
+    entries_of,
+    is_from,
+    parsed,
+    present_text,
+)
 from bot.service.store import StoredSubmission, folder_of
 from bot.service.store.items import Item, RowJob, marks
 from bot.service.watch.outcome import FIRST_WAIT, Report

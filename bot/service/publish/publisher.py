@@ -13,10 +13,9 @@ from bot.publishing.entry import Entry, digest_of
 from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, UpdateRequest
 from bot.service.context import WatchContext
-from bot.service.publish.desired import Rescored
 from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.ledger import Place
-from bot.service.publish.reconcile import DesiredState, PublishResult, reconcile
+from bot.service.publish.reconcile import DesiredState, PublishResult, Rescored, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
 from bot.service.store.items import Item, Priority

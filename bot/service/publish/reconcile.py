@@ -1,18 +1,34 @@
-"""The one reconciler: look at a target, decide, write once, and look again where a write is in doubt."""
+"""The one reconciler: what a target should have, and how it comes there: look, decide, write once, and look again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard
+from bot.platforms.declarations import declaration_at
 from bot.platforms.net import Backoff, is_overtaken
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
-from bot.publishing.entry import Entry, parse_entry
-from bot.publishing.publication import Commit, CurrentState, Decision, Form, Marker, PostText, decide
+from bot.publishing.changes import why_rescored
+from bot.publishing.entry import FOLDER, Declared, Entry, choose, digest_of, entry_path, is_same_row, parse_entry
+from bot.publishing.plan import planned_row
+from bot.publishing.publication import (
+    Commit,
+    CurrentState,
+    Decision,
+    Form,
+    Marker,
+    PostText,
+    decide,
+    entry_in,
+    rolling_mark,
+)
+from bot.publishing.repeat import label_of
+from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
+from bot.reporting.escape import code
 
 # One item waits at most 10 seconds for a service, for others could go on; then it is left to a later pass.
 RETRY = Backoff(pause=0.2, longest=10.0)
@@ -105,3 +121,231 @@ def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
         return target.rebuild_board(make_board(entries_of(target, leaderboard), leaderboard))
 
     return retry_write(write_once)
+
+
+MOST_DECLARATIONS = 20  # that are read to say why rows are scored otherwise
+Why = Callable[[Entry, Entry | None], str]
+
+
+@dataclass
+class Rescored:
+    """Says why rows of a target have other numbers although their files are the same."""
+
+    target: Target
+    today: Leaderboard
+    _declared: dict[Declared, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    def __call__(self, before: Entry, after: Entry | None) -> str:
+        """The reason for one row, with the keys of the declaration that changed."""
+        named = before.leaderboard
+        is_known = named.scoring_digest == self.today.scoring_digest
+        if not is_known and named not in self._declared and len(self._declared) < MOST_DECLARATIONS:
+            self._declared[named] = declaration_at(self.target, named)
+        return why_rescored(before, after, self._declared.get(named), self.today)
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredRow:
+    """One row of a leaderboard: its entry, or None if `source` has withdrawn it.
+
+    `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
+    `before` is the row at the target when it was read, `disputed` the folder of another first submitter,
+    `target` the target's name, `places` links to the other targets of the row, `beside` other rows of its model there.
+    """
+
+    leaderboard: str
+    key: str
+    source: str
+    entry: Entry | None
+    before: Entry | None = None
+    disputed: str = ""
+    target: str = ""
+    places: Sequence[str] = ()
+    beside: Sequence[Entry] = ()
+
+    @property
+    def mark(self) -> Marker:
+        """The mark of all that is about the row."""
+        return Marker("entry", self.key, self.leaderboard)
+
+    @property
+    def path(self) -> str:
+        """The path of its entry."""
+        return entry_path(self.key)
+
+    def at(self, state: CurrentState, form: Form) -> DesiredState:
+        """The desired state: the entry, or nothing if it was withdrawn."""
+        there = parsed(state.files.get(self.path))
+        is_ours = bool(self.source) and there is not None and is_from(there, self.source)
+        if self.entry is not None:
+            return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
+        if self._is_of_another_source(state):
+            return DesiredState(present_text(state), state.request.files if state.request else state.files)
+        files = {self.path: None if is_ours else state.files.get(self.path)}
+        return DesiredState(withdrawn_text(self.path, self.mark), files)
+
+    def _with_entry(
+        self, new: Entry, there: Entry | None, *, is_ours: bool, state: CurrentState, form: Form
+    ) -> DesiredState:
+        proposed = parsed(state.request.files.get(self.path)) if state.request else None
+        rival = (proposed or there) if not self.source else None if is_ours else there
+        entry = as_published(choose([new], rival), there, [proposed, self.before])
+        if form == "comment":
+            is_said = state.comment is not None and self.before is not None and self.before == entry
+            text = row_text(entry, there, self.mark, self.target)
+            return DesiredState(present_text(state) if is_said else with_places(text, self.places, self.mark), {})
+        text = request_text(
+            entry,
+            there,
+            self.mark,
+            target=self.target,
+            first=self.disputed,
+            is_commit=form == "commit",
+            beside=self.beside,
+        )
+        text = with_places(text, self.places, self.mark, state.request)
+        return DesiredState(text, {self.path: entry.to_bytes()})
+
+    def _is_of_another_source(self, state: CurrentState) -> bool:
+        """Tell whether what is proposed or said about the row comes from another source, so that it is left alone."""
+        if state.comment is not None:
+            said = entry_in(state.comment.body)
+            is_ours = is_from(said, self.source) if said else code(label_of(self.source)) in state.comment.body
+            return not is_ours
+        proposed = parsed(state.request.files.get(self.path)) if state.request else None
+        return proposed is not None and not is_from(proposed, self.source)
+
+
+def desired_together(
+    mark: Marker,
+    rows: Iterable[DesiredRow],
+    state: CurrentState,
+    form: Form,
+    *,
+    derived: Mapping[str, bytes | None] | None = None,
+    without: Collection[str] = (),
+    places: Sequence[str] = (),
+    why: Why | None = None,
+) -> DesiredState:
+    """The desired state of all rows of a shared request: these again, the others as they are proposed.
+
+    `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows,
+    `places` links to the other targets of the rows. `why` gives the reasons in the text of a migration.
+    """
+    files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
+    for row in rows:
+        files.update(row.at(state, form).files)
+    kept = {path: data for path, data in files.items() if path not in without}
+    new = {path: data for path, data in kept.items() if not is_same_row(state.files.get(path), data)}
+    pairs = [
+        (parsed(state.files.get(path)), parsed(data))
+        for path, data in sorted(new.items())
+        if path.startswith(f"{FOLDER}/")
+    ]
+    return DesiredState(with_places(_shared_text(mark, pairs, why), places, mark, state.request), new)
+
+
+def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]], why: Why | None) -> PostText:
+    """The text for rows as they are on main and as they should be."""
+    if why is None or mark.kind != "migration":
+        return rolling_text(pairs, mark)
+    reasons = {old.key: why(old, new) for old, new in pairs if old is not None}
+    known = [(one.key, old, new) for old, new in pairs if (one := new or old) is not None]
+    return migration_text([planned_row(key, old, new, reasons.get(key, "")) for key, old, new in known], mark)
+
+
+def is_from(entry: Entry, source: str) -> bool:
+    """Tell whether a row comes from a source."""
+    return any(file.source == source for file in entry.evidence)
+
+
+def as_published(entry: Entry, there: Entry | None, proposed: Iterable[Entry | None]) -> Entry:
+    """The entry on main where it is the same row, so that the commits that it names stay; else the proposed one.
+
+    What is only proposed stays if its files are where it says: after a rewritten history they have other commits.
+    """
+    if there is not None and digest_of(there) == digest_of(entry):
+        return there
+    places = [(file.path, file.commit) for file in entry.evidence]
+    same = (one for one in proposed if one is not None and digest_of(one) == digest_of(entry))
+    return next((one for one in same if [(file.path, file.commit) for file in one.evidence] == places), entry)
+
+
+def present_text(state: CurrentState) -> PostText:
+    """The text of the open request, or of the comment."""
+    return (
+        state.request.text if state.request is not None else PostText("", state.comment.body if state.comment else "")
+    )
+
+
+def publish(
+    entries: Iterable[Entry], target: Target, form: Form, there: Sequence[Entry] = (), *, dry_run: bool = False
+) -> list[PublishResult]:
+    """Publish rows; of several entries with one key the most complete, then the newest is the row's.
+
+    As commits, the rows of a leaderboard that change are stored together. `there` are the rows at the target: what is
+    said of a new one compares it with another of its model.
+    """
+    by_key: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_key.setdefault(entry.key, []).append(entry)
+    chosen = [choose(rivals) for rivals in by_key.values()]
+    stored: dict[str, PublishResult] = {}
+    if form == "commit":
+        for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
+            stored |= _stored_together([one for one in chosen if one.leaderboard.id == board], target, dry_run=dry_run)
+    by_model: dict[str, list[Entry]] = {}
+    for entry in there:
+        by_model.setdefault(_model_in(entry.key), []).append(entry)
+    rows = [_row_of(one, target, by_model.get(_model_in(one.key), ())) for one in chosen]
+    return [stored.get(row.key) or _publish_row(row, target, form, dry_run=dry_run) for row in rows]
+
+
+def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool) -> dict[str, PublishResult]:
+    """Store those rows of one leaderboard that change in one commit; nothing where fewer than two do.
+
+    What requests propose has no part in it.
+    """
+    rows = [_row_of(entry, target) for entry in entries]
+    mark, paths = rolling_mark(rows[0].leaderboard), tuple(row.path for row in rows)
+
+    def write_once() -> dict[str, PublishResult]:
+        state = CurrentState(target.read_state(mark, paths).files)
+        wanted = {row.path: row.at(state, "commit").files[row.path] for row in rows}
+        files = {path: data for path, data in wanted.items() if not is_same_row(state.files.get(path), data)}
+        if len(files) < 2:  # one row alone has a commit with a text of its own
+            return {}
+        pairs = [(parsed(state.files.get(path)), parsed(data)) for path, data in sorted(files.items())]
+        decision = decide(mark, rolling_text(pairs, mark), files, state, "commit")
+        where = target.apply(decision.publication) if decision.publication and not dry_run else ""
+        return {row.key: PublishResult(row.key, decision, where) for row in rows if row.path in files}
+
+    return retry_write(write_once) if len(rows) > 1 else {}
+
+
+def _model_in(key: str) -> str:
+    """The leaderboard and the model of a key."""
+    return key.rpartition("/")[0]
+
+
+def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = ()) -> DesiredRow:
+    beside = [one for one in of_model if one.key != entry.key]
+    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name, beside=beside)
+
+
+def _publish_row(row: DesiredRow, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
+    """Publish one row where it is proposed already, else in a request of its own."""
+    shared = rolling_mark(row.leaderboard)
+    if form == "pull-request":
+        request = target.read_state(shared, (row.path,)).request
+        if request is not None and row.path in request.files:
+            done = reconcile(
+                target,
+                shared,
+                tuple(request.files),
+                lambda state: desired_together(shared, [row], state, form),
+                form,
+                dry_run=dry_run,
+            )
+            return PublishResult(row.key, done.decision, done.where)
+    return reconcile(target, row.mark, (row.path,), lambda state: row.at(state, form), form, dry_run=dry_run)

@@ -20,9 +20,8 @@ from bot.publishing.publication import Marker
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
-from bot.service.publish.desired import is_from
 from bot.service.publish.entry_rows import first_folder
-from bot.service.publish.reconcile import entries_of, retry_write
+from bot.service.publish.reconcile import entries_of, is_from, retry_write
 from bot.service.review.proposals import SourceRequest, parse_cached, read_proposal
 from bot.service.review.state import (
     ReviewState,

@@ -13,8 +13,7 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import Form, PostText, entry_marker, plan_mark, rolling_mark
-from bot.service.publish.desired import publish
-from bot.service.publish.reconcile import DesiredState, rebuild_board, reconcile
+from bot.service.publish.reconcile import DesiredState, publish, rebuild_board, reconcile
 from tests.evaluation.judging import entry_from
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.world.local_git import git

@@ -13,8 +13,7 @@ from bot.platforms.github.target import GitHubTarget, branch_name
 from bot.platforms.writes import checked_lease
 from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
-from bot.service.publish.desired import publish
-from bot.service.publish.reconcile import rebuild_board
+from bot.service.publish.reconcile import publish, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.platforms.github.entries import entry, tiny
 from tests.platforms.github.fixtures import BOARD, github

@@ -14,8 +14,7 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form
-from bot.service.publish.desired import publish
-from bot.service.publish.reconcile import PublishResult, rebuild_board
+from bot.service.publish.reconcile import PublishResult, publish, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.world.git import Repository
 from tests.world.hub import Hub
