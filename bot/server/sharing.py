@@ -22,9 +22,9 @@ from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
 from bot.service.store.items import RowJob
+from bot.service.store.leases import lease_name, pass_leases
 from bot.service.talk.waivers import stored_waivers
 from bot.service.watch.outcome import Outcome, Report
-from bot.service.watch.passes import lease_name, pass_leases
 from bot.service.watch.workers import SHORTEST_WAIT
 
 LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
 from filelock import FileLock, Timeout
@@ -16,6 +17,7 @@ from sqlalchemy import Connection, func, select, text
 
 from bot.errors import BotError, LeaseLost, StateUnavailable
 from bot.platforms.writes import checked_lease
+from bot.service.settings.config import Watch
 from bot.service.store.engine import Database, parse_database, sqlite_file
 
 LOOK = 0.25  # seconds between two tries
@@ -34,6 +36,18 @@ RIVAL = text(
     " limit 1"
 )
 SHOWN = 63  # bytes that PostgreSQL keeps of the name of a connection
+
+
+def lease_name(to: str, folder: Path) -> str:
+    """The name of the lease on a target, the same for each form of its address; paths start at `folder`."""
+    if "://" not in to:
+        return f"import into {(folder / to).resolve()}"
+    return f"import into {to.partition('#')[0].partition('@')[0].rstrip('/').casefold()}"
+
+
+def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
+    """The name of the lease that a pass over a watch needs alone, and of those that it shares with other passes."""
+    return f"watch {watch.name}", [lease_name(one.to, folder) for one in watch.targets]
 
 
 @dataclass(frozen=True, slots=True)

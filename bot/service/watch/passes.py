@@ -19,7 +19,7 @@ from bot.service.context import ContextFactory
 from bot.service.publish.ledger import NOTHING, Ledger
 from bot.service.settings.config import Watch
 from bot.service.store import Store
-from bot.service.store.leases import LOOK
+from bot.service.store.leases import LOOK, lease_name, pass_leases
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import Settlement, run_pass
 
@@ -27,18 +27,6 @@ DONE = frozenset({"proposed", "written"})
 NAMED = 3  # things that one line names
 WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
-
-
-def lease_name(to: str, folder: Path) -> str:
-    """The name of the lease on a target, the same for each form of its address; paths start at `folder`."""
-    if "://" not in to:
-        return f"import into {(folder / to).resolve()}"
-    return f"import into {to.partition('#')[0].partition('@')[0].rstrip('/').casefold()}"
-
-
-def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
-    """The name of the lease that a pass over a watch needs alone, and of those that it shares with other passes."""
-    return f"watch {watch.name}", [lease_name(one.to, folder) for one in watch.targets]
 
 
 @contextmanager
