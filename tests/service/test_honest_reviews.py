@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.talk import quotas
+from bot.service.review import proposals, state
 from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.settle import Outcome, settle
 from tests.service.stories import Story
@@ -135,8 +135,8 @@ def test_files_beyond_the_budget_are_counted_and_named(story: Story) -> None:
 
 
 def test_values_and_bytes_have_a_budget_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quotas, "REVIEW_LEAVES", 15)
-    monkeypatch.setattr(quotas, "REVIEW_BYTES", 12_000)
+    monkeypatch.setattr(proposals, "REVIEW_LEAVES", 15)
+    monkeypatch.setattr(proposals, "REVIEW_BYTES", 12_000)
     files = {f"m{n:02}/results_1.json": result(f"acme/m{n:02}") for n in range(12)}
     request = propose(story, dict(files))
     story.settle()
@@ -236,8 +236,8 @@ def test_very_many_reviews_and_commands_are_bounded_and_idle_passes_are_cheap(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = Story(hub, tmp_path)
-    monkeypatch.setattr(quotas, "REVIEWS_OF_ONE", 3)
-    monkeypatch.setattr(quotas, "REVIEWS_OF_ALL", 6)
+    monkeypatch.setattr(state, "REVIEWS_OF_ONE", 3)
+    monkeypatch.setattr(state, "REVIEWS_OF_ALL", 6)
     requests = [propose(story, {f"m{n}/results_1.json": result(f"acme/m{n}")}, f"eve{n % 3}") for n in range(30)]
     mine = propose(story, {path_of(): result()}, "meg")
     story.settle()

@@ -17,8 +17,13 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import is_named_as_result, unread_for_size
 from bot.service.judge.samples import LogSamples
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
-from bot.service.talk import quotas
 from bot.service.watch.observe import is_sample_log, patterns_of
+
+# Limits of one review, whoever opened the request.
+REVIEW_FILES = 50  # result files of one request that are judged
+REVIEW_READS = 200  # files of one request that are looked at, those that turn out to be no results among them
+REVIEW_BYTES = 64 * 1024 * 1024  # of those files together
+REVIEW_LEAVES = 20_000  # values that those files bring together
 
 
 @dataclass(frozen=True)
@@ -90,19 +95,19 @@ class Budget:
 
     def admit(self, size: int) -> str:
         """Tell whether a file of so many bytes may be read at all."""
-        if self.results >= quotas.REVIEW_FILES:
-            return f"a review judges {quotas.REVIEW_FILES} result files at most"
-        if self.looked_at >= quotas.REVIEW_READS:
-            return f"a review looks at {quotas.REVIEW_READS} files at most"
-        if self.size + size > quotas.REVIEW_BYTES:
-            return f"a review reads {quotas.REVIEW_BYTES // 2**20} MiB at most"
+        if self.results >= REVIEW_FILES:
+            return f"a review judges {REVIEW_FILES} result files at most"
+        if self.looked_at >= REVIEW_READS:
+            return f"a review looks at {REVIEW_READS} files at most"
+        if self.size + size > REVIEW_BYTES:
+            return f"a review reads {REVIEW_BYTES // 2**20} MiB at most"
         self.looked_at, self.size = self.looked_at + 1, self.size + size
         return ""
 
     def keep(self, values: int) -> str:
         """Tell whether what was read, and brings so many values, may be kept and judged."""
-        if self.values + values > quotas.REVIEW_LEAVES:
-            return f"a review judges {quotas.REVIEW_LEAVES:,} values at most"
+        if self.values + values > REVIEW_LEAVES:
+            return f"a review judges {REVIEW_LEAVES:,} values at most"
         self.results, self.values = self.results + 1, self.values + values
         return ""
 
@@ -185,7 +190,7 @@ def _cached_content(content: Parsed | UnreadPath) -> CachedContent:
         return CachedContent()
     leaves = content.result.leaves.values() if content.result else ()
     values = sum(max(1, len(leaf.numbers)) for leaf in leaves)
-    return CachedContent(values, content.to_bytes() if values <= quotas.REVIEW_LEAVES else b"")
+    return CachedContent(values, content.to_bytes() if values <= REVIEW_LEAVES else b"")
 
 
 def _admitted(budget: Budget, content: CachedContent) -> tuple[str, Parsed | None]:

@@ -36,13 +36,13 @@ from bot.service.review.state import (
     stickies,
 )
 from bot.service.store.items import Item, Mark, marks
-from bot.service.talk import quotas
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
-from bot.service.talk.comments import unanswered
+from bot.service.talk.comments import HOUR, CommandQuota, unanswered
 from bot.service.talk.folders import describe
-from bot.service.talk.quotas import HOUR, CommandQuota
 from bot.service.talk.waivers import seen_files
 from bot.service.watch.outcome import Report
+
+REVIEW_ROWS = 500  # rows of one request that are compared with the board
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Calla
     """Compare the rows as they stand with those that the source would make after the merge."""
     store, name = context.store, context.name
     touched = sorted(proposal.touched)
-    gone = store.submissions_at(name, touched[: quotas.REVIEW_ROWS])
+    gone = store.submissions_at(name, touched[:REVIEW_ROWS])
     new = judged(context, proposal.files)
     found = sorted({one.key for one in [*gone.values(), *new] if one.key is not None})
-    keys = found[: quotas.REVIEW_ROWS]
+    keys = found[:REVIEW_ROWS]
     current = list(store.submissions_of(name, keys).values()) if keys else []
     after = [one for one in current if one.path not in proposal.touched] + [one for one in new if one.key in keys]
-    is_cut = len(touched) > quotas.REVIEW_ROWS or len(found) > len(keys)
+    is_cut = len(touched) > REVIEW_ROWS or len(found) > len(keys)
     effects = Effects(proposal.unread, proposal.deleted, proposal.replaced, proposal.others, is_cut=is_cut)
     if not keys:
         return effects

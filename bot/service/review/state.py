@@ -19,9 +19,11 @@ from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.review.proposals import subjects_of
 from bot.service.store.items import Item
-from bot.service.talk import quotas
 from bot.service.talk.waivers import dump_waivers
 from bot.service.watch.outcome import FIRST_WAIT, LONGEST_WAIT, Report
+
+REVIEWS_OF_ONE = 20  # open requests of one account that are reviewed, the oldest first
+REVIEWS_OF_ALL = 200  # open requests of all strangers that are reviewed
 
 
 class ReviewState(msgspec.Struct, frozen=True):
@@ -108,7 +110,7 @@ def admitted(rows: Iterable[Listed], maintainers: Container[str]) -> list[int]:
     found = []
     for row in sorted(rows, key=lambda row: row.num):
         if row.author not in maintainers:
-            if counts[row.author] >= quotas.REVIEWS_OF_ONE or counts.total() >= quotas.REVIEWS_OF_ALL:
+            if counts[row.author] >= REVIEWS_OF_ONE or counts.total() >= REVIEWS_OF_ALL:
                 continue
             counts[row.author] += 1
         found.append(row.num)

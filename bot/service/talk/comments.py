@@ -1,16 +1,22 @@
-"""Read comments: the one parser of commands, and the one search for what the bot has answered."""
+"""Read comments: the one parser of commands, the one search for what was answered, and the quota of strangers."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.platforms.discussions import Comment
 from bot.publishing.publication import find_marker
+from bot.service.context import WatchContext
 
 # A code block is indented by four spaces or a tab.
 COMMAND = re.compile(r" {0,3}/([a-z]+)(?![^ \t\r])")
+COMMANDS_OF_ONE = 20  # commands of one account that are answered in an hour
+COMMANDS_OF_ALL = 100  # commands of all strangers that are answered in an hour
+HOUR = 3600.0  # seconds
+EVERYBODY = "*"  # no account has this name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +61,28 @@ def answered_to(comments: Sequence[Comment], us: str, people: Container[str]) ->
         answer = answers.get(one.id) if one.author != us and one.author in people else None
         if answer is not None and not answer.edited:
             yield one, answer.text
+
+
+@dataclass(frozen=True)
+class CommandQuota:
+    """Counts the commands of strangers on one watch."""
+
+    context: WatchContext
+
+    def take(self, author: str) -> bool:
+        """Tell whether one more command of an account may be answered now; if so, it is counted."""
+        if author in self.context.maintainers:
+            return True
+        store, name, now = self.context.store, self.context.name, self.context.clock()
+        limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}
+        with store.transaction():
+            recent = {who: self._recent(who, now) for who in limits}
+            if any(len(recent[who]) >= most for who, most in limits.items()):
+                return False
+            for who, times in recent.items():
+                store.set_cursor(name, "commands", json.dumps([*times, now]), who)
+        return True
+
+    def _recent(self, who: str, now: float) -> list[float]:
+        times = json.loads(self.context.store.cursor(self.context.name, "commands", who) or "[]")
+        return [time for time in times if now - HOUR < time <= now]

@@ -22,8 +22,7 @@ from bot.service.publish.reconcile import retry_write
 from bot.service.store import folder_of
 from bot.service.store.items import Item
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
-from bot.service.talk.comments import unanswered
-from bot.service.talk.quotas import CommandQuota
+from bot.service.talk.comments import CommandQuota, unanswered
 from bot.service.talk.waivers import dump_waivers, shown_in
 from bot.service.watch.outcome import Report
 
