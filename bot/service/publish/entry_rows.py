@@ -25,7 +25,7 @@ from bot.publishing.publication import (
 from bot.publishing.texts import first_named_in
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, Place
-from bot.service.publish.publisher import Proposal, TargetRows, admission
+from bot.service.publish.publisher import ItemLook, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import (
     DesiredRow,
     DesiredState,
@@ -48,7 +48,7 @@ EDITED = "somebody changed the row on main"
 
 
 @dataclass(frozen=True, slots=True)
-class RowLook:
+class RowLook(ItemLook):
     """One row as it is and as it should be.
 
     `entry` is what its submissions make, None if they make nothing; `before` is the row at the target, merged or
@@ -58,7 +58,6 @@ class RowLook:
     it is not there itself.
     """
 
-    item: Item
     entry: Entry | None
     before: Entry | None
     is_merged: bool
@@ -68,16 +67,6 @@ class RowLook:
     taken: str = ""
     is_declined: bool = False
     beside: Sequence[Entry] = ()
-
-    @property
-    def key(self) -> str:
-        """The row's key."""
-        return self.item.subject
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The item that waits for it."""
-        return (self.item,)
 
     @property
     def path(self) -> str:

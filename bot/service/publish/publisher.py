@@ -46,16 +46,10 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedLook:
-    """A row that was looked at, with no more than the safety catch and a table need.
-
-    `disputed` names the folder of its first submitter where a file of `entry` comes from another folder.
-    """
+class ItemLook:
+    """A row that was looked at, and the item that waits for it."""
 
     item: Item
-    planned: PlannedRow
-    entry: Entry | None = None
-    disputed: str = ""
 
     @property
     def key(self) -> str:
@@ -64,8 +58,20 @@ class PlannedLook:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The items that wait for it."""
+        """The same, as those of models have several."""
         return (self.item,)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLook(ItemLook):
+    """A row that was looked at, with no more than the safety catch and a table need.
+
+    `disputed` names the folder of its first submitter where a file of `entry` comes from another folder.
+    """
+
+    planned: PlannedRow
+    entry: Entry | None = None
+    disputed: str = ""
 
 
 L = TypeVar("L", bound=Look)
