@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -201,7 +202,7 @@ class Reviews:
             return
         basis = basis_of(self.context, self._head)
         behind = [(num, state) for num, state in sorted(known.items()) if state.said and state.basis != basis]
-        stale = {num for num, state in behind[:REFRESHED] if not self._is_known_same(num, state, basis)}
+        stale = {num for num, state in behind[:REFRESHED] if not self._is_same(num, state, basis)}
         store, name = self.context.store, self.context.name
         with store.transaction():
             for num in stale:  # nothing of it is up to date
@@ -210,23 +211,18 @@ class Reviews:
             store.mark(name, [*marks("review", map(str, sorted(stale))), *more], self.context.clock())
         self.settle([item for item in store.due(name, "review", self.context.clock()) if int(item.subject) in stale])
 
-    def _is_known_same(self, num: int, state: ReviewState, basis: str) -> bool:
-        """Whether a review would say what it says; one that cannot be looked at fails alone, when it is its turn."""
-        try:
-            return self._is_same(num, state, basis)
-        except BotError:
-            return False
-
     def _is_same(self, num: int, state: ReviewState, basis: str) -> bool:
-        """Tell whether a review would say what it says; the Hub is not asked about it."""
-        kept = parse_cached(self.context.store.proposal(self.context.name, num))
-        if not kept.head:
-            return False
-        proposal = read_proposal(self.context, self.source, kept.head, "", kept)
-        if digest_of_text(self._body(num, proposal, self._judge(proposal, []))) != state.said:
-            return False
-        keep_state(self.context, num, msgspec.structs.replace(state, basis=basis))
-        return True
+        """Tell whether a review would say what it says, without asking the Hub about it.
+
+        One that cannot be looked at is taken for another, and fails alone, when it is its turn.
+        """
+        with suppress(BotError):
+            kept = parse_cached(self.context.store.proposal(self.context.name, num))
+            proposal = read_proposal(self.context, self.source, kept.head, "", kept) if kept.head else None
+            if proposal and digest_of_text(self._body(num, proposal, self._judge(proposal, []))) == state.said:
+                keep_state(self.context, num, msgspec.structs.replace(state, basis=basis))
+                return True
+        return False
 
     # what is remembered
 
