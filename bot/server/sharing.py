@@ -15,8 +15,7 @@ from bot.platforms.net import BUDGETS, Budgets
 from bot.server.health import State
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
-from bot.service.jobs.cluster import Cluster
-from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
+from bot.service.jobs.queue import PASS, ROW, Cluster, Jobs, Timing
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch

@@ -19,9 +19,8 @@ import pytest
 from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.net import Budgets, bulk_work
 from bot.server.sharing import RowJobs, SharedBudgets, SharedService
-from bot.service.jobs.cluster import Cluster as JobCluster
-from bot.service.jobs.cluster import JobWorker
-from bot.service.jobs.queue import Jobs, Timing
+from bot.service.jobs.queue import Cluster as JobCluster
+from bot.service.jobs.queue import Jobs, JobWorker, Timing
 from bot.service.publish.ledger import stored_ledger
 from bot.service.publish.publisher import due_rows
 from bot.service.store import Store, connect
