@@ -27,11 +27,6 @@ from bot.service.settings.config import WatchTarget
 HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
 MOST_BYTES = 200_000  # of a workflow
 CRON = re.compile(r"^[ \t]*-?[ \t]*cron:[ \t]*[\"']?([^\"'#\n]*[^\"'#\s])", re.MULTILINE)
-RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))  # minute, hour, day, month, weekday, as GitHub takes them
-LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # days of each month
-MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
-NAMES = {name: str(number) for names, first in ((MONTHS, 1), (WEEKDAYS, 0)) for number, name in enumerate(names, first)}
 WRITING = frozenset({"repo", "public_repo"})  # scopes of a classic token that writes
 
 
@@ -172,36 +167,7 @@ def _schedule(name: str, state: str, crons: Sequence[str]) -> Diagnosis:
     if state != "active":
         advice = "enable the workflow in the tab Actions; GitHub disables it after 60 days without a commit"
         return Diagnosis(name, "wrong", f"GitHub does not start it: {state}", advice)
-    never = [cron for cron in crons if not ever_runs(cron)]
-    if never:
-        return Diagnosis(name, "wrong", f"{never[0]!r} is no time that ever comes", "correct the five fields of cron")
     return Diagnosis(name, "ok", f"runs at {', '.join(crons)}")
-
-
-def ever_runs(cron: str) -> bool:
-    """Tell whether the five fields of a schedule name a time that comes: day 31 of February does not."""
-    fields = cron.split()
-    if len(fields) != len(RANGES):
-        return False
-    values = [_values(field, *span) for field, span in zip(fields, RANGES, strict=True)]
-    _, _, days, months, weekdays = values
-    has_day = any(day <= LONGEST[month - 1] for month in months for day in days) or (fields[4] != "*" and weekdays)
-    return all(values) and bool(has_day)
-
-
-def _values(field: str, first: int, last: int) -> set[int]:
-    """The numbers that a field of a schedule means; none if it is not valid."""
-    found: set[int] = set()
-    for part in field.upper().split(","):
-        span, _, step = part.partition("/")
-        low, _, high = span.replace("*", f"{first}-{last}").partition("-")
-        ends = [NAMES.get(end, end) for end in (low, high or (str(last) if step else low))]
-        if not all(end.isdecimal() for end in (*ends, step or "1")) or int(step or 1) < 1:
-            return set()
-        if not first <= int(ends[0]) <= int(ends[1]) <= last:
-            return set()
-        found |= set(range(int(ends[0]), int(ends[1]) + 1, int(step or 1)))
-    return found
 
 
 def _diagnosis_of(name: str, found: Sequence[Webhook]) -> Diagnosis:
