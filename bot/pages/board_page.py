@@ -118,8 +118,8 @@ def _columns(content: PageContent) -> list[Column]:
         *without,
         *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
         *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
-        *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
         *([Column("size", "Size (B)")] if content.has_sizes else []),
+        *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
         Column("precision", "Precision", "text"),
         Column("chat", "Template", "text"),
         Column("date", "Date", "text"),
@@ -181,10 +181,10 @@ def _facts(content: PageContent, entry: Entry) -> Markup:
     if content.has_evidence:
         known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
         cells.append(", ".join(filter(None, known)) or MISSING)
-    if content.has_licences:
-        cells += [facts.licence or MISSING, facts.kind or MISSING]
     if content.has_sizes:
         cells.append(billions(facts.params) if facts.params else MISSING)
+    if content.has_licences:
+        cells += [facts.licence or MISSING, facts.kind or MISSING]
     return Markup("").join(Markup("<td>{}").format(visible(text)) for text in cells)
 
 
