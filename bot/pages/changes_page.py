@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
+from typing import Any
 from uuid import UUID
 
 from bot.pages.addresses import row_page
@@ -17,7 +18,7 @@ from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
 from bot.publishing.changes import BoardChange
 
-SHOWN, FED = 500, 50  # changes on the page, and in the feed; the file has all
+SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all
 
 
 def changes_page(content: PageContent) -> bytes:
@@ -26,13 +27,15 @@ def changes_page(content: PageContent) -> bytes:
     values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
     dated = sorted(values, key=lambda value: value[1])
     axis = fitting("average", [value for _, _, value in dated])
+    counts = Counter((_week_of(change), change.kind) for change in changes)
     drawn = over_time("Average of the rows over time, and the best up to each date", dated, axis)
     return content.page(
         "changes.html",
         "changes.html",
         figure_=drawn if dated else None,
         weeks=[
-            _week(week, list(some)) for week, some in groupby(_moves(content), key=lambda move: _week_of(move.change))
+            _week(week, list(some), counts)
+            for week, some in groupby(_moves(content), lambda move: _week_of(move.change))
         ],
         more=max(0, len(changes) - SHOWN),
         from_history=content.history is not None,
@@ -82,7 +85,7 @@ def _place(ordered: Sequence[tuple[float, str]], average: float | None) -> int |
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The changes of a calendar week, with the page of each row that is still there."""
+    """The changes of a calendar week, with the page of each row that is still there; `sums` counts all of them."""
 
     title: str
     sums: str
@@ -99,9 +102,9 @@ def _week_of(change: BoardChange) -> str:
     return (day - timedelta(days=day.weekday())).isoformat()
 
 
-def _week(monday: str, moves: list[Move]) -> Week:
-    counts = Counter(move.change.kind for move in moves)
-    sums = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed") if counts[kind])
+def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> Week:
+    had = {kind: counts.get((monday, kind), 0) for kind in ("added", "changed", "removed")}
+    sums = ", ".join(f"{count} {kind}" for kind, count in had.items() if count)
     title = f"Week of {monday}" if monday else "Unknown date"
     return Week(title, sums, moves[0].leader, moves)
 

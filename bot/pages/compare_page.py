@@ -204,7 +204,7 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
     values: dict[str, Any] = {
         "asked": [name or text for text, (name, _) in zip(wanted, found, strict=True)],
         "offered": list(titles.items())[:OFFERED],
-        "status": " ".join(_status(wanted, found, chosen)),
+        "status": " ".join(_status(titles, wanted, found, chosen)),
         "is_live": True,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
@@ -214,22 +214,31 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
 
 
 def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:
-    """The best row whose name or title has the text in it, "" if none has, and how many others do."""
+    """The best row whose name or title has the text in it, "" if none has, and how many rows it could be.
+
+    None (0) but this one: the text is the whole name of the row, of its model, or of the model without its owner.
+    """
     if text in titles:
         return text, 0
     sought = text.casefold()
     fitting = [name for name, title in titles.items() if sought in title.casefold() or sought in name.casefold()]
     whole = [name for name in fitting if titles[name].casefold().startswith(f"{sought}/")]
-    best = next(iter(whole or fitting), "")
-    return best, max(0, len(fitting) - 1)
+    exact = whole or [name for name in fitting if f"/{sought}/" in titles[name].casefold()]
+    if len(exact) == 1:
+        return exact[0], 0
+    found = exact or fitting
+    return next(iter(found), ""), len(found)
 
 
-def _status(wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Sequence[str]) -> Iterator[str]:
+def _status(
+    titles: Mapping[str, str], wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Sequence[str]
+) -> Iterator[str]:
     for text, (name, others) in zip(wanted, found, strict=True):
         if not name:
             yield f"No row has “{visible(text)}” in its name."
         elif others:
-            yield f"“{visible(text)}” is in {others + 1} names; the best of these rows is taken."
+            best = f", the best of {others} rows whose names have it" if others > 1 else ""
+            yield f"“{visible(text)}” is taken as {titles[name]}{best}."
     few = "Choose a second row." if chosen else "Choose two rows or more."
     yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else few
 
@@ -301,10 +310,10 @@ def _score_table(
 ) -> CompareTable:
     """The scores, and the difference of each to the first with its verdict."""
     lines = [
-        (title, [*(Cell(points(row[place][0])) for row in rows), *(_difference(one.get(task)) for one in found)])
+        (title, [*(_difference(one.get(task)) for one in found), *(Cell(points(row[place][0])) for row in rows)])
         for place, (task, title) in enumerate(tasks.items())
     ]
-    return CompareTable(SCORES, ("Score", *shown, *(f"{name} minus {shown[0]}" for name in shown[1:])), lines)
+    return CompareTable(SCORES, ("Score", *(f"{name} minus {shown[0]}" for name in shown[1:]), *shown), lines)
 
 
 def _difference(task: ComparedTask | None) -> Cell:

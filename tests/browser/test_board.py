@@ -143,6 +143,45 @@ def test_an_incomplete_row_stands_apart_without_rank_and_average(watch: Opener) 
     assert row.nth(1).inner_text() == "–"
 
 
+def test_rows_without_warnings_are_those_that_have_none(watch: Opener) -> None:
+    clean = sum(not entry.warnings for entry in generated(200))
+    page = watch("generated").open("index.html?rows=clean")
+    assert clean > 0
+    assert page.inner_text("#status").startswith(f"{clean} of 200 rows shown")
+
+
+@pytest.mark.parametrize(("size", "ranks"), [("hundreds", "118–250"), ("thousands", "1384–1450")])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_ranks_of_a_large_board_and_the_box_beside_them_are_whole(
+    watch: Opener, size: str, ranks: str, width: int
+) -> None:
+    page = watch("generated", width=width).open("index.html")
+    assert page.locator("#board.hundreds").count() == 1
+    box, cell, average = page.evaluate(
+        """([size, ranks]) => {
+            const board = document.getElementById('board');
+            board.classList.replace('hundreds', size);
+            const row = board.tBodies[0].rows[0];
+            row.cells[0].firstChild.textContent = ranks;
+            const text = document.createRange();
+            text.selectNodeContents(row.cells[0]);
+            const edges = (one) => { const found = one.getBoundingClientRect(); return [found.left, found.right]; };
+            return [text, row.cells[0], row.cells[2]].map(edges);
+        }""",
+        [size, ranks],
+    )
+    assert cell[0] <= box[0] <= box[1] <= cell[1]
+    assert average[1] <= width
+
+
+def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None:
+    page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
+    assert page.inner_text("#status") == "0 of 200 rows shown, Dated since 2026-01-01."
+    assert not page.locator("#board").is_visible()
+    page.click("#reset")
+    assert page.locator("#board").is_visible()
+
+
 def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
     page = watch("generated").open("index.html")
     reached = []
@@ -169,8 +208,6 @@ def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
         "csv",
         "json",
         "reset",
-        "precision",
-        "chat",
         "org",
         "since",
         "Rank",
@@ -235,7 +272,10 @@ def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
     page.fill("#compare input >> nth=0", "model-012")
     page.fill("#compare input >> nth=1", "ORG-3")
     page.click("#compare button")
-    assert "“ORG-3” is in 29 names; the best of these rows is taken." in page.inner_text("#status")
+    assert "“ORG-3” is taken as org-3/model-" in page.inner_text("#status")
+    assert "the best of 29 rows whose names have it" in page.inner_text("#status")
+    assert "rows=org-5/model-012/" in page.url  # a link keeps its meaning when the board grows
+    assert "ORG-3" not in page.url
     assert "org-5/model-012" in page.locator("#found .lead").inner_text()
 
 

@@ -15,7 +15,7 @@
     return () => (made ??= prepare());
   };
   const collator = once(() => new Intl.Collator("en", { numeric: true }));
-  const text = (row, column) => row.cells[column].textContent;
+  const text = (row, column) => row.cells[column].textContent.trim();
   const models = once(() => new Map(rows.map((row) => [row, text(row, 1).toLowerCase()])));
   const columnOf = (name) => names.indexOf(name);
   // A board has the filters of what is known of its models.
@@ -98,6 +98,7 @@
       if (i + PART <= found.length) body.className = "part";
       bodies.push(body);
     }
+    tables[which].parentElement.hidden = !found.length;
     for (const body of [...tables[which].tBodies]) body.remove();
     tables[which].append(...bodies);
   };
@@ -132,7 +133,9 @@
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
     const found = best ? ` Best average of these: ${text(best, 1)}, ${best.cells[2].textContent.trim()}.` : "";
-    $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${order}.${found}`;
+    const folded = [...$("filters").querySelectorAll("label:has(> select, > [type=date])")]
+      .filter((label) => label.control.value).map((label) => `, ${label.firstChild.textContent.trim()} ${label.control.value}`);
+    $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${folded.join("")}${order}.${found}`;
   };
 
   let hidden = new Set();

@@ -13,13 +13,17 @@
   const signed = (value) => `${value >= 0 ? "+" : "-"}${points(Math.abs(value))}`;
   const numeric = (words) => make("td", words, { class: "n" });
 
-  // The best row whose name has the text in it, and how many others do; the data has the best row first.
+  // As `find` of bot/pages/compare_page.py; the data has the best row first.
   const find = (text) => {
     if (byName.has(text)) return [text, 0];
     const sought = text.toLowerCase();
     const fitting = names.filter((name) => titleOf(name).toLowerCase().includes(sought) || name.toLowerCase().includes(sought));
-    const whole = fitting.find((name) => titleOf(name).toLowerCase().startsWith(`${sought}/`));
-    return [whole || fitting[0] || "", Math.max(0, fitting.length - 1)];
+    const whole = fitting.filter((name) => titleOf(name).toLowerCase().startsWith(`${sought}/`));
+    const named = fitting.filter((name) => titleOf(name).toLowerCase().includes(`/${sought}/`));
+    const exact = whole.length ? whole : named;
+    if (exact.length === 1) return [exact[0], 0];
+    const found = exact.length ? exact : fitting;
+    return [found[0] || "", found.length];
   };
 
   const half = (test) => points((test.ends[1] - test.ends[0]) / 2);
@@ -130,9 +134,15 @@
     const found = asked.map(find);
     const chosen = [...new Set(found.map(([name]) => name).filter(Boolean))];
     fields.forEach((field, i) => { field.value = (found[i] && found[i][0]) || asked[i] || ""; });
+    if (found.some(([name, others]) => name && others)) { // the address names rows, so that it keeps its meaning
+      const state = read();
+      state.set("rows", found.map(([name], i) => name || asked[i]).join(","));
+      write(state, false);
+    }
     const said = found.flatMap(([name, others], i) => {
       if (!name) return [`No row has “${asked[i]}” in its name.`];
-      return others ? [`“${asked[i]}” is in ${others + 1} names; the best of these rows is taken.`] : [];
+      const best = others > 1 ? `, the best of ${others} rows whose names have it` : "";
+      return others ? [`“${asked[i]}” is taken as ${titleOf(name)}${best}.`] : [];
     });
     $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
@@ -152,13 +162,13 @@
       same.length ? `Measured alike: ${same.join(", ")}.` : "",
     ].filter(Boolean).join(" ");
     const lines = ["Average", ...tasks].map((task, i) => line(task, [
-      ...picked.map((row) => numeric(points(i ? row.tasks[i - 1] && row.tasks[i - 1][0] : row.average))),
       ...pairs.map((tests) => difference(tests[i])),
+      ...picked.map((row) => numeric(points(i ? row.tasks[i - 1] && row.tasks[i - 1][0] : row.average))),
     ]));
     const figures = make("div", "", { class: "figures" });
     figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, tests)));
     const beside = make("div", "", { class: "beside" });
-    beside.append(figures, table(SCORES, ["Score", ...heads, ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`)], lines));
+    beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines));
     $("found").append(
       ...compared.map((one, i) => make("p", sentence(heads[0], heads[i + 1], one), { class: "lead" })),
       table(caption, ["Circumstance", ...heads], differ),
