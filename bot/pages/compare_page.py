@@ -214,9 +214,9 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
 
 
 def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:
-    """The best row whose name or title has the text in it, "" if none has, and how many rows it could be.
+    """The best row whose name or title has the text in it, "" if none has, and how many rows have it.
 
-    None (0) but this one: the text is the whole name of the row, of its model, or of the model without its owner.
+    The number is 0 where the text can mean no other row: it is the whole name of the row or of its model.
     """
     if text in titles:
         return text, 0
@@ -233,11 +233,11 @@ def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:
 def _status(
     titles: Mapping[str, str], wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Sequence[str]
 ) -> Iterator[str]:
-    for text, (name, others) in zip(wanted, found, strict=True):
+    for text, (name, count) in zip(wanted, found, strict=True):
         if not name:
             yield f"No row has “{visible(text)}” in its name."
-        elif others:
-            best = f", the best of {others} rows whose names have it" if others > 1 else ""
+        elif count:
+            best = f", the best of {count} rows that have it in their names" if count > 1 else ""
             yield f"“{visible(text)}” is taken as {titles[name]}{best}."
     few = "Choose a second row." if chosen else "Choose two rows or more."
     yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else few

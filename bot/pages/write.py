@@ -113,7 +113,7 @@ def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
 
 def _bears(file: Path, stamp: str) -> bool:
     try:
-        with file.open("rb") as opened:
+        with file.open("rb", buffering=0) as opened:
             return stamp.encode() in opened.read(STAMPED)
     except OSError:
         return False

@@ -273,7 +273,7 @@ def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
     page.fill("#compare input >> nth=1", "ORG-3")
     page.click("#compare button")
     assert "“ORG-3” is taken as org-3/model-" in page.inner_text("#status")
-    assert "the best of 29 rows whose names have it" in page.inner_text("#status")
+    assert "the best of 29 rows that have it in their names" in page.inner_text("#status")
     assert "rows=org-5/model-012/" in page.url  # a link keeps its meaning when the board grows
     assert "ORG-3" not in page.url
     assert "org-5/model-012" in page.locator("#found .lead").inner_text()

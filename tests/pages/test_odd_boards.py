@@ -15,6 +15,7 @@ from bot.pages.compare_page import compare_live, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
+from bot.publishing.changes import additions
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples
 from bot.reporting.comparison import sentence_of
@@ -183,3 +184,12 @@ def test_a_row_that_is_backed_by_samples_says_so() -> None:
     page = found(site[row_page(site.content.names[entry.key])]).text
     assert f"every logged answer was scored again: {250 * len(leaves)} samples in 1 log" in page
     assert "Evidence" not in found(site_of((other,))["index.html"]).text
+
+
+def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> None:
+    rows = generated(130)
+    added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]
+    page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"])
+    assert "Week of 2026-03-02: 130 added" in page.text
+    assert "The file has 30 older changes." in page.text
+    assert len(page.tables[-1]) == 1 + 100

@@ -134,15 +134,15 @@
     const found = asked.map(find);
     const chosen = [...new Set(found.map(([name]) => name).filter(Boolean))];
     fields.forEach((field, i) => { field.value = (found[i] && found[i][0]) || asked[i] || ""; });
-    if (found.some(([name, others]) => name && others)) { // the address names rows, so that it keeps its meaning
+    if (found.some(([, count]) => count)) { // the address names rows, so that it keeps its meaning
       const state = read();
       state.set("rows", found.map(([name], i) => name || asked[i]).join(","));
       write(state, false);
     }
-    const said = found.flatMap(([name, others], i) => {
+    const said = found.flatMap(([name, count], i) => {
       if (!name) return [`No row has “${asked[i]}” in its name.`];
-      const best = others > 1 ? `, the best of ${others} rows whose names have it` : "";
-      return others ? [`“${asked[i]}” is taken as ${titleOf(name)}${best}.`] : [];
+      const best = count > 1 ? `, the best of ${count} rows that have it in their names` : "";
+      return count ? [`“${asked[i]}” is taken as ${titleOf(name)}${best}.`] : [];
     });
     $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
