@@ -27,7 +27,7 @@ from bot.evaluation.draft.metric_kinds import NO_METRICS
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.score import LeafScore, TaskScore, measured
+from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
     LEVEL,
     Contrast,
@@ -47,6 +47,7 @@ GROUPS = ("prompt", "generation", "definition")  # of settings that have one eff
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
 NOT_SET = "(not set)"
 GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters")  # settings that a tool writes down where they are given
+NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
 
@@ -203,7 +204,8 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
     if why:
         bare = independent(*values, (0.0, 0.0))
         return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
-    pairs = None if first.weights is None or first.weights != second.weights else pairs
+    if pairs is not None and (first.weights is None or first.weights != second.weights):
+        pairs, unpaired = None, NO_WEIGHTS
     contrast, method = _contrast(first, second, pairs)
     return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", "", pairs, unpaired)
 
@@ -349,11 +351,20 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
             wanted |= {task: tuple(members)} if len({metrics[key] for key in members}) == 1 else {}
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
-    tasks = {task: _task_of(task, keys, leaves, metrics) for task, keys in wanted.items() if not only or task in only}
+    tasks = {
+        task: _task_of(task, keys, leaves, metrics, is_nested=all(_is_nested(format_id, key) for key in keys))
+        for task, keys in wanted.items()
+        if not only or task in only
+    }
     lead = results[-1]
     settings = _run_settings(lead.model, lead.harness) | _limits(results) | _generation(results)
     sources = {key: result for result in results for key in result.leaves}
     return MeasuredRun(name, settings, tasks, _leaf_settings(results, leaves), sources)
+
+
+def _is_nested(format_id: str, key: str) -> bool:
+    known = catalogue().find(format_id, key)
+    return known is not None and isinstance(known.of, Group) and known.of.nested
 
 
 def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
@@ -388,9 +399,12 @@ def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[t
 
 
 def _task_of(
-    task: str, keys: Sequence[str], leaves: Mapping[str, LeafResult], metrics: Mapping[str, str]
+    task: str, keys: Sequence[str], leaves: Mapping[str, LeafResult], metrics: Mapping[str, str], *, is_nested: bool
 ) -> MeasuredTask:
-    """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves."""
+    """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves.
+
+    The logs of nested leaves make no pairs: they hold a question several times.
+    """
     metric = metrics[keys[0]]
     values = [float(leaves[key].numbers[metric]) for key in keys]
     name = metric.partition(",")[0]
@@ -406,12 +420,21 @@ def _task_of(
     points = 100.0 if all(0 <= value <= 1 for value in values) else 0.0
     if len(known) == len(keys):
         right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
-        error = sqrt(right * (asked - right) / asked**2 / max(1, asked - 1))
+        if is_nested and len(keys) > 1:
+            parts = [(_error(*one) * one[1] / asked, one[1]) for one in known]
+            error = sqrt(nested_variance(parts))
+            return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), samples=asked, weights=None)
+        error = _error(right, asked)
         return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), (right, asked), samples=asked)
     stderr = None if None in numbers else sqrt(fsum((one or 0.0) ** 2 for one in numbers)) / len(keys)
     weights = (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
     mean = fsum(values) / len(keys)
     return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
+
+
+def _error(right: int, asked: int) -> float:
+    """The standard error of a share of right answers."""
+    return sqrt(right * (asked - right) / asked**2 / max(1, asked - 1))
 
 
 def _counts(value: float, stderr: float | None, samples: int | None, *, is_proportion: bool) -> tuple[int, int] | None:
@@ -505,8 +528,10 @@ def _bound(text: str) -> float:
 def _weights(task: TaskScore) -> tuple[float, ...] | None:
     """What a share of 1 of each leaf is worth in a score: the leaves count alike, or by their questions.
 
-    None for a score that is clipped, or of several metrics; empty for that of one leaf.
+    None for a score that is clipped, of several metrics, or of nested leaves; empty for that of one leaf.
     """
+    if task.nested:
+        return None
     lows = [_bound(leaf.lower_bound) for leaf in task.leaves]
     if len({leaf.metric for leaf in task.leaves}) > 1 or any(
         leaf.raw < low for leaf, low in zip(task.leaves, lows, strict=True)

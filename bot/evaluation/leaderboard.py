@@ -51,7 +51,8 @@ def _with_leaves(task: Any, formats: list[str]) -> Any:
     group = find_group(name) if isinstance(name, str) else None
     if group is None or "leaves" in task:
         return task
-    return {"groups": list(group.rows), **task, "leaves": list(_leaves(group, task, formats))}
+    nested = {"nested": True} if group.nested else {}
+    return {"groups": list(group.rows), **nested, **task, "leaves": list(_leaves(group, task, formats))}
 
 
 def _leaves(group: Group, task: Mapping[str, Any], formats: list[str]) -> Iterator[dict[str, Any]]:

@@ -44,10 +44,11 @@ class LeafScore(msgspec.Struct, frozen=True, gc=False):
     file: str
 
 
-class TaskScore(msgspec.Struct, frozen=True, gc=False):
+class TaskScore(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A column: `raw` in the metric's unit, `score` 0 to 100, both None if a leaf is missing.
 
-    `stderr` is the score's standard error in points, None if a metric has none.
+    `stderr` is the score's standard error in points, None if a metric has none. `nested` says that the questions of
+    each leaf are among those of every larger one.
     """
 
     id: str
@@ -56,6 +57,7 @@ class TaskScore(msgspec.Struct, frozen=True, gc=False):
     score: float | None
     stderr: float | None
     leaves: tuple[LeafScore, ...]
+    nested: bool = False
 
 
 class Scores(msgspec.Struct, frozen=True, gc=False):
@@ -96,10 +98,10 @@ def average_of(scores: Sequence[float | None]) -> float | None:
 def _task_score(task: Task, measurements: list[Measurement], is_whole: bool) -> TaskScore:  # noqa: FBT001 - private
     leaves, (lowest, highest) = _leaf_scores(task, measurements), task.range
     if not (is_whole and measurements and all(lowest <= one.value <= highest for one in measurements)):
-        return TaskScore(task.id, task.title, None, None, None, leaves)
+        return TaskScore(task.id, task.title, None, None, None, leaves, task.nested)
     required, values = [one.required for one in measurements], [one.value for one in measurements]
     raw, score = raw_of(task, required, values), score_of(task, required, values)
-    return TaskScore(task.id, task.title, raw, score, _stderr(task, measurements), leaves)
+    return TaskScore(task.id, task.title, raw, score, _stderr(task, measurements), leaves, task.nested)
 
 
 def score_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> float:
@@ -139,13 +141,27 @@ def _mean(task: Task, required: Sequence[RequiredMetric], values: Sequence[float
     return points[0] if len(points) == 1 else fsum(points) / len(points)
 
 
+def nested_variance(parts: Sequence[tuple[float, float]]) -> float:
+    """The variance of a sum of (error, questions) whose questions are each a part of those of every larger one.
+
+    The means of n of m answers and of all m have the covariance se_n se_m sqrt(n / m). Parts of an unknown size are
+    taken as the same questions.
+    """
+    return fsum(
+        one * other * (sqrt(min(size, larger) / max(size, larger)) if size and larger else 1.0)
+        for one, size in parts
+        for other, larger in parts
+    )
+
+
 def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
     """The standard error of a task's score in points, the clip left out of account; None if a metric has none.
 
-    Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2). Metrics of one leaf are not (IFEval counts the same
-    answers twice): their errors are added, which is the largest that their mean can have.
+    Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2), unless they are nested. Metrics of one leaf are not
+    (IFEval counts the same answers twice): their errors are added, which is the largest that their mean can have.
     """
     variance = together = 0.0
+    parts: list[tuple[float, float]] = []
     count = len(task.metrics)
     for number, measurement in enumerate(measurements, start=1):
         required = measurement.required
@@ -161,5 +177,8 @@ def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
         together += error * required.weight / required.span
         if number % count == 0:
             variance += together * together
+            parts.append((together, samples or 0.0))
             together = 0.0
+    if task.nested:
+        variance = nested_variance(parts)
     return 100.0 * sqrt(variance) if variance < HUGE else None

@@ -159,7 +159,8 @@ class Task(DeclarationModel):
     `num_fewshot` is None if the number of shots is not asked. `versions` are the accepted task versions,
     `format_versions` those of formats that count them otherwise; none are asked where they are empty.
     `older_versions` names accepted versions whose scorer is not today's, each with what was different. `quarantined`
-    says why the column is in doubt: the board then shows the average without it, too.
+    says why the column is in doubt: the board then shows the average without it, too. `nested` says that the questions
+    of each leaf are among those of every larger one, so that their errors are no independent ones.
 
     `group` names a group of the catalogue, `group_keys` what its members are called in further formats, `{}` standing
     for the member's name. `leaves` then has the members: the digest holds them, and not the name.
@@ -173,6 +174,7 @@ class Task(DeclarationModel):
     range: tuple[Limit, Limit] = (0.0, 1.0)
     num_fewshot: Annotated[int, Field(ge=0)] | None = None
     aggregation: Literal["mean", "size-weighted"] = "mean"
+    nested: bool = False
     normalize: Literal["leaf", "task"] = "task"
     lower_bound: Bound = Fraction(0)
     upper_bound: Bound = Fraction(1)

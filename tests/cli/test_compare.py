@@ -34,7 +34,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_two_folders_are_compared() -> None:
     done = call(KESTREL, OSPREY)
     assert done.returncode == 0, done.stderr
-    assert "B is 4.11 ± 1.46 points above A on the average of 6 tasks: more than chance leaves." in done.stdout
+    assert "B is 4.11 ± 1.65 points above A on the average of 6 tasks: more than chance leaves." in done.stdout
 
 
 def test_a_lower_task_can_end_with_1() -> None:
@@ -54,7 +54,7 @@ def test_a_file_meets_the_row_of_its_model(board: str) -> None:
 def test_a_file_is_compared_with_a_row_that_is_named(board: str) -> None:
     done = call("example-org/kestrel-7b", OSPREY, "--board", board)
     assert done.returncode == 0, done.stderr
-    assert "B is 5.17 ± 1.90 points above A" in done.stdout
+    assert "B is 5.17 ± 2.16 points above A" in done.stdout
 
 
 def test_two_logs_of_inspect_are_paired_by_their_samples(tmp_path: Path) -> None:

@@ -134,6 +134,13 @@ def test_a_group_is_its_leaves_written_out() -> None:
     assert "leaderboard_gpqa_main" in json.dumps(parse(BOARD.replace("_musr", "_gpqa")).model_dump(mode="json"))
 
 
+def test_leaves_of_a_nested_group_are_nested_unless_the_task_says_otherwise() -> None:
+    nested = BOARD.replace("_musr", "_gpqa")
+    assert [task.nested for task in parse(BOARD).tasks] == [False]
+    assert [task.nested for task in parse(nested).tasks] == [True]
+    assert [task.nested for task in parse(f"{nested}nested = false\n").tasks] == [False]
+
+
 def test_bounds_are_the_catalogues_only_where_leaves_are_scored_one_by_one() -> None:
     def bounds(text: str) -> list[Fraction]:
         return [task.leaf_lower_bound(leaf) for task, leaf in parse(text).leaves()]

@@ -77,6 +77,19 @@ def test_a_group_of_one_metric_is_one_task_and_a_mixed_group_is_none() -> None:
     assert tasks["leaderboard_musr"].counts == (156 + 90 + 146, 250 + 256 + 250)
 
 
+def test_a_group_that_asks_a_question_several_times_has_the_error_of_its_questions_and_no_pairs() -> None:
+    one = run(base())
+    task, part = one.tasks["leaderboard_gpqa"], one.tasks["leaderboard_musr"]
+    assert (task.counts, task.samples, part.counts is None) == (None, 198 + 448 + 546, False)
+    alone = sqrt(task.value * (1 - task.value) / 1191)
+    assert task.stderr == pytest.approx(1.5544 * alone, rel=0.02)
+    pairs = {"leaderboard_gpqa": Pairs(paired_exact(600, 90, 30, 472), "paired-exact", 1192, 1192)}
+    [found] = [each for each in compare(one, one, pairs).tasks if each.id == "leaderboard_gpqa"]
+    assert (found.method, found.pairs) == ("independent", None)
+    assert "counts questions twice" in found.unpaired
+    assert run(base(), "leaderboard_gpqa_main").tasks["leaderboard_gpqa_main"].counts is not None
+
+
 def test_single_leaves_can_be_named() -> None:
     assert list(run(base(), "leaderboard_musr_team_allocation").tasks) == ["leaderboard_musr_team_allocation"]
     with pytest.raises(CallError, match="has no task nothing"):

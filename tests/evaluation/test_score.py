@@ -166,6 +166,23 @@ def test_leaves_are_independent_and_count_by_their_weight() -> None:
     assert column(weighted, **both).stderr == pytest.approx(sqrt((one / 4) ** 2 + (other * 3 / 4) ** 2))
 
 
+def test_nested_leaves_ask_a_question_several_times() -> None:
+    """As GPQA: 198 of 448 of 546. Answers to 546 questions, of which 198 count three times, 250 twice and 98 once."""
+    sizes = {"a": 198, "b": 448, "c": 546}
+    leaves = ", ".join(f'{{ id = "{name}", samples = {size} }}' for name, size in sizes.items())
+    task = f'{ONE}aggregation = "size-weighted"\nleaves = [{leaves}]\n'
+    answers = {name: leaf(0.5) for name in sizes}
+    exact = 50 * sqrt(198 * 3**2 + 250 * 2**2 + 98) / 1192
+    assert column(f"{task}nested = true\n", **answers).stderr == pytest.approx(exact, rel=0.002)
+    assert column(task, **answers).stderr == pytest.approx(50 / sqrt(1192), rel=0.002)
+
+
+def test_nested_leaves_of_an_unknown_size_are_the_same_questions() -> None:
+    task = f'{ONE}nested = true\nleaves = [{{ id = "a" }}, {{ id = "b" }}]\n'
+    found = column(task, a=leaf(0.3, 0.02), b=leaf(0.5, 0.04))
+    assert found.stderr == pytest.approx(100 * (0.02 + 0.04) / 2)
+
+
 def strict(prompts: float, instructions: float) -> LeafResult:
     return LeafResult({"prompt,none": prompts, "inst,none": instructions})
 

@@ -86,12 +86,13 @@ class Group(Known):
     """A benchmark of several leaves, by their names; `key` and `keys` spell a member, `{}` standing for its name.
 
     `members` may name another group that has the same ones. `aggregation` is how the harness makes its aggregate row,
-    `rows` are the names of all aggregate rows.
+    `rows` are the names of all aggregate rows. `nested` says that each member asks questions of every larger one.
     """
 
     key: Text
     aggregation: Literal["mean", "size-weighted"]
     rows: tuple[Text, ...] = ()
+    nested: bool = False
     members: dict[Text, Member] | Text
 
     @field_validator("members", mode="before")

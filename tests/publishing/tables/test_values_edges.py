@@ -62,7 +62,7 @@ def with_samples(*counts: int | None) -> Entry:
         ("tasks.bbh.score", Decimal("34.53969429878098")),
         ("tasks.bbh.stderr", Decimal("0.9869500508420852")),
         ("average", Decimal("33.60379482268062")),
-        ("average_stderr", Decimal("0.6933301899374614")),
+        ("average_stderr", Decimal("0.7875193645437103")),
         ("model.org", "example-org"),
         ("model.name", "kestrel-7b"),
         ("run.date", "2026-03-03"),
