@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -18,6 +15,7 @@ from bot.evaluation.compare import (
     MeasuredTask,
     RunComparison,
     effects,
+    run_of_scores,
     said_of,
 )
 from bot.evaluation.statistics import LEVEL
@@ -37,13 +35,9 @@ MOST = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 NEAR = 3  # rows above one and below it that it is compared with
 SCORES = (
-    "Differences to the first row, ± half of the 95 % interval. The verdicts allow for the number of tasks (by the "
-    "method of Holm)."
+    "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of "
+    "tasks by the method of Holm, so a difference a little above its ± may be not separable."
 )
-# On what two measurements must agree for their difference to be one of the models.
-AXES = (
-    "Harness", "Formats", "Task versions", "Shots", "Samples", "Chat template", "Precision", "Declaration", "Bounds",
-)  # fmt: skip
 
 
 def compare_page(content: PageContent) -> bytes:
@@ -70,31 +64,38 @@ def compare_data(content: PageContent) -> bytes:
 
     Scores and errors are in points, rounded to nine digits after the point.
     """
-    seen = SharedTexts()
-    runs = {name: run_of_entry(name, row.entry) for name, row in content.rows.items()}
-    recorded = {name for run in runs.values() for name in (*run.settings, *run.of_leaves)}
-    known = [one for one in effects() if one.setting in recorded]
+    seen, examples = SharedTexts(), dict[Hashable, Entry]()
+    ways = [_way(row.entry) for row in content.rows.values()]
+    for way, row in zip(ways, content.rows.values(), strict=True):
+        examples.setdefault(way, row.entry)
+    runs = [run_of_entry("", entry) for entry in examples.values()]
+    known = _known(runs)
+    places = {way: place for place, way in enumerate(examples)}
     data = {
         "names": list(content.rows),
         "titles": {name: title for name, title in titles_of(content).items() if name != title},
         "tasks": [task.title for task in content.board.leaderboard.tasks],
         "ids": [task.id for task in content.board.leaderboard.tasks],
-        "axes": AXES,
         "settings": [[one.title, one.what.partition(" (")[0] if one.breaks else ""] for one in known],
-        "rows": [_row(content, content.rows[name].entry, run, known, seen) for name, run in runs.items()],
-        "texts": list(seen.texts),
-        "kinds": list(seen.kinds),
+        "rows": [
+            {**_row(content, row.entry, seen), "kind": places[way]}
+            for way, row in zip(ways, content.rows.values(), strict=True)
+        ],
+        "kinds": [
+            (_kind(content, run, known, seen), seen.text(_warned(entry)))
+            for run, entry in zip(runs, examples.values(), strict=True)
+        ],
         "shapes": list(seen.shapes),
+        "texts": list(seen.texts),
     }
     return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
 
 
 @dataclass
 class SharedTexts:
-    """What many rows share, each once, with its place in the data: texts, ways of measuring, and shapes of a task."""
+    """What many rows share, each once, with its place in the data: texts, and shapes of a task."""
 
     texts: dict[str, int] = field(default_factory=dict)
-    kinds: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], int] = field(default_factory=dict)
     shapes: dict[tuple[int, float | None, int | None], int] = field(default_factory=dict)
 
     def text(self, text: str) -> int:
@@ -110,25 +111,48 @@ def titles_of(content: PageContent) -> dict[str, str]:
     }
 
 
-def _row(
-    content: PageContent, entry: Entry, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts
-) -> dict[str, Any]:
-    """A row's average, what its comparison needs of each task, and the place of how it was measured."""
-    place = seen.text
-    tasks = [run.tasks.get(task.id) for task in content.board.leaderboard.tasks]
-    settings = tuple(
-        tuple(
-            place(run.settings.get(effect.setting) or said_of(run.of_leaves.get(effect.setting, {}), one.leaves))
-            for one in tasks
-            if one is not None
-        )
-        for effect in known
+def _way(entry: Entry) -> Hashable:
+    """How a row was measured: what `_kind` and `_warned` are made of. Most rows were measured in one of a few ways."""
+    return (
+        (entry.harness, entry.model.precision, entry.model.chat_template),
+        tuple(entry.versions.items()),
+        tuple(entry.num_fewshot.items()),
+        tuple(entry.num_samples.items()),
+        _warned(entry),
+        tuple((task.id, task.score is None) for task in entry.tasks),
+        tuple((leaf.id, leaf.lower_bound, leaf.upper_bound) for task in entry.tasks for leaf in task.leaves),
     )
-    kind = (settings, tuple(place(visible(text)) for text in circumstances(entry)))
+
+
+def _kind(content: PageContent, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts) -> list[list[int]]:
+    """The texts of each setting, for each task that the row has."""
+    tasks = [task.id for task in content.board.leaderboard.tasks if task.id in run.tasks]
+    return [[seen.text(visible(_said(run, effect, task))) for task in tasks] for effect in known]
+
+
+def _warned(entry: Entry) -> str:
+    """The rules that warn of a row."""
+    return ", ".join(sorted({visible(one.rule) for one in entry.warnings}))
+
+
+def _known(runs: Sequence[MeasuredRun]) -> list[KnownEffect]:
+    """The settings that the rows record, those that matter most first."""
+    recorded = {name for run in runs for name in (*run.settings, *run.of_leaves)}
+    return [one for one in effects() if one.setting in recorded]
+
+
+def _said(run: MeasuredRun, effect: KnownEffect, task: str) -> str:
+    name = effect.setting
+    return run.settings.get(name) or said_of(run.of_leaves.get(name, {}), run.tasks[task].leaves)
+
+
+def _row(content: PageContent, entry: Entry, seen: SharedTexts) -> dict[str, Any]:
+    """A row's average, and what its comparison needs of each task."""
+    found = run_of_scores("", entry.tasks, {}, {}).tasks
+    tasks = [found.get(task.id) for task in content.board.leaderboard.tasks]
     return {
         "average": _rounded(entry.average),
         "tasks": [None if one is None else _measured(one, seen) for one in tasks],
-        "kind": seen.kinds.setdefault(kind, len(seen.kinds)),
     }
 
 
@@ -147,35 +171,6 @@ def scores_of(content: PageContent, entry: Entry) -> list[Score]:
     by_id = {task.id: (task.score, task.stderr) for task in entry.tasks}
     tasks = [by_id.get(task.id, NOTHING) for task in content.board.leaderboard.tasks]
     return [(entry.average, entry.stderr), *tasks]
-
-
-def circumstances(entry: Entry) -> tuple[str, ...]:
-    """The circumstances of a measurement, a text for each of the axes; equal texts mean equal circumstances."""
-    harness = entry.harness
-    return (
-        " ".join(filter(None, (harness.name, harness.repository, harness.version, harness.git_hash))),
-        ", ".join(sorted({file.format for file in entry.evidence if file.format})) or "unknown",
-        _counted(tuple(entry.versions.items())),
-        _counted(tuple(entry.num_fewshot.items())),
-        _counted(tuple(entry.num_samples.items())),
-        "used" if entry.model.chat_template else "not used",
-        entry.model.precision or "unknown",
-        entry.leaderboard.scoring_digest,
-        _bounds(tuple((leaf.id, leaf.lower_bound, leaf.upper_bound) for task in entry.tasks for leaf in task.leaves)),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _bounds(leaves: tuple[tuple[str, str, str], ...]) -> str:
-    return _counted(tuple((leaf, f"{lower} to {upper}") for leaf, lower, upper in leaves))
-
-
-@lru_cache(maxsize=1024)
-def _counted(values: tuple[tuple[str, object], ...]) -> str:
-    """The values by leaf, each once, with how many subtasks have it, and a digest that tells which."""
-    counts = Counter(str(value) for _, value in dict(values).items())
-    shown = ", ".join(f"{value} ({count} subtasks)" for value, count in sorted(counts.items()))
-    return f"{shown} [{sha256(repr(sorted(values)).encode()).hexdigest()[:6]}]" if values else "not recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +262,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
             for name, by_task in zip(shown[1:], found, strict=True)
         ],
         "tables": (
-            *_circumstances(shown, entries),
+            _setting_table({task.id: task.title for task in content.board.leaderboard.tasks}, shown, entries),
             _score_table(tasks, shown, [scores_of(content, entry) for entry in entries], found),
         ),
     }
@@ -293,13 +288,26 @@ def _half(task: ComparedTask) -> float:
     return (high - low) / 2
 
 
-def _circumstances(shown: Sequence[str], entries: Sequence[Entry]) -> Iterator[CompareTable]:
-    lines = [(axis, texts) for axis, *texts in zip(AXES, *map(circumstances, entries), strict=True)]
-    same = [axis for axis, texts in lines if len(set(texts)) == 1]
-    differ = [(axis, [Cell(text, "wrap") for text in texts]) for axis, texts in lines if axis not in same]
-    caption = "Measured differently; where this differs, the numbers may not be comparable." if differ else ""
+def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequence[Entry]) -> CompareTable:
+    """The settings that differ in the tasks that all rows have; the caption names those that are the same."""
+    runs = [run_of_entry("", entry) for entry in entries]
+    shared = [(task, title) for task, title in tasks.items() if all(task in run.tasks for run in runs)]
+    lines, same = [], []
+    for effect in _known(runs):
+        said = [(title, [visible(_said(run, effect, task)) for run in runs]) for task, title in shared]
+        apart = [(title, texts) for title, texts in said if len(set(texts)) > 1]
+        if apart:
+            which = f": {', '.join(title for title, _ in apart)}" if len(apart) < len(said) else ""
+            values = zip(*(texts for _, texts in apart), strict=True)
+            cells = [Cell(", ".join(sorted({*one} - {""})) or "not recorded", "wrap") for one in values]
+            lines.append((effect.title + which, cells))
+        elif any(any(texts) for _, texts in said):
+            same.append(effect.title)
+    if len(set(warned := [_warned(entry) for entry in entries])) > 1:
+        lines.append(("warnings", [Cell(text or "none", "wrap") for text in warned]))
+    caption = "Measured differently; where this differs, the numbers may not be comparable." if lines else ""
     equal = f"Measured alike: {', '.join(same)}." if same else ""
-    yield CompareTable(" ".join(filter(None, (caption, equal))), ("Circumstance", *shown), differ)
+    return CompareTable(" ".join(filter(None, (caption, equal))), ("Setting", *shown), lines)
 
 
 def _score_table(
@@ -325,4 +333,5 @@ def _difference(task: ComparedTask | None) -> Cell:
     if task.contrast.p is None:
         return Cell(value)
     is_apart = task.conclusion in {"higher", "lower"}
-    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}", "n apart" if is_apart else "n")
+    holm = " by Holm" if not is_apart and task.contrast.p < LEVEL else ""
+    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}{holm}", "n apart" if is_apart else "n")

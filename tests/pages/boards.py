@@ -69,7 +69,7 @@ def _named(name: str, number: int) -> Entry:
 @cache
 def varied() -> tuple[Entry, ...]:
     """Rows near each other and far apart, measured alike and differently, with few questions, holes and one task."""
-    rows = [entry_from(make_result(f"org/model-{i:02}", 0.4 + i * i / 400, i, padding=10)) for i in range(12)]
+    rows = [entry_from(make_result(f"org/model-{i:02}", 0.4 + i * i / 400, i, padding=10)) for i in range(13)]
     changes: list[Callable[[Entry], Entry]] = [
         lambda row: replace(row, model=replace(row.model, precision="4bit")),
         lambda row: replace(row, num_fewshot=dict.fromkeys(row.num_fewshot, 7)),
@@ -80,6 +80,7 @@ def varied() -> tuple[Entry, ...]:
         lambda row: _with_leaves(row, samples=100),
         lambda row: _with_leaves(row, stderr=None),
         lambda row: replace(row, tasks=tuple(replace(task, stderr=None) for task in row.tasks)),
+        lambda row: replace(row, warnings=(Remark("quantized-run", "the model was quantized"),)),
     ]
     made = [*rows[:4], *(change(row) for change, row in zip(changes, rows[3:], strict=True))]
     return tuple(

@@ -107,9 +107,9 @@ def test_the_data_of_the_comparison_are_those_of_the_entries(site: Site) -> None
         assert row["average"] == (None if entry.average is None else round(entry.average, 9))
         scored = [task for task in entry.tasks if task.score is not None]
         assert [one[0] for one in row["tasks"] if one] == [pytest.approx(task.score) for task in scored]
-        settings, axes = data["kinds"][row["kind"]]
-        assert len(settings) == len(data["settings"])
-        assert len(axes) == len(data["axes"])
+        settings, warned = data["kinds"][row["kind"]]
+        assert data["texts"][warned] == ", ".join(sorted({warning.rule for warning in entry.warnings}))
+        assert [len(of_tasks) for of_tasks in settings] == [len(scored)] * len(data["settings"])
 
 
 def test_what_strangers_wrote_is_text() -> None:

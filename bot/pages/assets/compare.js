@@ -1,10 +1,10 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, read, write, compare, SEEN } = globalThis.page;
+  const { $, make, read, write, compare, said, SEEN, LEVEL } = globalThis.page;
   const OFFERED = 2000; // names that the fields offer
-  const SCORES = "Differences to the first row, ± half of the 95 % interval. The verdicts allow for the number of tasks (by the method of Holm).";
-  const { names, titles: shown, rows, tasks, ids, axes, texts } = globalThis.leaderboard;
+  const SCORES = "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
+  const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
@@ -54,8 +54,9 @@
     if (!test) return numeric("–");
     if (test.why) return numeric(test.verdict);
     if (test.p === null) return numeric(signed(test.difference));
-    const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}`);
-    if (test.verdict === "higher" || test.verdict === "lower") cell.className = "n apart";
+    const isApart = test.verdict === "higher" || test.verdict === "lower";
+    const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}${!isApart && test.p < LEVEL ? " by Holm" : ""}`);
+    if (isApart) cell.className = "n apart";
     return cell;
   };
 
@@ -122,6 +123,28 @@
     made.append(make("figcaption", title), svg, details);
     return made;
   };
+  // As `_setting_table` of bot/pages/compare_page.py.
+  const settingLines = (picked) => {
+    const shared = ids.map((_, task) => task).filter((task) => picked.every((row) => row.tasks[task]));
+    const same = [];
+    const differ = settings.flatMap(([title], setting) => {
+      const values = picked.map((row) => shared.map((task) => said(row, setting, task)));
+      const places = shared.map((_, i) => i).filter((i) => new Set(values.map((each) => each[i])).size > 1);
+      if (!places.length) {
+        if (values.some((each) => each.some(Boolean))) same.push(title);
+        return [];
+      }
+      const which = places.length === shared.length ? "" : `: ${places.map((i) => tasks[shared[i]]).join(", ")}`;
+      const cells = values.map((each) => [...new Set(places.map((i) => each[i]).filter(Boolean))].sort().join(", ") || "not recorded");
+      return [line(`${title}${which}`, cells.map((text) => make("td", text, { class: "wrap" })))];
+    });
+    const warned = picked.map((row) => texts[row.warnings]);
+    if (new Set(warned).size > 1) differ.push(line("warnings", warned.map((text) => make("td", text || "none", { class: "wrap" }))));
+    return [differ, [
+      differ.length ? "Measured differently; where this differs, the numbers may not be comparable." : "",
+      same.length ? `Measured alike: ${same.join(", ")}.` : "",
+    ].filter(Boolean).join(" ")];
+  };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
     const found = make("p", "Compare it with one beside it on the board: ");
@@ -139,12 +162,12 @@
       state.set("rows", found.map(([name], i) => name || asked[i]).join(","));
       write(state, false);
     }
-    const said = found.flatMap(([name, count], i) => {
+    const words = found.flatMap(([name, count], i) => {
       if (!name) return [`No row has “${asked[i]}” in its name.`];
       const best = count > 1 ? `, the best of ${count} rows that have it in their names` : "";
       return count ? [`“${asked[i]}” is taken as ${titleOf(name)}${best}.`] : [];
     });
-    $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
+    $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
     if ($("begin")) $("begin").hidden = chosen.length > 0;
     if (chosen.length < 2) return;
@@ -154,13 +177,7 @@
     const compared = picked.slice(1).map((row) => compare(picked[0], row));
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
     const pairs = compared.map(({ found: each, average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...ids.map((_, task) => each.find((one) => one.task === task))]);
-    const values = axes.map((_, a) => picked.map((one) => texts[one.axes[a]]));
-    const same = axes.filter((_, a) => new Set(values[a]).size === 1);
-    const differ = axes.flatMap((axis, a) => (same.includes(axis) ? [] : [line(axis, values[a].map((value) => make("td", value, { class: "wrap" })))]));
-    const caption = [
-      differ.length ? "Measured differently; where this differs, the numbers may not be comparable." : "",
-      same.length ? `Measured alike: ${same.join(", ")}.` : "",
-    ].filter(Boolean).join(" ");
+    const [differ, caption] = settingLines(picked);
     const lines = ["Average", ...tasks].map((task, i) => line(task, [
       ...pairs.map((tests) => difference(tests[i])),
       ...picked.map((row) => numeric(points(i ? row.tasks[i - 1] && row.tasks[i - 1][0] : row.average))),
@@ -171,7 +188,7 @@
     beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines));
     $("found").append(
       ...compared.map((one, i) => make("p", sentence(heads[0], heads[i + 1], one), { class: "lead" })),
-      table(caption, ["Circumstance", ...heads], differ),
+      table(caption, ["Setting", ...heads], differ),
       beside,
     );
   };

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const { rows, ids, settings, texts, kinds, shapes } = globalThis.leaderboard;
-  for (const row of rows) [row.settings, row.axes] = kinds[row.kind]; // most rows were measured in one of a few ways
+  for (const row of rows) [row.settings, row.warnings] = kinds[row.kind]; // most rows were measured in one of a few ways
   // The arithmetic of bot/evaluation/statistics.py: Fisher's test, Newcombe's interval, Holm's correction.
   const LEVEL = 0.05;
   const Z = 1.959963984540054; // standard errors on each side of an interval of 95 %
@@ -95,5 +95,5 @@
     conclude(average, average.p);
     return { differing, found, average };
   };
-  Object.assign(globalThis.page, { compare, SEEN });
+  Object.assign(globalThis.page, { compare, said, SEEN, LEVEL });
 })();
