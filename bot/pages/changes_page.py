@@ -85,12 +85,16 @@ def _place(ordered: Sequence[tuple[float, str]], average: float | None) -> int |
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The changes of a calendar week, with the page of each row that is still there; `sums` counts all of them."""
+    """The changes of a calendar week, with the page of each row that is still there; `sums` counts all of them.
+
+    `is_cut` says that older ones of the week are not listed.
+    """
 
     title: str
     sums: str
     leader: str
     moves: list[Move]
+    is_cut: bool
 
 
 def _week_of(change: BoardChange) -> str:
@@ -106,7 +110,7 @@ def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int])
     had = {kind: counts.get((monday, kind), 0) for kind in ("added", "changed", "removed")}
     sums = ", ".join(f"{count} {kind}" for kind, count in had.items() if count)
     title = f"Week of {monday}" if monday else "Unknown date"
-    return Week(title, sums, moves[0].leader, moves)
+    return Week(title, sums, moves[0].leader, moves, len(moves) < sum(had.values()))
 
 
 def _page_of(content: PageContent, change: BoardChange) -> str:

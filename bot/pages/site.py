@@ -111,7 +111,7 @@ class Site(Mapping[str, bytes]):
 
 def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     """How each file is made; the pages that lead to others come after them."""
-    for name in ("site.css", "shared.js", "board.js", "export.js", "pick.js", "contrast.js", "compare.js"):
+    for name in ("site.css", "shared.js", "board.js", "export.js", "pick.js", "copy.js", "contrast.js", "compare.js"):
         path, data = asset(name)
         yield path, partial(bytes, data)
     yield ".nojekyll", bytes  # GitHub Pages would leave out folders that begin with `_`

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bot.pages.compare_page import compare_live
 from bot.pages.write import write_site
 from tests.browser.conftest import Opener, launch
-from tests.pages.boards import board_of_rows, examples, found, generated, site_of, site_of_sixty_tasks
+from tests.pages.boards import board_of_rows, examples, found, generated, site_of, site_of_sixty_tasks, varied
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -176,10 +176,14 @@ def test_ranks_of_a_large_board_and_the_box_beside_them_are_whole(
 
 def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None:
     page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
-    assert page.inner_text("#status") == "0 of 200 rows shown, Dated since 2026-01-01."
+    assert (
+        page.inner_text("#status") == "0 of 200 rows shown, Dated since 2026-01-01. Change a filter, or reset them all."
+    )
     assert not page.locator("#board").is_visible()
     page.click("#reset")
     assert page.locator("#board").is_visible()
+    page = watch("hostile").open("index.html?q=nobody")
+    assert not page.locator("#incomplete").is_visible()
 
 
 def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
@@ -261,9 +265,57 @@ def test_two_picked_rows_are_compared_with_the_sentence_that_the_server_makes(wa
     lines = page.locator("#found table").last.locator("tbody tr")
     shown = lines.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
     assert shown == expected.tables[-1][1:]
-    assert "Measured alike: Harness" in page.locator("#found").inner_text()
+    assert "Measured alike: bounds of the score" in page.locator("#found").inner_text()
     page.reload()
     assert page.locator("#found figure svg").count() == 1
+
+
+FOUND = """pairs => pairs.map(pair => {
+  history.replaceState(null, "", `?rows=${pair.map(encodeURIComponent).join(",")}`);
+  dispatchEvent(new PopStateEvent("popstate"));
+  const tables = [...document.querySelectorAll("#found table")].filter(table => !table.closest("figure"));
+  return [document.querySelector("#found > .quiet, #found caption").textContent,
+    tables.map(table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent)))];
+})"""
+
+
+def test_the_script_finds_the_same_settings_and_scores_as_the_server(watch: Opener) -> None:
+    content = site_of(varied()).content
+    names = list(content.rows)
+    pairs = [[one, other] for one in names[::2] for other in names[1::2]]
+    captions = set()
+    for pair, (caption, tables) in zip(pairs, watch("varied").open("compare.html").evaluate(FOUND, pairs), strict=True):
+        made = compare_live(content, pair)
+        expected = [table for table in found(made).tables if table[0][0] in {"Setting", "Score"}]
+        assert tables == expected, pair
+        assert caption in found(made).text
+        captions.add(caption.partition(";")[0].partition(":")[0])
+    assert captions == {"Measured differently", "Measured alike", ""}  # "": no task in common
+
+
+def test_a_fifth_row_is_not_picked_and_enter_compares(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    boxes = page.locator("#board tbody input")
+    for place in range(4):
+        boxes.nth(place).check()
+    boxes.nth(4).click()
+    assert [boxes.nth(place).is_checked() for place in range(5)] == [True] * 4 + [False]
+    assert "first take one away" in page.inner_text("#picked")
+    for place in (1, 2):
+        boxes.nth(place).uncheck()
+    boxes.nth(3).press("Enter")
+    page.wait_for_url(lambda address: "compare.html?rows=" in address)
+    names = list(site_of(generated(200)).content.rows)
+    assert page.url.endswith(f"rows={names[0]},{names[3]}")
+
+
+def test_a_command_is_copied_as_it_stands(watch: Opener) -> None:
+    page = watch("examples").open(f"rows/{next(iter(site_of(examples()).content.rows))}.html")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    command = page.locator("#from ~ pre").first.evaluate("node => node.firstChild.data")
+    page.locator("#from ~ pre button").first.click()
+    assert page.locator("#from ~ pre button").first.inner_text() == "Copied"
+    assert page.evaluate("navigator.clipboard.readText()") == command
 
 
 def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:

@@ -60,7 +60,7 @@
   // A rank sorts by its best end; what is missing stands last, whichever way the others go.
   const key = (row, column) => {
     const value = text(row, column);
-    if (heads[column].dataset.kind === "text") return value;
+    if (heads[column].dataset.kind === "text") return value === "–" || !value ? null : value;
     const number = Number.parseFloat(value);
     return Number.isNaN(number) ? null : number;
   };
@@ -98,7 +98,7 @@
       if (i + PART <= found.length) body.className = "part";
       bodies.push(body);
     }
-    tables[which].parentElement.hidden = !found.length;
+    (tables[which].closest("section") ?? tables[which].parentElement).hidden = !found.length;
     for (const body of [...tables[which].tBodies]) body.remove();
     tables[which].append(...bodies);
   };
@@ -132,7 +132,7 @@
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
-    const found = best ? ` Best average of these: ${text(best, 1)}, ${best.cells[2].textContent.trim()}.` : "";
+    const found = best ? ` Best average of these: ${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}.` : shown.flat().length ? "" : " Change a filter, or reset them all.";
     const folded = [...$("filters").querySelectorAll("label:has(> select, > [type=date])")]
       .filter((label) => label.control.value).map((label) => `, ${label.firstChild.textContent.trim()} ${label.control.value}`);
     $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${folded.join("")}${order}.${found}`;

@@ -28,11 +28,11 @@
   const load = async (name) => (await fetch(name)).text();
   $("csv").addEventListener("click", async () => {
     const [head, ...lines] = (await load("leaderboard.csv")).split("\n");
-    save("leaderboard.csv", "text/csv", [head, ...board.rows().map((row) => lines[board.place(row)]), ""].join("\n"));
+    save("leaderboard-rows.csv", "text/csv", [head, ...board.rows().map((row) => lines[board.place(row)]), ""].join("\n"));
   });
   $("json").addEventListener("click", async () => {
     const all = JSON.parse(await load("leaderboard.json"));
-    save("leaderboard.json", "application/json", JSON.stringify({ ...all, rows: board.rows().map((row) => all.rows[board.place(row)]) }, null, 2));
+    save("leaderboard-rows.json", "application/json", JSON.stringify({ ...all, rows: board.rows().map((row) => all.rows[board.place(row)]) }, null, 2));
   });
   // A page on a disk may not read the file beside it; the links to the whole files stand at its end.
   for (const id of ["csv", "json"]) $(id).hidden = location.protocol === "file:";

@@ -6,7 +6,7 @@
   const bar = $("picked");
   const picked = [];
   const nameOf = (row) => decodeURIComponent(row.cells[1].querySelector("a").getAttribute("href").slice("rows/".length, -".html".length));
-  const show = () => {
+  const show = (isFull = false) => {
     bar.hidden = picked.length === 0;
     if (bar.hidden) return;
     const clear = make("button", "Clear", { type: "button" });
@@ -14,7 +14,7 @@
       for (const box of picked.splice(0)) box.checked = false;
       show();
     });
-    const words = `${picked.length} of at most ${MOST} rows picked. `;
+    const words = `${picked.length} of at most ${MOST} rows picked${isFull ? ", so first take one away" : picked.length > 1 ? "; Enter compares them" : ""}. `;
     const names = picked.map((box) => encodeURIComponent(nameOf(box.closest("tr"))).replaceAll("%2F", "/"));
     const compare = make("a", "Compare", { href: `compare.html${mark}rows=${names.join(",")}`, class: "switch" });
     bar.replaceChildren(words, ...(picked.length > 1 ? [compare, " "] : ["Pick one more to compare. "]), clear);
@@ -27,9 +27,13 @@
   document.addEventListener("change", (event) => {
     const box = event.target;
     if (!box.matches("table.board input")) return;
-    if (box.checked) picked.push(box);
+    const isFull = box.checked && picked.length === MOST;
+    if (isFull) box.checked = false;
+    else if (box.checked) picked.push(box);
     else picked.splice(picked.indexOf(box), 1);
-    if (picked.length > MOST) picked.shift().checked = false;
-    show();
+    show(isFull);
+  });
+  document.addEventListener("keydown", (event) => { // the bar stands thousands of stops behind the first rows
+    if (event.key === "Enter" && event.target.matches("table.board input") && picked.length > 1) bar.querySelector("a").click();
   });
 })();
