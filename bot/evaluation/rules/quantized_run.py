@@ -6,8 +6,8 @@ Reads the arguments (`load_in_4bit`, `load_in_8bit`, `autogptq`, `gguf_file`, `q
 
 ## Why is this bad?
 A quantized model is another model: its scores differ from those of the original weights, and are usually lower.
-Where the arguments or the dtype say so, the entry shows it in its precision; where only the name says so, the row keeps the
-dtype that the file has, and this warning.
+Where the arguments or the dtype say so, the entry shows it in its precision; where only the name says so, the row
+keeps the dtype that the file has, and this warning.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,load_in_4bit=True"
