@@ -506,17 +506,18 @@ def run_of_scores(
     scored = [task for task in tasks if task.score is not None and (not only or task.id in only)]
     if missing := [task for task in only if task not in {one.id for one in scored}]:
         raise CallError(f"{name} has no score of {missing[0]}")
-    return MeasuredRun(name, settings, {task.id: _of_score(task) for task in scored}, of_leaves)
+    measured_tasks = {task.id: replace(task_of_score(task), weights=_weights(task)) for task in scored}
+    return MeasuredRun(name, settings, measured_tasks, of_leaves)
 
 
-def _of_score(task: TaskScore) -> MeasuredTask:
+def task_of_score(task: TaskScore) -> MeasuredTask:
+    """A column of a row as a number to compare, without the weights of its leaves, which only samples need."""
     leaves = tuple(leaf.id for leaf in task.leaves)
     metric = " and ".join(dict.fromkeys(leaf.metric for leaf in task.leaves))
     counts, span = _counts_of(task.leaves[0]) if len(task.leaves) == 1 else (None, 1.0)
     sizes = [leaf.samples or 0 for leaf in task.leaves]
     samples = sum(sizes) if all(sizes) else None
-    score, weights = task.score or 0.0, _weights(task)
-    return MeasuredTask(task.id, score, task.stderr, metric, 1.0, leaves, counts, span, samples, weights)
+    return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples)
 
 
 @lru_cache(maxsize=1_000)

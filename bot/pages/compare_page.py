@@ -15,8 +15,8 @@ from bot.evaluation.compare import (
     MeasuredTask,
     RunComparison,
     effects,
-    run_of_scores,
     said_of,
+    task_of_score,
 )
 from bot.evaluation.statistics import LEVEL
 from bot.pages.content import PageContent
@@ -148,7 +148,7 @@ def _said(run: MeasuredRun, effect: KnownEffect, task: str) -> str:
 
 def _row(content: PageContent, entry: Entry, seen: SharedTexts) -> dict[str, Any]:
     """A row's average, and what its comparison needs of each task."""
-    found = run_of_scores("", entry.tasks, {}, {}).tasks
+    found = {task.id: task_of_score(task) for task in entry.tasks if task.score is not None}
     tasks = [found.get(task.id) for task in content.board.leaderboard.tasks]
     return {
         "average": _rounded(entry.average),
