@@ -8,7 +8,17 @@ import msgspec
 import pytest
 
 from bot.publishing.entry import Entry, digest_of
-from bot.publishing.plan import Plan, PlannedRow, allowed, average_change, plan_lines, planned_row, with_ranks
+from bot.publishing.plan import (
+    Plan,
+    PlannedRow,
+    allowed,
+    average_change,
+    cause_of,
+    effect_of,
+    plan_lines,
+    planned_row,
+    with_ranks,
+)
 from tests.platforms.git.publisher import entry
 
 OLD, NEW, HOLE = entry(right=(40, 60, 70)), entry(), entry(right=(50, None, 70))
@@ -82,6 +92,32 @@ def test_the_first_rows_at_a_target_are_approved_too() -> None:
 
     assert first.digest != PLAN.digest
     assert first.digest != with_rows(*ROWS[1:], is_first=True).digest
+
+
+def test_an_approval_covers_the_plan_and_what_is_left_of_it_and_nothing_more() -> None:
+    assert PLAN.covers(with_rows(*ROWS, unchanged=0))
+    assert PLAN.covers(with_rows(*ROWS[:2]))
+    assert not with_rows(*ROWS[:2]).covers(PLAN)
+    assert not PLAN.covers(with_rows(ROWS[1], PlannedRow("e", "acme/e", "removed", digest="e>")))
+    assert not PLAN.covers(with_rows(ROWS[0]))  # of what needs no approval nothing is left of this plan
+    assert with_rows(ROWS[0]).covers(with_rows(ROWS[0]))
+
+
+RESTORED = PlannedRow("r", "acme/r", "restored", None, 50.0, digest=">r")
+
+
+@pytest.mark.parametrize(
+    ("rows", "effect", "cause"),
+    [
+        (ROWS, "1 row would be removed and 2 changed", " (y and 1 other reason)"),
+        (ROWS[2:], "1 row would be removed and 1 changed", " (y)"),
+        ((ROWS[1], RESTORED), "1 row that somebody took from main would be proposed again", ""),
+        (ROWS[:1], "0 rows would be removed and 0 changed", ""),
+    ],
+)
+def test_what_a_plan_does_and_why(rows: tuple[PlannedRow, ...], effect: str, cause: str) -> None:
+    assert (effect_of(with_rows(*rows)), cause_of(with_rows(*rows))) == (effect, cause)
+    assert effect_of(with_rows(*ROWS, is_first=True)) == "the first run would write to 4 models"
 
 
 def test_reasons_are_counted_the_most_frequent_first() -> None:
