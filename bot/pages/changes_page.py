@@ -16,7 +16,7 @@ from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
-from bot.publishing.changes import BoardChange
+from bot.publishing.changes import BoardChange, request_of
 
 SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all
 
@@ -48,7 +48,7 @@ class Move:
     """A change with the page of its row, "" if the row is gone, and the row's places by average before and after it.
 
     A place counts from 1 among the rows of that moment, and is None for a row without average. `leader` is the model at
-    the first place after the change, "" if there was none.
+    the first place after the change, "" if there was none. `request` is the address of the request that made it.
     """
 
     change: BoardChange
@@ -56,6 +56,7 @@ class Move:
     before: int | None
     after: int | None
     leader: str
+    request: str
 
 
 def _moves(content: PageContent) -> list[Move]:
@@ -74,7 +75,8 @@ def _moves(content: PageContent) -> list[Move]:
             averages[change.key] = change.before
             insort(ordered, (-change.before, change.key))
         before = _place(ordered, change.before)
-        found.append(Move(change, _page_of(content, change), before, after, leader))
+        request = request_of(change, content.target)
+        found.append(Move(change, _page_of(content, change), before, after, leader, request))
     return found
 
 

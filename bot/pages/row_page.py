@@ -15,6 +15,7 @@ from bot.pages.addresses import REVISION, SHORT, row_page
 from bot.pages.content import FieldPlace, PageContent
 from bot.pages.environment import full, raw
 from bot.publishing.board import TIE, BoardRow
+from bot.publishing.changes import request_of
 from bot.publishing.entry import Entry, EntryHarness, Evidence
 from bot.publishing.layout import evidence_url, model_url, target_url
 from bot.publishing.repeat import explain_command, measure_command, verify_command
@@ -118,7 +119,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         files=[_file_part(content, entry, file) for file in entry.evidence],
         harness=_harness(entry.harness),
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
-        changes=content.changes_by_key.get(entry.key, []),
+        changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
         place=target_url(content.target) if content.target else "",
         **content.source_values,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -13,8 +14,10 @@ from bot import __version__
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry, digest_of
+from bot.publishing.layout import request_url
 
 SCHEMA = "leaderboard-bot/change/1"
+MERGED = re.compile(r"\(#(\d+)\)$|^Merge pull request #(\d+) ")
 
 
 class BoardChange(msgspec.Struct, frozen=True):
@@ -33,6 +36,15 @@ class BoardChange(msgspec.Struct, frozen=True):
     reason: str
     commit: str = ""
     schema: str = SCHEMA
+
+
+def request_of(change: BoardChange, target: str) -> str:
+    """Where people see the request that made a change, "" if it is not known.
+
+    The Hub and GitHub put its number into the title of the merge.
+    """
+    found = MERGED.search(change.reason) if change.commit else None
+    return request_url(target, found[1] or found[2]) if found else ""
 
 
 def additions(entries: Iterable[Entry]) -> tuple[BoardChange, ...]:

@@ -191,5 +191,29 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]
     page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"])
     assert "Week of 2026-03-02: 130 added" in page.text
+    assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
     assert len(page.tables[-1]) == 1 + 100
+
+
+@pytest.mark.parametrize(
+    ("target", "reason", "address"),
+    [
+        (
+            "hf://datasets/acme/board",
+            "Add acme/atlas-7b (#12)",
+            "https://huggingface.co/datasets/acme/board/discussions/12",
+        ),
+        ("github://acme/board", "Merge pull request #7 from acme/results", "https://github.com/acme/board/pull/7"),
+        ("hf://datasets/acme/board", "Add acme/atlas-7b, as #12 asks", ""),
+        ("somewhere/board", "Add acme/atlas-7b (#12)", ""),
+    ],
+)
+def test_a_change_leads_to_the_request_that_made_it(target: str, reason: str, address: str) -> None:
+    rows = generated(3)
+    made = replace(additions(rows)[0], reason=reason, commit="f" * 40)
+    site = Site(PageContent(board_of_rows(rows), target, history=(made,)))
+    name = site.content.names[made.key]
+    for path in (f"rows/{name}.html", "changes.html"):
+        links = [link for link in found(site[path]).links if "discussions" in link or "/pull/" in link]
+        assert links == ([address] if address else []), path
