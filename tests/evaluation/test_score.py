@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.measurement import Measurements, take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.score import Scores, TaskScore, make_scores, normalize
+from bot.evaluation.score import HUGE, Scores, TaskScore, make_scores, normalize
+from bot.evaluation.score import measured as measured_number
 
 HEAD = """\
 title = "By hand"
@@ -181,6 +182,18 @@ def test_nested_leaves_of_an_unknown_size_are_the_same_questions() -> None:
     task = f'{ONE}nested = true\nleaves = [{{ id = "a" }}, {{ id = "b" }}]\n'
     found = column(task, a=leaf(0.3, 0.02), b=leaf(0.5, 0.04))
     assert found.stderr == pytest.approx(100 * (0.02 + 0.04) / 2)
+    half_known = f'{ONE}nested = true\nleaves = [{{ id = "a", samples = 100 }}, {{ id = "b" }}]\n'
+    shown = column(half_known, a=leaf(0.5), b=LeafResult({"acc,none": 0.5, "acc_stderr,none": 0.04}))
+    assert shown.stderr == pytest.approx((points(0.5, 100) + 4) / 2)
+
+
+@pytest.mark.parametrize("value", [True, "0.5", None, [0.5], float("inf"), float("nan"), 10**400, 1.1 * HUGE])
+def test_what_is_no_finite_number_is_none(value: Any) -> None:
+    assert measured_number(value) is None
+
+
+def test_numbers_are_taken_as_they_are() -> None:
+    assert [measured_number(value) for value in (0, -1, 0.5, HUGE)] == [0.0, -1.0, 0.5, HUGE]
 
 
 def strict(prompts: float, instructions: float) -> LeafResult:
