@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode
+from urllib.parse import parse_qs, urlencode
 
 from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
@@ -152,8 +152,8 @@ def operator_page(template: str, path: str, **values: Any) -> bytes:
     return templates().get_template(f"operator/{template}").render(**{**fixed, **values}).encode()
 
 
-def linked(text: str, addresses: Sequence[str], watch: str) -> Markup:
-    """A text of the service in which pages below these addresses, and plans of the watch, are links.
+def linked(text: str, addresses: Sequence[str], plans: str) -> Markup:
+    """A text of the service in which pages below these addresses, and plans, whose pages lie below `plans`, are links.
 
     Other addresses stay text: strangers wrote them. What stands between backticks is code.
     """
@@ -161,7 +161,7 @@ def linked(text: str, addresses: Sequence[str], watch: str) -> Markup:
     def link(found: re.Match[str]) -> Markup:
         if found["code"]:
             return Markup("<code>{}</code>").format(visible(found["code"]))
-        url = found[0] if found["url"] else f"plans/{quote(watch)}/{found['plan']}"
+        url = found[0] if found["url"] else f"{plans}/{found['plan']}"
         is_ours = bool(found["plan"]) or any(url == one or url.startswith(f"{one}/") for one in addresses)
         shown = escape(visible(found[0]))
         return Markup('<a href="{}" rel="noreferrer">{}</a>').format(url, shown) if is_ours else shown

@@ -32,6 +32,7 @@ from bot.server.answers import (
     operator_page,
     page_route,
 )
+from bot.server.history import past_plan
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
@@ -170,16 +171,17 @@ class OperatorRoutes:
             referrer="same-origin",
         )
 
-    def _linked(self, text: str, watch: str) -> Markup:
-        """A text in which the addresses of the watch's own repositories, and its plans, are links."""
+    def _linked(self, text: str, watch: str, root: str = "") -> Markup:
+        """A text in which the addresses of the watch's own repositories, and its plans, are links; see `linked`."""
         settings = self.views.watch(watch)
-        return linked(text, [url for one in settings.addresses if (url := target_url(one))] if settings else [], watch)
+        addresses = [url for one in settings.addresses if (url := target_url(one))] if settings else []
+        return linked(text, addresses, f"{root}plans/{quote(watch)}")
 
-    def _about(self, subject: str, watch: str) -> Markup:
+    def _about(self, subject: str, watch: str, root: str = "") -> Markup:
         """What an outcome is about: a row or a file as a link to the submissions, a plan as one to its page."""
         if "/" not in subject or " " in subject or "://" in subject or subject.startswith(ROLLING):
-            return self._linked(subject, watch)
-        address = address_of("submissions", watch=watch, q=subject[:LONGEST])
+            return self._linked(subject, watch, root)
+        address = root + address_of("submissions", watch=watch, q=subject[:LONGEST])
         return Markup('<a href="{}">{}</a>').format(address, visible(subject))
 
     def _link_of(self, item: ItemView) -> str:
@@ -244,7 +246,7 @@ class OperatorRoutes:
         name, digest = request.path_params["watch"], request.path_params["digest"]
         found = self.views.plan(name, digest)
         if found is None:
-            return None
+            return self._past_plan(name, digest)
         plan, rows = found
         first = number_in(request, "first")
         following = address_of(digest, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
@@ -260,6 +262,14 @@ class OperatorRoutes:
             link=target_url(plan.target),
             referrer="same-origin",
         )
+
+    def _past_plan(self, name: str, digest: str) -> bytes | None:
+        """The page of a plan that waits no more, while anything is known of it: people come here by older links."""
+        past = past_plan(self.views.history(name), digest)
+        if past is None:
+            return None
+        page, shown = f"plans/{name}/{digest}", {"linked": self._linked, "about": self._about}
+        return self._page("past_plan.html", page, watch=name, past=past, **shown)
 
     def _chosen(self, request: Request) -> tuple[list[str], str]:
         """The names of all watches, and the one that was asked for, else the first."""

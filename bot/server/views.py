@@ -24,7 +24,7 @@ from bot.server.boards import BoardCache
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.settings.config import Watch
-from bot.service.store import HeldPlan, Store, StoredSubmission
+from bot.service.store import HISTORY, HeldPlan, Store, StoredSubmission
 from bot.service.store.items import STATES, Item, ItemPlace, ItemState
 from bot.service.store.sources import SubmissionLine
 from bot.service.talk.waivers import stored_waivers
@@ -215,6 +215,10 @@ class Views:
             boards=self.boards.names(watch),
             outcomes=[OutcomeView(**row) for row in store.outcomes(name)],
         )
+
+    def history(self, watch: str) -> list[OutcomeView]:
+        """All outcomes of a watch that are known, the newest first."""
+        return [OutcomeView(**row) for row in self.store.outcomes(watch, HISTORY)] if self.watch(watch) else []
 
     def _next(self, watch: Watch, settled: str | None) -> float | None:
         """When a watch is looked at again by itself: at its time, or when its next item is due."""

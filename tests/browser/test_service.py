@@ -29,6 +29,7 @@ OPERATOR = (
     "submissions?q=zzz",
     "plans",
 )
+PAST = "a" * 32  # the digest of a plan that waits no more
 
 
 def kinds(service: Service) -> list[str]:
@@ -36,12 +37,14 @@ def kinds(service: Service) -> list[str]:
     names = list(site_of((*hostile(), *generated(4))).content.names.values())
     (plan,) = service.contexts.store.held_plans("open-llm")
     files = [next(one.path for one in read_examples() if one.status == "rejected"), unread()[0].path]
+    service.contexts.store.add_outcomes("open-llm", [("approved", f"plan {PAST}", "answered"), ("written", "x", PAST)])
     board = ("", "raw.html", "changes.html", "scores.html", "rules.html", "about.html", column_page("bbh"))
     compared = f"compare.html?rows={names[0]},{names[1]},{names[-1]}"
     return [
         *OPERATOR,
         *(f"submissions/open-llm/{quote(path)}" for path in files),
         f"plans/open-llm/{plan.digest}",
+        f"plans/open-llm/{PAST}",
         *(f"board/open-llm/{path}" for path in (*board, compared, row_page(names[0]))),
     ]
 

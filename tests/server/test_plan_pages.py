@@ -1,0 +1,74 @@
+"""The pages of plans over a real watch: a plan is held by a pass, answered on its page, and carried out by the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.testclient import TestClient
+
+from bot.server.service import Service
+from tests.pages.boards import found
+from tests.server.services import make_web
+from tests.service.stories import Story
+from tests.service.test_plans import ROWS, board, do_break
+from tests.world.hub import Hub
+
+LOCAL = "http://localhost"
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    """A board whose source was emptied: the removal of all rows is held."""
+    story = board(hub, tmp_path, "pull-request")
+    do_break(story, "the source is emptied")
+    story.settle()
+    yield story
+    story.contexts.store.close()
+
+
+def open_web(story: Story, token: str | None = None) -> TestClient:
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    return TestClient(make_web(service, token), base_url=LOCAL, follow_redirects=False)
+
+
+def digest_of(story: Story) -> str:
+    (plan,) = story.contexts.store.held_plans("tiny")
+    return plan.digest
+
+
+def answer(web: TestClient, digest: str, word: str) -> None:
+    fields = {"watch": "tiny", "digest": digest, "answer": word}
+    assert web.post("/plans/answer", data=fields, headers={"origin": LOCAL}).status_code == 303
+
+
+def test_the_links_to_a_plan_that_was_carried_out_lead_to_what_was_decided_and_done(story: Story) -> None:
+    web, digest = open_web(story), digest_of(story)
+    answer(web, digest, "approve")
+    story.settle()
+    (request,) = story.requests
+
+    assert story.contexts.store.held_plans("tiny") == []
+    links = {link for link in found(web.get("/").content).links if link.startswith("plans/")}
+    assert links == {f"plans/tiny/{digest}"}
+    page = web.get(f"/plans/tiny/{digest}")
+    assert page.status_code == 200
+    assert "Approved 20" in page.text
+    assert f"/discussions/{request.num}" in page.text
+    assert 'name="answer"' not in page.text
+
+
+def test_a_plan_that_others_replaced_says_so_and_one_that_nobody_knows_is_not_there(story: Story) -> None:
+    web, digest = open_web(story), digest_of(story)
+    story.push(model="acme/m0", lm_eval_version="0.4.9")
+    story.settle()
+
+    assert digest_of(story) != digest
+    page = web.get(f"/plans/tiny/{digest}")
+    assert "other changes took its place" in page.text
+    assert f"{ROWS} rows would be removed" in page.text
+    for unknown in ("0" * 32, digest[:8], "e"):
+        assert web.get(f"/plans/tiny/{unknown}").status_code == 404
+    assert web.get(f"/plans/other/{digest}").status_code == 404
