@@ -8,19 +8,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlencode
 
 from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.errors import BotError
 from bot.pages.addresses import root_of
 from bot.pages.environment import MISSING, asset, templates
 from bot.reporting.escape import visible
+from bot.server.access import DELIVERIES
 
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -34,6 +36,7 @@ TYPES = {
 }
 Make = Callable[[Request], bytes | None]  # a page of the operator's
 HTML = TYPES["html"]
+API = "/api/"
 SMALL = 500  # bytes that are not worth compressing
 
 
@@ -88,10 +91,30 @@ def page_route(make: Make) -> Callable[[Request], Any]:
         except BotError as error:
             return message_page(request, 503, "Not now", str(error))
         if data is None:
-            return message_page(request, 404, "Not there", "There is no such page, or what it was about is gone.")
+            return unknown_page(request)
         return answer_page(request, page_of(data), HTML)
 
     return endpoint
+
+
+def unknown_page(request: Request) -> Response:
+    """The page of an address that there is not."""
+    return message_page(request, 404, "Not there", "There is no such page, or what it was about is gone.")
+
+
+async def answer_unrouted(request: Request, error: Exception) -> Response:
+    """Answer a request that no route takes: JSON to a program, words to a service, and a page to a person."""
+    refused = cast("HTTPException", error)  # Starlette's types know no narrower handler
+    path, status, headers = request.scope["path"], refused.status_code, refused.headers
+    if path.startswith(API):
+        return JSONResponse({"error": refused.detail.lower()}, status, headers)
+    if path.startswith(DELIVERIES):
+        return PlainTextResponse(refused.detail, status, headers)
+    if status == 404:
+        return unknown_page(request)
+    page = message_page(request, status, "Nothing to read", "This address takes what a button sends.")
+    page.headers.update(headers or {})
+    return page
 
 
 def message_page(request: Request, status: int, title: str, text: str) -> Response:

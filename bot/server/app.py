@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bot.server.access import Guarded, OwnNames, is_loopback
+from bot.server.answers import answer_unrouted
 from bot.server.api import Api
 from bot.server.boards import BoardCache, board_routes
 from bot.server.operator import OperatorRoutes
@@ -63,7 +65,8 @@ def make_app(
             Route("/healthz", healthz),
             Route("/metrics", metrics),
             *pages,
-        ]
+        ],
+        exception_handlers={HTTPException: answer_unrouted},
     )
     app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
     return Guarded(OwnNames(app, public_url) if is_loopback(bound_to) else app)

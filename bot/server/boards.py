@@ -13,12 +13,12 @@ from threading import Lock, Thread
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.pages.compare_page import compare_live
 from bot.pages.site import Site
-from bot.server.answers import Page, answer_page, page_of, type_of
+from bot.server.answers import Page, answer_page, page_of, type_of, unknown_page
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredBoard
@@ -170,7 +170,7 @@ def board_routes(boards: BoardCache) -> list[Route]:
         watch, path = request.path_params["watch"], request.path_params["path"]
         found = await run_in_threadpool(find, request, watch, path)
         if found is None:
-            return PlainTextResponse("There is no such page on this board.\n", 404)
+            return unknown_page(request)
         return answer_page(request, found, type_of(path or FIRST))
 
     async def to_folder(request: Request) -> Response:

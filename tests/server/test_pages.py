@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 import pytest
 from sqlalchemy import event
@@ -109,12 +109,41 @@ def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) 
 
 
 @pytest.mark.parametrize(
-    "path", ["/submissions/open-llm/absent.json", "/submissions/none/x.json", "/plans/open-llm/000", "/plans/none/0"]
+    "path",
+    [
+        "/submissions/open-llm/absent.json",
+        "/submissions/none/x.json",
+        "/plans/open-llm/000",
+        "/plans/none/0",
+        "/plans/x/y/z",
+        "/nosuch",
+        "/items/",
+        "/board",
+        "/board/",
+        "/board/nope/",
+        "/board/open-llm/nope.html",
+    ],
 )
-def test_what_is_not_there_is_said_on_a_page(web: TestClient, path: str) -> None:
+def test_what_is_not_there_is_said_on_a_page_that_leads_to_the_first(web: TestClient, path: str) -> None:
     answer = web.get(path)
     assert answer.status_code == 404
     assert "There is no such page" in answer.text
+    links = [urljoin(f"{LOCAL}{path}", link) for link in found(answer.content).links]
+    assert links.count(f"{LOCAL}/") == 2  # in the menu, and behind the sentence
+
+
+def test_an_address_that_only_takes_what_a_button_sends_says_so(web: TestClient) -> None:
+    for path in ("/plans/answer", "/items/try"):
+        answer = web.get(path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+        assert "<nav" in answer.text
+
+
+def test_programs_get_no_page(web: TestClient) -> None:
+    assert web.get("/api/nosuch").json() == {"error": "not found"}
+    assert web.post("/api/v1/watches").json() == {"error": "method not allowed"}
+    assert web.get("/webhooks/hub").text == "Method Not Allowed"
+    assert web.get("/webhooks/nosuch").text == "Not Found"
 
 
 def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, service: Service) -> None:
