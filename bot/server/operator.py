@@ -21,6 +21,7 @@ from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.reporting.escape import visible
 from bot.server.access import read_body, refuse_change, who_may
 from bot.server.answers import (
+    HTML,
     SCRIPT,
     Make,
     address_of,
@@ -46,11 +47,8 @@ NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that p
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
-WHY = {
-    401: "The operator token is missing.",
-    403: "This needs the right operator token and a page of this service.",
-    413: "The form is too large.",
-}
+WRONG_TOKEN = {401: "The operator token is missing.", 403: "This token is not the operator's."}
+NOT_OURS = "This needs a page of this service, and the operator token or a server on this machine alone."
 
 
 @dataclass(frozen=True)
@@ -244,22 +242,28 @@ class OperatorRoutes:
 
     def _plan(self, request: Request) -> bytes | None:
         name, digest = request.path_params["watch"], request.path_params["digest"]
+        page = self._plan_page(f"plans/{name}/{digest}", name, digest, number_in(request, "first"))
+        return page or self._past_plan(name, digest)
+
+    def _plan_page(self, path: str, name: str, digest: str, first: int = 0, wrong: str = "") -> bytes | None:
+        """The page of a plan as it stands at a path, None if it is not held; `wrong` says what a token is."""
         found = self.views.plan(name, digest)
         if found is None:
-            return self._past_plan(name, digest)
+            return None
         plan, rows = found
-        first = number_in(request, "first")
-        following = address_of(digest, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
+        address = f"plans/{quote(name)}/{quote(digest)}"
+        following = address_of(address, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
         return self._page(
             "plan.html",
-            f"plans/{name}/{digest}",
+            path,
             plan=plan,
             rows=rows[first : first + PLAN_PAGE],
             next=following,
             board=f"board/{board}/" if board else "",
             link=target_url(plan.target),
+            wrong=wrong,
             referrer="same-origin",
         )
 
@@ -279,9 +283,11 @@ class OperatorRoutes:
 
     async def try_item(self, request: Request) -> Response:
         """`POST /items/try`: let one item be tried at once, and ask for a pass over its watch."""
-        fields = await self._asked(request)
+        fields = await self._sent(request)
         if isinstance(fields, Response):
             return fields
+        if refusal := self._refusal(request, fields):
+            return message_page(request, *refusal)
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
         if "cause" in fields:
             return await self._try_cause(request, fields["cause"], fields.get("state", ""))
@@ -294,10 +300,14 @@ class OperatorRoutes:
 
     async def answer_plan(self, request: Request) -> Response:
         """`POST /plans/answer`: approve or decline a plan, by its watch and digest, and ask for a pass."""
-        fields = await self._asked(request)
+        fields = await self._sent(request)
         if isinstance(fields, Response):
             return fields
         watch, digest, answer = (fields.get(name, "") for name in ("watch", "digest", "answer"))
+        if refusal := self._refusal(request, fields):
+            status, _, wrong = refusal
+            page = await run_in_threadpool(self._plan_page, "plans/answer", watch, digest, wrong=wrong)
+            return Response(page, status, media_type=HTML) if page else message_page(request, *refusal)
         store = self.views.store
         decide = {"approve": store.approve_plan, "decline": store.decline_plan}.get(answer)
         if decide is None or self.views.watch(watch) is None or not await run_in_threadpool(decide, watch, digest):
@@ -307,19 +317,22 @@ class OperatorRoutes:
         self.hint(watch)
         return RedirectResponse("../plans", 303)
 
-    async def _asked(self, request: Request) -> dict[str, str] | Response:
-        """The fields of a form that may change something, or the refusal."""
+    @staticmethod
+    async def _sent(request: Request) -> dict[str, str] | Response:
+        """The fields of a form, or the answer to what is none."""
         try:
             body = await read_body(request, FORM)
         except ClientDisconnect:
             return Response(status_code=408)
-        if body is None:
-            return message_page(request, 413, "Refused", WHY[413])
-        fields = form_fields(body)
+        return message_page(request, 413, "Refused", "The form is too large.") if body is None else form_fields(body)
+
+    def _refusal(self, request: Request, fields: Mapping[str, str]) -> tuple[int, str, str] | None:
+        """The status, the title and the reason with which a form is refused; None if it may change something."""
         refused = refuse_change(request, self.token, self.bound_to, fields.get("token"))
         if refused is None:
-            return fields
-        return message_page(request, refused.status_code, "Refused", WHY[refused.status_code])
+            return None
+        is_token = refuse_change(request, self.token, self.bound_to, self.token) is None  # the right one would do
+        return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
 
     async def _try_cause(self, request: Request, text: str, state: str) -> Response:
         """Let all items that fail for one reason be tried; `text` is the watch, a space and the reason.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -72,3 +73,27 @@ def test_a_plan_that_others_replaced_says_so_and_one_that_nobody_knows_is_not_th
     for unknown in ("0" * 32, digest[:8], "e"):
         assert web.get(f"/plans/tiny/{unknown}").status_code == 404
     assert web.get(f"/plans/other/{digest}").status_code == 404
+
+
+def test_a_wrong_token_is_said_at_its_field_on_the_page_of_the_plan(story: Story) -> None:
+    web, digest = open_web(story, "MARKER"), digest_of(story)
+    fields = {"watch": "tiny", "digest": digest, "answer": "approve"}
+    for token, status, words in (
+        ("wrong", 403, "This token is not the operator"),
+        ("", 401, "The operator token is missing."),
+    ):
+        page = web.post("/plans/answer", data={**fields, "token": token}, headers={"origin": LOCAL})
+        assert page.status_code == status
+        assert f"{ROWS} rows would be removed" in page.text
+        assert 'aria-describedby="wrong"' in page.text
+        assert words in page.text
+        links = [urljoin(f"{LOCAL}/plans/answer", link) for link in found(page.content).links]
+        ours = [link for link in links if link.startswith(f"{LOCAL}/")]
+        assert f"{LOCAL}/" in ours
+        assert [link for link in ours if web.get(link).status_code != 200] == [f"{LOCAL}/plans/answer#main"]
+    assert story.contexts.store.held_plans("tiny")[0].waits
+    elsewhere = web.post(
+        "/plans/answer", data={**fields, "token": "MARKER"}, headers={"origin": "https://evil.example"}
+    )
+    assert elsewhere.status_code == 403
+    assert "token is not" not in elsewhere.text  # the token is not what is wrong
