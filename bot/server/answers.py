@@ -154,6 +154,7 @@ def number_in(request: Request, name: str) -> int:
 
 
 SCRIPT = "operator.js"
+SHORT = 12  # digits of a digest that people read
 LINK = re.compile(r"`(?P<code>[^`\s][^`]*)`|(?P<url>https?://[\w./~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -186,7 +187,7 @@ def linked(text: str, addresses: Sequence[str], plans: str) -> Markup:
             return Markup("<code>{}</code>").format(visible(found["code"]))
         url = found[0] if found["url"] else f"{plans}/{found['plan']}"
         is_ours = bool(found["plan"]) or any(url == one or url.startswith(f"{one}/") for one in addresses)
-        shown = escape(visible(found[0]))
+        shown = escape(visible(found["plan"][:SHORT] if found["plan"] else found[0]))
         return Markup('<a href="{}" rel="noreferrer">{}</a>').format(url, shown) if is_ours else shown
 
     parts, last = [], 0

@@ -1,16 +1,59 @@
-"""What happened last, as the pages tell it: what became of a plan that waits no more."""
+"""What happened last, as the pages tell it: equal outcomes are one line; what became of a plan that waits no more."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from zlib import crc32
 
 from bot.publishing.plan import DIGEST
 from bot.server.views import OutcomeView
 
 ANSWERS = ("approved", "declined")
 THEN = 20  # outcomes that are shown after an answer
+LINES = 10  # that are shown of a watch
+ADDRESS = re.compile(r"https?://\S+")
+HOUR = len("2026-03-01T12")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Outcomes of one hour that say the same: `text` has an ellipsis for what differs, `id` stays as more come."""
+
+    id: str
+    outcome: str
+    text: str
+    outcomes: list[OutcomeView]
+
+    @property
+    def subjects(self) -> dict[str, str]:
+        """What they are about, each with the addresses in its text where these are not in `text`."""
+        has_own = _differ(self.outcomes)
+        return {one.subject: " ".join(ADDRESS.findall(one.text)) if has_own else "" for one in self.outcomes}
+
+
+def lines_of(outcomes: Sequence[OutcomeView], most: int = LINES) -> list[Line]:
+    """The first lines that tell these outcomes, which are in the order of time, whichever way."""
+    found: dict[tuple[str, str, str], list[OutcomeView]] = {}
+    for one in outcomes:
+        found.setdefault((one.at[:HOUR], one.outcome, _common(one)), []).append(one)
+    return [_line(key, some) for key, some in found.items()][:most]
+
+
+def _line(key: tuple[str, str, str], outcomes: list[OutcomeView]) -> Line:
+    name = f"{crc32(repr(key).encode()):x}"
+    return Line(name, key[1], key[2] if _differ(outcomes) else outcomes[0].text, outcomes)
+
+
+def _common(one: OutcomeView) -> str:
+    """The text of an outcome without what is its own: its addresses, and its subject where that is no common word."""
+    text = ADDRESS.sub("…", one.text)
+    return text.replace(one.subject, "…") if len(one.subject) > 8 else text
+
+
+def _differ(outcomes: Sequence[OutcomeView]) -> bool:
+    return len({one.text for one in outcomes}) > 1
 
 
 @dataclass(frozen=True, slots=True)

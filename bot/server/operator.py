@@ -33,7 +33,7 @@ from bot.server.answers import (
     operator_page,
     page_route,
 )
-from bot.server.history import past_plan
+from bot.server.history import lines_of, past_plan
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
@@ -41,6 +41,7 @@ from bot.service.store.items import STATES, FailureCause, ItemState
 LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
 CAUSES = 20  # of failures, for each watch
+NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
 TRIED = "This is tried in a pass that begins now."
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
@@ -99,6 +100,7 @@ class OperatorRoutes:
             note=TRIED if request.query_params.get("tried") else "",
             link=target_url,
             commit_url=commit_url,
+            happened={watch.name: lines_of(self.views.history(watch.name)) for watch in watches},
             linked=self._linked,
             about=self._about,
             referrer="same-origin",
@@ -147,12 +149,14 @@ class OperatorRoutes:
         asked = request.query_params.get("state", "")
         state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(watch))
         after = place_of(request.query_params.get("after", ""))
-        cause = request.query_params.get("cause", "")[:LONGEST_CAUSE] if state == "failing" else ""
-        causes = [one for one in self.views.store.causes(watch, CAUSES) if one.count > 1] if state == "failing" else []
+        cause = request.query_params.get("cause", "")[:LONGEST_CAUSE] if state != "waiting" else ""
+        causes = self.views.store.causes(watch, CAUSES, state) if state != "waiting" else []
+        causes = [one for one in causes if one.count > 1]
         # Items of one cause are one line, until a person asks for them.
         grouped = [] if cause else [one.reason for one in causes]
         found = self.views.items(watch, state, after, PAGE + 1, cause=cause, without=grouped)
         last = found[PAGE - 1] if len(found) > PAGE else None
+        shown = [one for one in causes if (one.reason == cause if cause else not after)]
         return self._page(
             "items.html",
             "items",
@@ -161,10 +165,12 @@ class OperatorRoutes:
             states=STATES,
             state=state,
             items=found[:PAGE],
-            causes=[one for one in causes if (one.reason == cause if cause else not after)],
+            causes=shown,
             cause=cause,
             note=TRIED if request.query_params.get("tried") else "",
+            first={one.reason: self.views.items(watch, state, None, NAMED, cause=one.reason) for one in shown},
             link_of=self._link_of,
+            linked=self._linked,
             next=address_of("items", watch=watch, state=state, cause=cause, after=last.id) if last else "",
             referrer="same-origin",
         )
@@ -273,7 +279,7 @@ class OperatorRoutes:
         if past is None:
             return None
         page, shown = f"plans/{name}/{digest}", {"linked": self._linked, "about": self._about}
-        return self._page("past_plan.html", page, watch=name, past=past, **shown)
+        return self._page("past_plan.html", page, watch=name, past=past, then=lines_of(past.then), **shown)
 
     def _chosen(self, request: Request) -> tuple[list[str], str]:
         """The names of all watches, and the one that was asked for, else the first."""

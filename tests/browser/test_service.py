@@ -105,6 +105,19 @@ def test_a_page_keeps_itself_up_to_date_and_the_focus_where_it_is(watch: Opener,
     assert page.inner_text("#live-status") == "This page keeps itself up to date."
 
 
+def test_what_a_person_unfolded_stays_so_when_the_page_renews_itself(watch: Opener, service: Service) -> None:
+    store = service.contexts.store
+    store.add_outcomes("open-llm", [("proposed", f"open-llm-v2/acme/m{n}", "alike") for n in range(9)])
+    watched = watch("service")
+    watched.page.clock.install()
+    page = watched.open("")
+    page.click("text=and 6 more")
+    store.add_outcomes("open-llm", [("written", "zz new", "another")])
+    page.clock.fast_forward(6000)
+    page.wait_for_selector("text=zz new")
+    assert page.locator("text=open-llm-v2/acme/m0").is_visible()
+
+
 def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, service: Service) -> None:
     store = service.contexts.store
     (plan,) = store.held_plans("open-llm")

@@ -97,3 +97,28 @@ def test_a_wrong_token_is_said_at_its_field_on_the_page_of_the_plan(story: Story
     )
     assert elsewhere.status_code == 403
     assert "token is not" not in elsewhere.text  # the token is not what is wrong
+
+
+def test_rows_that_a_plan_holds_are_one_line_with_the_first_names_and_a_short_digest(story: Story) -> None:
+    web, digest = open_web(story), digest_of(story)
+    held = found(web.get("/items?state=held").content)
+    ((_, line),) = held.tables
+    assert line[:2] == [f"held by plan {digest[:12]}", f"{ROWS} rows"]
+    assert line[2].count("acme/m") == 3
+    assert f"and {ROWS - 3} more" in line[2]
+    assert f"plans/tiny/{digest}" in held.links
+    one_by_one = found(web.get("/" + next(link for link in held.links if "cause=" in link)).content)
+    assert len(one_by_one.tables[-1]) == 1 + ROWS
+
+
+def test_what_happened_to_many_rows_alike_is_one_line(story: Story) -> None:
+    web = open_web(story)
+    rows = [(f"tiny/acme/m{n}", f"another request proposes it: {story.hub.url}/datasets/acme/contents/discussions/{n}")
+            for n in range(20)]  # fmt: skip
+    story.contexts.store.add_outcomes("tiny", [("proposed", name, text) for name, text in rows])
+    page = web.get("/").text
+    (line,) = [line for line in found(page.encode()).tables[-1] if "20 times" in line[1]]
+    assert line[3].strip() == "another request proposes it: …"
+    assert page.count("another request proposes it: …") == 1
+    assert "and 17 more" in line[2]
+    assert all(name in line[2] and text.split()[-1] in line[2] for name, text in rows)

@@ -16,7 +16,10 @@
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) throw new Error(String(answer.status));
     const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
-    if (!found || found.innerHTML === place.innerHTML) return false;
+    if (!found) return false;
+    const opened = new Set([...place.querySelectorAll("details[open] > summary")].map(nameOf));
+    for (const one of found.querySelectorAll("details > summary")) one.parentElement.open = opened.has(nameOf(one));
+    if (found.innerHTML === place.innerHTML) return false;
     const selected = getSelection();
     if (selected && !selected.isCollapsed && place.contains(selected.anchorNode)) return true; // somebody copies from it
     const focused = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;

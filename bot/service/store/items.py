@@ -122,7 +122,7 @@ ItemPlace = tuple[str, str, str]  # kind, target and subject
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """A reason for which items fail, how many do, since when, and when the first is tried again (Unix seconds).
+    """A reason for which items fail or are held, how many, since when, and when the first is tried again.
 
     In a reason that names the item itself, an ellipsis is in its place. `kind` is that of the items, "" for several.
     """
@@ -309,8 +309,8 @@ class Items(Database):
         found = select(items).where(*where).order_by(items.c.kind, items.c.target, items.c.subject).limit(limit)
         return _items(self.rows(found))
 
-    def causes(self, watch: str, limit: int) -> list[FailureCause]:
-        """Why items of a watch fail, the most frequent cause first."""
+    def causes(self, watch: str, limit: int, state: ItemState = "failing") -> list[FailureCause]:
+        """Why items of a watch fail or are held, the most frequent cause first."""
         count = func.count()
         found = (
             select(
@@ -321,7 +321,7 @@ class Items(Database):
                 func.min(items.c.kind),
                 func.max(items.c.kind),
             )
-            .where(items.c.watch == watch, _in_state("failing"))
+            .where(items.c.watch == watch, _in_state(state))
             .group_by(_cause)
             .order_by(count.desc(), _cause)
             .limit(limit)
