@@ -16,8 +16,9 @@ from bot.evaluation.finding import in_units
 from bot.evaluation.formats.content import parse_json
 from bot.publishing.entry import MAX_BYTES, Entry, Evidence, parse_entry
 
+HUB = "https://huggingface.co"  # where people read the Hub, unless a caller names another one
 HOSTS = {
-    "hf://datasets/": ("https://huggingface.co/datasets/{name}", "blob"),
+    "hf://datasets/": ("{hub}/datasets/{name}", "blob"),
     "github://": ("https://github.com/{name}", "blob"),
 }
 
@@ -33,14 +34,14 @@ class Links:
 NO_LINKS = Links()
 
 
-def evidence_url(file: Evidence) -> str:
+def evidence_url(file: Evidence, hub: str = HUB) -> str:
     """Where people read a file at its commit, "" if the source has no pages or the file no commit."""
     if {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
         return ""  # a browser would walk up to another page of the host
     for scheme, (repository, view) in HOSTS.items():
         if file.source.startswith(scheme) and file.commit:
             name = quote(file.source.removeprefix(scheme).rstrip("/"))
-            return f"{repository.format(name=name)}/{view}/{quote(file.commit)}/{quote(file.path)}"
+            return f"{repository.format(hub=hub, name=name)}/{view}/{quote(file.commit)}/{quote(file.path)}"
     return ""
 
 
@@ -49,32 +50,32 @@ def evidence_links(entry: Entry | None) -> Links:
     return NO_LINKS if entry is None or not entry.evidence else Links(evidence=evidence_url(entry.evidence[0]))
 
 
-def target_url(address: str, path: str = "") -> str:
+def target_url(address: str, path: str = "", hub: str = HUB) -> str:
     """Where people see the repository of a target, or a file on its main branch; "" if it has no pages."""
     for scheme, (repository, view) in HOSTS.items():
         if address.startswith(scheme):
             name = quote(address.removeprefix(scheme).partition("#")[0].rstrip("/"))
             branch = "main" if scheme.startswith("hf") else "HEAD"
-            return repository.format(name=name) + (f"/{view}/{branch}/{quote(path)}" if path else "")
+            return repository.format(hub=hub, name=name) + (f"/{view}/{branch}/{quote(path)}" if path else "")
     return ""
 
 
-def commit_url(address: str, commit: str) -> str:
+def commit_url(address: str, commit: str, hub: str = HUB) -> str:
     """Where people see a repository at a commit; "" if it has no pages."""
-    repository = target_url(address)
+    repository = target_url(address, hub=hub)
     return f"{repository}/tree/{quote(commit)}" if repository and commit else ""
 
 
-def request_url(address: str, number: str) -> str:
+def request_url(address: str, number: str, hub: str = HUB) -> str:
     """Where people see a request or discussion of a repository; "" if it has no pages."""
-    repository = target_url(address)
+    repository = target_url(address, hub=hub)
     kind = "discussions" if address.startswith("hf://") else "pull"
     return f"{repository}/{kind}/{quote(number)}" if repository and number.isdigit() else ""
 
 
 def model_url(model: str) -> str:
     """The page of a model."""
-    return f"https://huggingface.co/{quote(model)}"
+    return f"{HUB}/{quote(model)}"
 
 
 @dataclass(frozen=True, slots=True)

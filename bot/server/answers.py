@@ -155,7 +155,7 @@ def number_in(request: Request, name: str) -> int:
 
 SCRIPT = "operator.js"
 SHORT = 12  # digits of a digest that people read
-LINK = re.compile(r"`(?P<code>[^`\s][^`]*)`|(?P<url>https?://[\w./~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
+LINK = re.compile(r"`(?P<code>[^`\s][^`]*)`|(?P<url>https?://[\w.:/~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -98,8 +99,8 @@ class OperatorRoutes:
             asked={name for name, _ in plans},
             calm={name for name, some in causes.items() if _is_calm(some)},
             note=TRIED if request.query_params.get("tried") else "",
-            link=target_url,
-            commit_url=commit_url,
+            link=partial(target_url, hub=self.views.hub),
+            commit_url=partial(commit_url, hub=self.views.hub),
             happened={watch.name: lines_of(self.views.history(watch.name)) for watch in watches},
             linked=self._linked,
             about=self._about,
@@ -178,7 +179,9 @@ class OperatorRoutes:
     def _linked(self, text: str, watch: str, root: str = "") -> Markup:
         """A text in which the addresses of the watch's own repositories, and its plans, are links; see `linked`."""
         settings = self.views.watch(watch)
-        addresses = [url for one in settings.addresses if (url := target_url(one))] if settings else []
+        addresses = (
+            [url for one in settings.addresses if (url := target_url(one, hub=self.views.hub))] if settings else []
+        )
         return linked(text, addresses, f"{root}plans/{quote(watch)}")
 
     def _about(self, subject: str, watch: str, root: str = "") -> Markup:
@@ -197,10 +200,10 @@ class OperatorRoutes:
             case "file":
                 return f"submissions/{quote(item.watch)}/{quote(item.subject)}"
             case "request":
-                return request_url(item.target, item.subject)
+                return request_url(item.target, item.subject, self.views.hub)
             case "review" | "merged" if settings is not None:
-                return request_url(settings.source, item.subject)
-        return target_url(item.target or (settings.source if settings else ""))
+                return request_url(settings.source, item.subject, self.views.hub)
+        return target_url(item.target or (settings.source if settings else ""), hub=self.views.hub)
 
     def _submissions(self, request: Request) -> bytes:
         names, watch = self._chosen(request)
@@ -244,7 +247,9 @@ class OperatorRoutes:
     def _plans(self, _: Request) -> bytes:
         found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]
         plans = [(plan, rows[:PLAN_SAMPLE]) for plan, rows in filter(None, found)]
-        return self._page("plans.html", "plans", plans=plans, link=target_url, referrer="same-origin")
+        return self._page(
+            "plans.html", "plans", plans=plans, link=partial(target_url, hub=self.views.hub), referrer="same-origin"
+        )
 
     def _plan(self, request: Request) -> bytes | None:
         name, digest = request.path_params["watch"], request.path_params["digest"]
@@ -268,7 +273,7 @@ class OperatorRoutes:
             rows=rows[first : first + PLAN_PAGE],
             next=following,
             board=f"board/{board}/" if board else "",
-            link=target_url(plan.target),
+            link=target_url(plan.target, hub=self.views.hub),
             wrong=wrong,
             referrer="same-origin",
         )

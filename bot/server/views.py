@@ -173,7 +173,10 @@ class PlanView(msgspec.Struct, frozen=True):
 
 @dataclass
 class Views:
-    """What can be seen of a service; `leaderboard` gives the declaration of a watch and costs no visitor a request."""
+    """What can be seen of a service; `leaderboard` gives the declaration of a watch and costs no visitor a request.
+
+    `hub` is the address of the Hub that the service uses, to which the links lead.
+    """
 
     store: Store
     watches: Callable[[], Iterable[Watch]]
@@ -181,6 +184,7 @@ class Views:
     leaderboard: Callable[[Watch], Leaderboard]
     boards: BoardCache
     clock: Callable[[], float]
+    hub: str
 
     def watch(self, name: str) -> Watch | None:
         """The watch of this name."""
@@ -283,7 +287,7 @@ class Views:
             harness=" ".join(filter(None, (harness.name, harness.version, harness.git_hash))) if harness else "",
             sha256=verdict.sha256 if verdict else "",
             unread=found.unread.why if found.unread else "",
-            url=evidence_url(Evidence(source=watch.source, path=path, commit=stored.commit)),
+            url=evidence_url(Evidence(source=watch.source, path=path, commit=stored.commit), self.hub),
             findings=[_finding(one) for one in verdict.findings] if verdict else [],
             row=_row(found.row) if found.row else None,
         )

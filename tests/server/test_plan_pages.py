@@ -122,3 +122,18 @@ def test_what_happened_to_many_rows_alike_is_one_line(story: Story) -> None:
     assert page.count("another request proposes it: …") == 1
     assert "and 17 more" in line[2]
     assert all(name in line[2] and text.split()[-1] in line[2] for name, text in rows)
+
+
+def test_links_lead_to_the_hub_that_the_service_uses(story: Story) -> None:
+    story.push(model="acme/new-1b", lm_eval_version="0.4.9")
+    service, hub = Service(story.contexts, (story.watch,), CollectorRegistry()), story.hub.url
+    assert service.settle(story.watch)
+    web = TestClient(make_web(service), base_url=LOCAL)
+    path = story.contexts.store.submissions_page("tiny").pop().path
+    pages = ("/", "/items?state=held", "/plans", f"/plans/tiny/{digest_of(story)}", f"/submissions/tiny/{path}")
+    links = [link for page in pages for link in found(web.get(page).content).links]
+    assert not [link for link in links if "huggingface.co" in link]
+    contents, results = f"{hub}/datasets/acme/contents", f"{hub}/datasets/acme/results"
+    assert {contents, results, f"{contents}/discussions/1"} <= set(links)
+    for start in (f"{results}/blob/", f"{results}/tree/"):
+        assert any(link.startswith(start) for link in links)
