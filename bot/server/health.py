@@ -21,6 +21,7 @@ from bot.service.store.items import Item
 
 Counts = Mapping[tuple[str, str], int]  # of items by kind and state
 Status = Literal["ok", "degraded", "failed"]
+PAUSED = "an import runs; publishing is paused until it ends"  # the failure of a watch whose target is filled
 LATE = 4  # settlements that may be missed before a watch is taken for one that does not move
 SHOWN = 20  # failing items that are named
 PREFIX = "leaderboard_bot"

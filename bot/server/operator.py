@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -35,7 +35,7 @@ from bot.server.answers import (
     page_route,
 )
 from bot.server.history import lines_of, past_plan
-from bot.server.progress import Progress, counted_words, running_imports, shown_time
+from bot.server.progress import Progress, counted_words, import_sentences, shown_time
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
 
@@ -85,18 +85,20 @@ class OperatorRoutes:
     def _watches(self, request: Request) -> bytes:
         watches = self.views.overview()[1]
         causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
-        running, plans = list(self._running(watches)), self._waiting(watches)
+        imports = import_sentences(watches, self.views.store, self.views.clock())
+        running, plans = [*self._running(watches, imports), *imports.values()], self._waiting(watches)
         return self._page(
             "watches.html",
             "",
             watches=watches,
             budgets=self.views.budgets(),
             causes=causes,
-            sentences=[*self._situation(watches, causes), *running],
+            sentences=[*self._situation([one for one in watches if one.name not in imports], causes), *running],
             running=running,
             ledgers=[line for watch in watches for line in watch.ledgers.values()],
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
             asked={name for name, _ in plans},
+            paused=imports,
             calm={name for name, some in causes.items() if _is_calm(some)},
             note=TRIED if request.query_params.get("tried") else "",
             link=partial(target_url, hub=self.views.hub),
@@ -112,12 +114,11 @@ class OperatorRoutes:
         held = [(one.name, plan) for one in watches for plan in self.views.store.held_plans(one.name) if plan.waits]
         return [(name, plan.plan) for name, plan in held]
 
-    def _running(self, watches: Sequence[WatchView]) -> Iterator[str]:
-        """What runs for a while, in sentences."""
-        store, now = self.views.store, self.views.clock()
+    def _running(self, watches: Sequence[WatchView], paused: Collection[str]) -> Iterator[str]:
+        """How far the reading of each watch is that is not `paused`, in sentences."""
         for watch in watches:
-            yield from self.progress.sentences(watch, store.counts(watch.name), now)
-        yield from running_imports(store, now)
+            if watch.name not in paused:
+                yield from self.progress.sentences(watch, self.views.store.counts(watch.name), self.views.clock())
 
     def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[FailureCause]]) -> Iterator[str]:
         """How things stand, in sentences: what waits for a person, what fails and when it is tried again."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from bot.server.health import PAUSED
 from bot.server.views import WatchView
 from bot.service.store import Store
+from bot.service.store.leases import lease_name
 
 MANY = 50  # files and rows that wait: fewer are done soon
 OLDEST, NEWEST = 900.0, 10.0  # seconds: the span over which the speed is measured
@@ -61,7 +64,6 @@ class ImportNotes:
     store: Store
     to: str
     tell: Callable[[str, int, int], None]
-    began: float = field(default_factory=time.time)
     last: float = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
@@ -70,18 +72,35 @@ class ImportNotes:
         now = time.time()
         if total and (done >= total or now - self.last > PAUSE):
             self.last = now
-            text = json.dumps([what, done, total, self.began, now])
+            text = json.dumps([what, done, total, now])
             self.store.set_cursor("", "import", text if done < total else None, self.to)
 
 
-def running_imports(store: Store, now: float) -> Iterator[str]:
-    """Yield how far each import of another process is."""
+def import_sentences(watches: Sequence[WatchView], store: Store, now: float) -> dict[str, str]:
+    """What runs of imports, by the name of the watch that waits for it, else by the target."""
+    running = {_lease(to): (to, far) for to, far in _imports(store, now)}
+    found: dict[str, str] = {}
+    for watch in watches:
+        known = [running[one][1] for one in map(_lease, watch.targets) if one in running]
+        if known or watch.failure == PAUSED:
+            far = f": {known[0]}" if known else ""
+            found[watch.name] = f"{watch.name}: {PAUSED}{far}. Pushes are looked at then."
+    ours = {_lease(to) for watch in watches for to in watch.targets}
+    return found | {
+        to: f"An import into {to} runs: {far}." for lease, (to, far) in running.items() if lease not in ours
+    }
+
+
+def _imports(store: Store, now: float) -> Iterator[tuple[str, str]]:
+    """Yield the target of each import of another process, and how far it is."""
     for to, text in store.cursors("", "import").items():
-        what, done, total, began, last = json.loads(text)
+        what, done, total, last = json.loads(text)
         if 0 <= now - last < FORGOTTEN:
-            left = f"; {duration((total - done) * (last - began) / done)} left" if done and last > began else ""
-            noun = "files" if what == "read" else "rows"
-            yield f"An import into {to} has {what} {done:,} of {total:,} {noun}{left}."
+            yield to, f"{done:,} of {total:,} {'files are read' if what == 'read' else 'rows are written'}"
+
+
+def _lease(to: str) -> str:
+    return lease_name(to, Path())
 
 
 def shown_time(moment: float, now: float) -> str:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bot.errors import BotError
 from bot.platforms.net import BUDGETS, Budgets
-from bot.server.health import State
+from bot.server.health import PAUSED, State
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.jobs.queue import PASS, ROW, Cluster, Jobs, Timing
@@ -114,7 +114,7 @@ class SharedService(Service):
         with self.contexts.store.lease(lease, LEASE_WAIT, beside=boards) as claim:
             is_done = claim.is_ours and self.settle(watch)
         if claim.what in boards:
-            self._put_off(watch, f"an import fills its target now ({claim.rival}); the watch continues when it ends")
+            self._put_off(watch, PAUSED)
         if not is_done:
             self._cluster.hint(name)
 

@@ -13,6 +13,7 @@ from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from bot.errors import OUTAGE
+from bot.server.health import PAUSED
 from bot.server.operator import TRIED
 from bot.server.progress import ImportNotes
 from bot.server.service import Service
@@ -218,18 +219,33 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
 
 def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) -> None:
     store = service.contexts.store
-    notes = ImportNotes(store, "hf://datasets/acme/new", lambda *_: None, began=NOW - 600)
+    notes = ImportNotes(store, "hf://datasets/acme/new", lambda *_: None)
     store.mark("open-llm", [Mark("file", f"y/{i:05}.json") for i in range(800)], NOW)
     text = read(web, "/").text
     assert "open-llm: 13 of 813 files are read" in text
     notes("read", 500, 2_000)
-    store.set_cursor("", "import", f'["read", 500, 2000, {NOW - 600}, {NOW}]', notes.to)
-    assert (
-        "An import into hf://datasets/acme/new has read 500 of 2,000 files; about 30 minutes left."
-        in read(web, "/").text
-    )
+    store.set_cursor("", "import", f'["read", 500, 2000, {NOW}]', notes.to)
+    assert "An import into hf://datasets/acme/new runs: 500 of 2,000 files are read." in read(web, "/").text
     notes("written", 2_000, 2_000)
     assert "An import into" not in read(web, "/").text
+
+
+def test_a_watch_whose_target_is_filled_has_one_state_before_and_after_a_pass_finds_out(
+    web: TestClient, service: Service
+) -> None:
+    store, state = service.contexts.store, service.states["second.one"]
+    store.finish([one for one in store.all("open-llm") if not one.is_held])
+    state.settled = state.moved = NOW - 60
+    for failure, far in (("", ": 200 of 450 files are read"), (PAUSED, ": 200 of 450 files are read"), (PAUSED, "")):
+        service.states["open-llm"].failure = state.failure = failure
+        store.set_cursor("", "import", f'["read", 200, 450, {NOW}]' if far else None, TARGET.upper())
+        page = web.get("/").text
+        for name in ("open-llm", "second.one"):  # both have this target
+            sentence = f"{name}: an import runs; publishing is paused until it ends{far}. Pushes are looked at then."
+            assert f'note runs">{sentence}' in page
+            assert f'id="{name}">{name} <span class="chip runs">an import runs' in page
+        assert "needs attention" not in page
+        assert "waiting for their turn" not in page
 
 
 def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) -> None:

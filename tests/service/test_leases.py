@@ -15,6 +15,7 @@ from bot.errors import InUse, LeaseLost
 from bot.platforms.git.target import Folder
 from bot.platforms.writes import check_lease, checked_lease
 from bot.publishing.publication import Commit, Marker, PostText
+from bot.server.health import PAUSED
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
 from bot.service.watch.passes import WatchPass, import_lease, settle_watches
@@ -131,7 +132,7 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
     story.push()
     with service_of(story) as service:
         with import_lease(story.contexts.store, "HF://datasets/Acme/contents/", tmp_path, tuple):
-            wait_until(lambda: "an import fills its target now (process" in service.states["tiny"].failure)
+            wait_until(lambda: service.states["tiny"].failure == PAUSED)
             assert service.health()["status"] == "degraded"
             assert story.acts() == []
         wait_until(lambda: service.states["tiny"].settled is not None)
