@@ -118,7 +118,8 @@ def test_an_import_beside_a_process_that_keeps_the_state_in_a_file_is_told_so(
 ) -> None:
     url = f"sqlite:///{tmp_path / 'bot.db'}"
     with state_lock(url):
-        assert "another process uses it; `serve` settles by itself" in refused(runner, url)
+        said = "another process uses it; if that is `serve`, it settles the watches of its settings"
+        assert said in refused(runner, url)  # and not that it reads this source: nobody knows that here
 
 
 def test_an_import_stops_when_its_database_was_restarted_and_goes_on_when_called_again(

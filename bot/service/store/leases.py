@@ -160,7 +160,10 @@ def state_lock(database: str, *, patience: float = 0.0) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        why = "another process uses it; `serve` settles by itself, and its pages answer plans; or stop it first"
+        why = (
+            "another process uses it; if that is `serve`, it settles the watches of its settings, and its pages answer "
+            "their plans; for anything else stop it first"
+        )
         raise StateInUse(str(path), why) from None
     except OSError as error:
         raise StateUnavailable(str(path), error.strerror or str(error)) from None
