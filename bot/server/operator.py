@@ -83,13 +83,14 @@ class OperatorRoutes:
         return operator_page(template, path, now=moment(self.views.clock()), clock_of=moment, may=may, **values)
 
     def _watches(self, request: Request) -> bytes:
-        watches = self.views.overview()[1]
+        status, watches = self.views.overview()
         causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
         imports = import_sentences(watches, self.views.store, self.views.clock())
         running, plans = [*self._running(watches, imports), *imports.values()], self._waiting(watches)
         return self._page(
             "watches.html",
             "",
+            status=status,
             watches=watches,
             budgets=self.views.budgets(),
             causes=causes,

@@ -412,3 +412,15 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     assert "next try now" in read(web, "/").text
     assert {one.due for one in store.all("open-llm") if one.reason == reason} == {NOW}
     assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404
+
+
+def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestClient, service: Service) -> None:
+    page = web.get("/").text
+    assert 'class="chip warn"' in page
+    assert "stop" not in page
+    for state in service.states.values():
+        state.moved = NOW - 5 * 900
+    assert web.get("/healthz").status_code == 503
+    page = web.get("/").text
+    assert page.count('class="chip stop"') == 2
+    assert 'class="lead note stop"' in page
