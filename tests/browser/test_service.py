@@ -118,6 +118,25 @@ def test_what_a_person_unfolded_stays_so_when_the_page_renews_itself(watch: Open
     assert page.locator("text=open-llm-v2/acme/m0").is_visible()
 
 
+STYLE = "(one, name) => getComputedStyle(one)[name]"
+
+
+def test_a_tile_looks_like_the_link_that_it_is(watch: Opener) -> None:
+    page = watch("service").open("")
+    tile, link = page.locator(".tiles a").first, page.locator("dd a").first
+    for name in ("color", "textDecorationLine"):
+        assert tile.evaluate(STYLE, name) == link.evaluate(STYLE, name)
+
+
+def test_the_button_that_removes_rows_is_red_and_stands_beside_the_other(watch: Opener, service: Service) -> None:
+    (plan,) = service.contexts.store.held_plans("open-llm")
+    page = watch("service", java_script_enabled=False).open(f"plans/open-llm/{plan.digest}")
+    removes, leaves = page.locator("button:has-text('remove')"), page.locator("button:has-text('Decline')")
+    assert removes.evaluate(STYLE, "backgroundColor") == "rgb(179, 32, 27)"
+    assert leaves.evaluate(STYLE, "backgroundColor") != "rgb(179, 32, 27)"
+    assert removes.bounding_box()["y"] == leaves.bounding_box()["y"]
+
+
 def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, service: Service) -> None:
     store = service.contexts.store
     (plan,) = store.held_plans("open-llm")
