@@ -146,11 +146,14 @@ def cause_of(plan: Plan) -> str:
 
 def held_text(plan: Plan) -> str:
     """What a held plan waits for, in one line."""
-    digest = plan.digest
+    return f"{effect_of(plan)}; approve plan {plan.digest} to allow this{cause_of(plan)}"
+
+
+def answers_text(plan: Plan) -> str:
+    """How a person answers a held plan in a terminal, as the end of its line."""
     let_go = " to let them go" if plan.having("restored") else ""
-    answers = f"`settle --approve {digest}`, or `--decline {digest}`{let_go}"
-    asked = f"approve plan {digest} to allow this{cause_of(plan)}: {answers}"
-    return f"{effect_of(plan)}; {asked}; `settle --dry-run` names them"
+    answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`{let_go}"
+    return f": {answers}; `settle --dry-run` names all rows"
 
 
 def _ranks(entries: Iterable[Entry]) -> dict[str, str]:
@@ -172,14 +175,12 @@ def average_change(row: PlannedRow) -> str:
     return " → ".join(shown) + (f", rank {row.ranks_before} → {row.ranks_after}" if row.ranks_after else "")
 
 
-def plan_lines(plan: Plan, most: int = 20) -> list[str]:
-    """A plan for the terminal: counts, reasons, and the first rows of each kind."""
+def plan_lines(plan: Plan) -> list[str]:
+    """A plan for the terminal: counts, reasons, and the rows of each kind."""
     listed = LISTED if plan.having("restored") else LISTED[:3]
     counts = ", ".join(f"{len(plan.having(action))} {action}" for action in listed)
     lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged; plan {plan.digest}"]
     lines += [f"  {reason}: {counted(count, 'row')}" for reason, count in plan.reasons.items()]
     for action in listed:
-        rows = plan.having(action)
-        lines += [f"  {action}  {row.key}  {average_change(row)}" for row in rows[:most]]
-        lines += [f"  {action}  and {len(rows) - most} more"] if len(rows) > most else []
+        lines += [f"  {action}  {row.key}  {average_change(row)}" for row in plan.having(action)]
     return lines

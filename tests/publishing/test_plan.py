@@ -12,9 +12,11 @@ from bot.publishing.plan import (
     Plan,
     PlannedRow,
     allowed,
+    answers_text,
     average_change,
     cause_of,
     effect_of,
+    held_text,
     plan_lines,
     planned_row,
     with_ranks,
@@ -143,19 +145,24 @@ def test_a_plan_for_programs_has_counts_reasons_and_rows() -> None:
     assert shown["rows"][1]["after"] == 60.0
 
 
-def test_a_plan_for_people_names_the_first_rows_of_each_kind() -> None:
-    assert plan_lines(PLAN, most=1) == [
+def test_a_plan_for_people_names_the_rows_of_each_kind() -> None:
+    assert plan_lines(PLAN) == [
         f"{TARGET}: 1 added, 2 changed, 1 removed, 7 unchanged; plan {PLAN.digest}",
         "  y: 2 rows",
         "  x: 1 row",
         "  added  b  – → 61.00",
         "  changed  a  50.00 → 60.00",
-        "  changed  and 1 more",
+        "  changed  d  50.00 → 70.12",
         "  removed  c  40.00 → –",
     ]
-    assert "more" not in "".join(plan_lines(PLAN, most=2))
-    many = with_rows(*(msgspec.structs.replace(ROWS[1], key=str(n)) for n in range(21)))
-    assert plan_lines(many)[-1] == "  changed  and 1 more"
+    many = with_rows(*(msgspec.structs.replace(ROWS[1], key=str(n)) for n in range(101)))
+    assert plan_lines(many)[-101:] == [f"  changed  {n}  50.00 → 60.00" for n in range(101)]
+
+
+def test_a_held_plan_says_in_a_terminal_how_it_is_answered() -> None:
+    answers = answers_text(PLAN)
+    assert answers.startswith(f": `settle --approve {PLAN.digest}`, or `--decline {PLAN.digest}`; ")
+    assert "`" not in held_text(PLAN)
 
 
 def test_ranks_and_values_stand_beside_the_averages() -> None:

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from bot.server.service import Service
+from bot.service.watch.passes import settle_watches
 from tests.pages.boards import found
 from tests.server.services import make_web
 from tests.service.stories import Story
@@ -137,3 +138,19 @@ def test_links_lead_to_the_hub_that_the_service_uses(story: Story) -> None:
     assert {contents, results, f"{contents}/discussions/1"} <= set(links)
     for start in (f"{results}/blob/", f"{results}/tree/"):
         assert any(link.startswith(start) for link in links)
+
+
+def test_the_held_line_leads_to_the_page_of_the_plan_and_to_no_command_and_a_dry_run_names_all_rows(
+    story: Story,
+) -> None:
+    web, digest = open_web(story), digest_of(story)
+    page = web.get("/")
+    (line,) = [line for line in found(page.content).tables[-1] if line[1].strip() == "held"]
+    assert f"approve plan {digest[:12]} to allow this" in line[3]
+    assert f"plans/tiny/{digest}" in found(page.content).links
+    assert "settle" not in page.text
+    [settled] = settle_watches(story.contexts, [story.watch])
+    assert f"`settle --approve {digest}`" in "".join(settled.lines(dry_run=False))
+    [planned] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    shown = "".join(planned.lines(dry_run=True))
+    assert all(f"removed  tiny/acme/m{n}/" in shown for n in range(ROWS))

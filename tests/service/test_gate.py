@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from bot.publishing.entry import Entry
-from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
+from bot.publishing.plan import Plan, PlannedRow, RowAction, answers_text, planned_row
 from bot.service.context import WatchContext
 from bot.service.publish.gate import LET_GO, Gate, narrow_approved, with_held
 from bot.service.publish.ledger import REWRITTEN, TAKEN
@@ -59,9 +59,7 @@ def looks(context: WatchContext, **counts: int) -> list[Look]:
 
 def allow(plan: Plan) -> str:
     """How a person answers it."""
-    let_go = " to let them go" if plan.having("restored") else ""
-    answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`{let_go}"
-    return f"approve plan {plan.digest} to allow this: {answers}; `settle --dry-run` names them"
+    return f"approve plan {plan.digest} to allow this"
 
 
 def gate(context: WatchContext, *, is_first: bool = False, size: int = 0) -> Gate:
@@ -114,7 +112,7 @@ def test_beyond_a_limit_only_new_rows_go_on(context: WatchContext, counts: dict[
     assert context.store.plan("tiny", TARGET) == (plan.digest, False, msgspec.json.encode(plan))
     assert plan_is_told(context)
     text = f"{said}; {allow(plan)}"
-    assert one.report.outcomes == [Outcome("held", TARGET, text, 1)]
+    assert one.report.outcomes == [Outcome("held", TARGET, text, 1, answers=answers_text(plan))]
 
 
 def test_of_what_waits_at_a_target_only_the_last_word_is_told(context: WatchContext) -> None:
@@ -287,7 +285,7 @@ def test_a_first_run_waits_with_new_rows_too(context: WatchContext) -> None:
     assert keys(one.admit(rows)) == {"unchanged-0"}
     assert set(held(context)) == {"added-0", "added-1"}
     text = f"the first run would write to 2 models; {allow(plan)}"
-    assert one.report.outcomes == [Outcome("held", TARGET, text, 1)]
+    assert one.report.outcomes == [Outcome("held", TARGET, text, 1, answers=answers_text(plan))]
 
 
 def test_a_first_run_that_would_write_nothing_goes_on(context: WatchContext) -> None:

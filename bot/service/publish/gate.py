@@ -10,7 +10,7 @@ import msgspec
 
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import model_of
-from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, held_text, with_ranks
+from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import TAKEN, let_go
 from bot.service.store.items import Item, Mark
@@ -206,4 +206,4 @@ class Gate:
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
         if not store.is_plan_declined(name, self.target):
             is_new = known is None or known[:2] != (plan.digest, False)
-            self.report.say("held", self.target, held_text(plan), status=1, is_new=is_new)
+            self.report.say_held(plan, is_new=is_new)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from bot.errors import BotError, LeaseLost
 from bot.platforms.writes import check_lease
-from bot.publishing.plan import Plan, held_text
+from bot.publishing.plan import Plan, answers_text, held_text
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext
 from bot.service.store.items import Item
@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 class Outcome:
     """The outcome of a pass for one subject, such as a row or a folder; `status` is the exit status that it means.
 
-    `is_new` is False for what an earlier pass said already, and still waits for a person.
+    `is_new` is False for what an earlier pass said already, and still waits for a person. `answers` ends the line in a
+    terminal: how a person answers there; the pages have buttons.
     """
 
     outcome: OutcomeName
@@ -34,6 +35,7 @@ class Outcome:
     text: str
     status: int = 0
     is_new: bool = True
+    answers: str = ""
 
 
 @dataclass
@@ -52,6 +54,10 @@ class Report:
         """Note how something ended."""
         self.outcomes.append(Outcome(outcome, subject, text, status, is_new))
 
+    def say_held(self, plan: Plan, *, is_new: bool) -> None:
+        """Note that a plan waits for a person."""
+        self.outcomes.append(Outcome("held", plan.target, held_text(plan), 1, is_new, answers_text(plan)))
+
     def refuse(self, item: Item, why: str) -> None:
         """Note a row that cannot be written as the target or the settings are; it is looked at again later."""
         again = self.context.clock() + max(wait_after(item.attempts, BotError(why)), REFUSED_WAIT)
@@ -67,7 +73,7 @@ class Report:
         self.outcomes[:] = [one for one in self.outcomes if one.outcome != "held" or one.subject in waiting]
         said = {one.subject for one in self.outcomes if one.outcome == "held"}
         for target in waiting.keys() - said:
-            self.say("held", target, held_text(waiting[target].plan), status=1, is_new=False)
+            self.say_held(waiting[target].plan, is_new=False)
 
     def attempt(
         self, items: Sequence[Item], call: Callable[[], object], *, finish: bool = True, subject: str = ""

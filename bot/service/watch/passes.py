@@ -72,7 +72,9 @@ class WatchPass:
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
-        outcomes = [{"outcome": one.outcome, "subject": one.subject, "text": one.text} for one in self.outcomes]
+        outcomes = [
+            {"outcome": one.outcome, "subject": one.subject, "text": one.text + one.answers} for one in self.outcomes
+        ]
         return {
             "watch": self.watch,
             "outcomes": outcomes,
@@ -85,7 +87,7 @@ def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
     """A line for each outcome, and one for all that ended alike for the same reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in outcomes:
-        found.setdefault((one.outcome, one.text), []).append(one.subject)
+        found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
     return [f"{what} {_first_of(subjects)}: {text}" for (what, text), subjects in found.items()]
 
 
