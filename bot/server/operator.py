@@ -98,9 +98,7 @@ class OperatorRoutes:
             running=running,
             ledgers=[line for watch in watches for line in watch.ledgers.values()],
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
-            asked={name for name, _ in plans},
             paused=imports,
-            calm={name for name, some in causes.items() if _is_calm(some)},
             note=TRIED if request.query_params.get("tried") else "",
             link=partial(target_url, hub=self.views.hub),
             commit_url=partial(commit_url, hub=self.views.hub),
@@ -137,7 +135,8 @@ class OperatorRoutes:
             for cause in causes[watch.name][:1]:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
                 below = f" {others} below." if len(causes[watch.name]) > 1 else ""
-                noun = cause.kind if cause.kind in NOUNS else "thing"
+                noun = cause.kind if cause.kind in NOUNS else "item"
+                fail = "fails" if cause.count == 1 else "fail"
                 now, reason = self.views.clock(), cause.reason.rstrip(".") or "something failed"
                 since, due = shown_time(cause.since, now), shown_time(cause.due, now) if cause.due > now else "now"
                 calm = (
@@ -145,7 +144,7 @@ class OperatorRoutes:
                     if _is_calm([cause])
                     else ""
                 )
-                yield f"Since {since}: {reason}; {counted_words(cause.count, noun)}; next try {due}.{calm}{below}"
+                yield f"Since {since}: {reason}; {counted(cause.count, noun)} {fail}; next try {due}.{calm}{below}"
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)

@@ -66,7 +66,7 @@ def test_watches_say_how_they_stand(web: TestClient) -> None:
     assert "Last push2026-03-31 22:31 UTC, 1 h ago" in text
     assert "2026-03-31 23:32 UTC at cccccccccccc" in text
     assert "Next check2026-03-31 23:33 UTC" in text
-    assert "4 files accepted 1 file rejected 8 files unread 1 waiting for their turn 8 failing 1 held by a plan" in text
+    assert "4 files accepted 1 file rejected 8 files unread 1 item waiting 8 items failing 1 item held" in text
     assert "second.one" in text
     assert "board/open-llm/" in read(web, "/").links
 
@@ -130,7 +130,7 @@ def test_what_is_not_there_is_said_on_a_page_that_leads_to_the_first(web: TestCl
     assert answer.status_code == 404
     assert "There is no such page" in answer.text
     links = [urljoin(f"{LOCAL}{path}", link) for link in found(answer.content).links]
-    assert links.count(f"{LOCAL}/") == 2  # in the menu, and behind the sentence
+    assert links.count(f"{LOCAL}/") == 3  # twice in the menu, and behind the sentence
 
 
 def test_an_address_that_only_takes_what_a_button_sends_says_so(web: TestClient) -> None:
@@ -244,8 +244,8 @@ def test_a_watch_whose_target_is_filled_has_one_state_before_and_after_a_pass_fi
             sentence = f"{name}: an import runs; publishing is paused until it ends{far}. Pushes are looked at then."
             assert f'note runs">{sentence}' in page
             assert f'id="{name}">{name} <span class="chip runs">an import runs' in page
-        assert "needs attention" not in page
-        assert "waiting for their turn" not in page
+        assert "degraded" not in page
+        assert "items waiting" not in page
 
 
 def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) -> None:
@@ -255,8 +255,9 @@ def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) ->
     store.fail(store.all("second.one")[0], f"the Hub {OUTAGE}: 503", NOW + 60)
     text = read(web, "/").text
     assert "An outage ends by itself; if it lasts, leaderboard-bot doctor says why." in text
-    assert "waits for a service" in text
-    assert text.count("needs attention") == 1  # the other watch
+    health = web.get("/healthz").json()["watches"]
+    assert [one["status"] for one in health.values()] == ["degraded", "degraded"]
+    assert text.count("degraded") == 2  # the word of /healthz
 
 
 @pytest.mark.parametrize("host", ["[", "[::1", "x:y", ""])
@@ -403,7 +404,7 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     text = " ".join(read(web, "/").text.split())
     assert "1 plan waits for you." in text
     assert "Since 23:" in text
-    assert f" UTC: {reason}; 12 rows wait; next try 23:" in text
+    assert f" UTC: {reason}; 12 rows fail; next try 23:" in text
     assert "1 more cause below." in text
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})
@@ -424,3 +425,12 @@ def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestC
     page = web.get("/").text
     assert page.count('class="chip stop"') == 2
     assert 'class="lead note stop"' in page
+
+
+def test_a_page_has_one_name_in_the_menu_at_its_head_and_in_its_title(web: TestClient) -> None:
+    for path, name in (("/", "Watches"), ("/items", "Items"), ("/submissions", "Submissions"), ("/plans", "Plans")):
+        page = web.get(path).text
+        assert f'aria-current="page">{name}</a>' in page
+        assert page.count("aria-current") == 1
+        assert f"<h1>{name}</h1>" in page
+        assert f"<title>{name} · " in page
