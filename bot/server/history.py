@@ -18,7 +18,7 @@ HOUR = len("2026-03-01T12")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OutcomeLine:
     """Outcomes of one hour that say the same: `text` has an ellipsis for what differs, `id` stays as more come."""
 
     id: str
@@ -33,7 +33,7 @@ class Line:
         return {one.subject: " ".join(ADDRESS.findall(one.text)) if has_own else "" for one in self.outcomes}
 
 
-def lines_of(outcomes: Sequence[OutcomeView], most: int = LINES) -> list[Line]:
+def lines_of(outcomes: Sequence[OutcomeView], most: int = LINES) -> list[OutcomeLine]:
     """The first lines that tell these outcomes, which are in the order of time, whichever way."""
     found: dict[tuple[str, str, str], list[OutcomeView]] = {}
     for one in outcomes:
@@ -41,9 +41,9 @@ def lines_of(outcomes: Sequence[OutcomeView], most: int = LINES) -> list[Line]:
     return [_line(key, some) for key, some in found.items()][:most]
 
 
-def _line(key: tuple[str, str, str], outcomes: list[OutcomeView]) -> Line:
+def _line(key: tuple[str, str, str], outcomes: list[OutcomeView]) -> OutcomeLine:
     name = f"{crc32(repr(key).encode()):x}"
-    return Line(name, key[1], key[2] if _differ(outcomes) else outcomes[0].text, outcomes)
+    return OutcomeLine(name, key[1], key[2] if _differ(outcomes) else outcomes[0].text, outcomes)
 
 
 def _common(one: OutcomeView) -> str:
