@@ -73,6 +73,12 @@ def request_url(address: str, number: str, hub: str = HUB) -> str:
     return f"{repository}/{kind}/{quote(number)}" if repository and number.isdigit() else ""
 
 
+def requests_url(address: str) -> str:
+    """Where people see the requests of a repository; "" if it has no pages."""
+    repository = target_url(address)
+    return f"{repository}/{'discussions' if address.startswith('hf://') else 'pulls'}" if repository else ""
+
+
 def model_url(model: str) -> str:
     """The page of a model."""
     return f"{HUB}/{quote(model)}"

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from bot.errors import OUTAGE
 from bot.evaluation.finding import counted
 from bot.pages.addresses import row_page
-from bot.publishing.layout import commit_url, request_url, target_url
+from bot.publishing.layout import commit_url, request_url, requests_url, target_url
 from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.reporting.escape import visible
 from bot.server.access import read_body, refuse_change, who_may
@@ -96,7 +96,7 @@ class OperatorRoutes:
             causes=causes,
             sentences=[*self._situation([one for one in watches if one.name not in imports], causes), *running],
             running=running,
-            ledgers=[line for watch in watches for line in watch.ledgers.values()],
+            well=_counted_alone(watches),
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
             paused=imports,
             note=TRIED if request.query_params.get("tried") else "",
@@ -132,6 +132,7 @@ class OperatorRoutes:
             if watch.untried:  # a row that fails has its cause below
                 rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
                 yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
+            yield from _requests(watch)
             for cause in causes[watch.name][:1]:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
                 below = f" {others} below." if len(causes[watch.name]) > 1 else ""
@@ -360,6 +361,20 @@ class OperatorRoutes:
         self.hint(name)
         page = "../" + (address_of("items", watch=name, state=state, tried="1") if state else "?tried=1")
         return RedirectResponse(page, 303)
+
+
+def _counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
+    """The watch whose ledger says where all rows are: of one target, and with nothing that happened since."""
+    counted_ones = [watch for watch in watches for _ in watch.ledgers]
+    return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
+
+
+def _requests(watch: WatchView) -> Iterator[str]:
+    """What waits at the targets to be merged, in a sentence for each; what is out of date stands below."""
+    for target, text in () if watch.recount else watch.requests.items():
+        link, at = requests_url(target), f" at {target}" if len(watch.targets) > 1 else ""
+        words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
+        yield Markup("{}: {}{}.").format(watch.name, words, at)
 
 
 def _is_calm(causes: Sequence[FailureCause]) -> bool:

@@ -17,7 +17,7 @@ from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
 from bot.server.health import SHOWN, Counts, Metrics, State, StoreCollector, in_state, named, overall, shown, status_of
 from bot.service.context import ContextFactory
-from bot.service.publish.ledger import stored_ledger
+from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.settings.config import Settings, Watch
 from bot.service.store.items import Mark, marks
 from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
@@ -143,8 +143,8 @@ class Service:
         return True
 
     def _end(self, watch: Watch) -> None:
-        """After a pass, come back by ourselves when the next item of the watch is due."""
-        due = None if self.states[watch.name].failure else self.contexts.store.next_due(watch.name)
+        """After a pass, come back by ourselves when the next item of the watch is due, or its ledgers."""
+        due = None if self.states[watch.name].failure else next_look(self.contexts.store, watch.name)
         wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
         if wait is not None and wait < watch.settle_every:  # else its own time comes before
             timer = Timer(wait, lambda: self.hint(watch.name))
@@ -236,6 +236,8 @@ class Service:
             "untried": unexplained - sum(known.get("waiting", 0) for known in ledgers.values()),
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
             "declined": {target: known.get("declined", []) for target, known in ledgers.items()},
+            "requests": {target: text for target, known in ledgers.items() if (text := known.get("requests"))},
+            "recount": shown(ledgers_due(store, watch.name)),
             "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],

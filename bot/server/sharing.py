@@ -17,6 +17,7 @@ from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.jobs.queue import PASS, ROW, Cluster, Jobs, Timing
 from bot.service.publish.entry_rows import EntryRows
+from bot.service.publish.ledger import next_look
 from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
@@ -97,7 +98,7 @@ class SharedService(Service):
             return True
         if has_rows or since < SHORTEST_WAIT:
             return False
-        due = store.next_due(watch.name)
+        due = next_look(store, watch.name)
         return due is not None and due <= now
 
     def _named(self, name: str) -> Watch | None:

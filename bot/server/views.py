@@ -23,6 +23,7 @@ from bot.publishing.plan import PlannedRow
 from bot.server.boards import BoardCache
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
+from bot.service.publish.ledger import next_look
 from bot.service.settings.config import Watch
 from bot.service.store import HISTORY, HeldPlan, Store, StoredSubmission
 from bot.service.store.items import STATES, Item, ItemPlace, ItemState
@@ -54,8 +55,9 @@ class WatchView(msgspec.Struct, frozen=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
     `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
-    accepted rows are, `declined` names the first rows there that people declined, and `untried` counts those that
-    are nowhere and that nothing is tried for; they were `counted` then. `boards` has the name of each
+    accepted rows are, `requests` what waits there to be merged, `declined` names the first rows there that people
+    declined, and `untried` counts those that are nowhere and that nothing is tried for; they were `counted` then. Where
+    something happened since, they are counted anew at `recount`. `boards` has the name of each
     target's board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
     """
 
@@ -72,9 +74,11 @@ class WatchView(msgspec.Struct, frozen=True):
     items: dict[str, int]
     submissions: dict[str, int]
     ledgers: dict[str, str]
+    requests: dict[str, str]
     declined: dict[str, list[str]]
     untried: int
     counted: str | None
+    recount: str | None
     boards: dict[str, str]
     outcomes: list[OutcomeView]
 
@@ -152,7 +156,8 @@ class PlanView(msgspec.Struct, frozen=True):
     """A plan that waits for a person: what it would add, change and remove, and why.
 
     `rows` is the number of rows at the target now, 0 if that is not known; of them `unchanged` stay as they are.
-    `discussion` is where people answer, "" if it was not opened.
+    `discussion` is where people answer, "" if it was not opened. `form` is that of the target: what is approved is on
+    main at once, or in requests (`pull-request`) that somebody merges.
     """
 
     watch: str
@@ -168,6 +173,7 @@ class PlanView(msgspec.Struct, frozen=True):
     unchanged: int
     rows: int
     discussion: str
+    form: str
     reasons: dict[str, int]
 
 
@@ -213,9 +219,11 @@ class Views:
             items=dict(health.get("counts", {})),
             submissions=store.count_submissions(name),
             ledgers=dict(health.get("ledgers", {})),
+            requests=dict(health.get("requests", {})),
             declined=dict(health.get("declined", {})),
             untried=health.get("untried", 0),
             counted=_iso(health.get("counted")),
+            recount=_iso(health.get("recount")),
             boards=self.boards.names(watch),
             outcomes=[OutcomeView(**row) for row in store.outcomes(name)],
         )
@@ -229,7 +237,7 @@ class Views:
         if settled is None:
             return None
         usual = datetime.fromisoformat(settled).timestamp() + watch.settle_every
-        due = self.store.next_due(watch.name)
+        due = next_look(self.store, watch.name)
         return usual if due is None else min(usual, max(due, self.clock()))
 
     @staticmethod
@@ -306,6 +314,7 @@ class Views:
         return None
 
     def _plan(self, watch: str, held: HeldPlan) -> PlanView:
+        targets = settings.targets if (settings := self.watch(watch)) else ()
         plan, rows = held.plan, self.store.count_board_rows(watch, held.target)
         changed, removed = len(plan.having("changed")), len(plan.having("removed"))
         return PlanView(
@@ -322,6 +331,7 @@ class Views:
             unchanged=max(rows - changed - removed, plan.unchanged),
             rows=rows,
             discussion=self.store.cursor(watch, "plan discussion", target=held.target) or "",
+            form=next((one.form for one in targets if one.to == held.target), ""),
             reasons=plan.reasons,
         )
 

@@ -114,6 +114,40 @@ def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story:
     story.news()
 
 
+def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, tmp_path: Path) -> None:
+    """A plan was approved: main has its rows until somebody merges the request."""
+    story = Story(hub, tmp_path, limit=5)
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    [watch] = service.watches_settings
+    models = [f"acme/m{n}" for n in range(12)]
+    hub.push(story.source, {path_of(model): result(model) for model in models})
+    service.settle(watch)
+    hub.merge(story.target, story.requests[0])
+    service.settle(watch)
+    hub.push(story.source, {path_of(model): None for model in models[:8]})
+    service.settle(watch)
+    web = TestClient(make_web(service), base_url="http://localhost")
+    [held] = story.contexts.store.held_plans("tiny")
+    plan = web.get(f"/plans/tiny/{held.digest}").text
+    assert "Approve: remove 8 rows by request<" in plan
+    assert "Approving opens requests at the target; main changes once somebody merges them." in plan
+    assert "<strong>4</strong> once merged" in plan
+    settle_watches(story.contexts, [watch], approve=held.digest)
+
+    waits, target = "1 request waits to be merged: 8 rows removed", "hf://datasets/acme/contents"
+    page = web.get("/").text
+    assert f'<a href="https://huggingface.co/datasets/acme/contents/discussions" rel="noreferrer">{waits}</a>' in page
+    assert "All well" not in page
+    assert f"tiny:   {waits}" in status_lines(settle_watches(story.contexts, [watch], dry_run=True))
+    assert service.health()["watches"]["tiny"]["requests"] == {target: waits}
+    hub.merge(story.target, story.requests[-1])
+    service.settle(watch)  # the rows are counted again within a minute
+    page = web.get("/").text
+    assert "All well.</p>" in page
+    assert "; something happened since, and it is counted again at " in page
+    story.contexts.store.close()
+
+
 def test_a_row_that_waits_for_its_turn_is_unexplained_in_health_as_in_the_line(story: Story, service: Service) -> None:
     [watch] = service.watches_settings
     service.settle(watch)

@@ -160,12 +160,12 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
     removed, board = len(HOSTILE), len(hostile()) + 4
     told = f"{board} now {removed} removed 0 changed {board - removed} stay as they are"
     assert told in " ".join(shown.text.split())
-    assert f"{board - removed} afterwards" in shown.text
+    assert f"{board - removed} once merged" in shown.text
 
 
 def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> None:
     (plan,) = service.contexts.store.held_plans("open-llm")
-    fields, rows = {"watch": "open-llm", "digest": plan.digest}, f"remove {len(HOSTILE)} rows"
+    fields, rows = {"watch": "open-llm", "digest": plan.digest}, f"remove {len(HOSTILE)} rows by request"
     page = f"/plans/open-llm/{plan.digest}"
     assert f"Approve: {rows}" in read(web, page).text
     for answer, approved, title, button in (
@@ -182,7 +182,7 @@ def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> No
         shown = read(web, page).text
         assert title in shown
         assert button in shown
-        assert ("afterwards" in shown) == approved
+        assert ("once merged" in shown) == approved
     for wrong in (
         {**fields, "answer": "x"},
         {**fields, "digest": "0" * 32, "answer": "approve"},

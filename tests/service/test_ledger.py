@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.service.publish.ledger import stored_ledger
+from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
+from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
 from tests.service.table_stories import TableStory, said
 from tests.world.hub import Hub
@@ -75,7 +78,8 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
     assert done.lines(dry_run=False)[-1] == f"tiny: hf://datasets/acme/contents: {line}"
     story.news()
     [declined] = [key for key in story.contexts.store.accepted_rows("tiny") if "acme/m4" in key]
-    assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}", f"tiny:   declined {declined}"], 0)
+    waits = "tiny:   1 request waits to be merged: 1 row added"
+    assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}", waits, f"tiny:   declined {declined}"], 0)
     assert done.to_json()["ledgers"][0]["declined_rows"] == [declined]
     assert story.acts() == []
     story.lose_state()
@@ -83,17 +87,95 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
     story.contexts.store.close()
 
 
-@pytest.mark.parametrize(("answer", "where"), [("decline", "12 on main, 0 open, 0 held"), ("approve", "")])
-def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, answer: str, where: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "after"), [("decline", "; 8 other rows on main, of which the removal was declined"), ("approve", "")]
+)
+def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, answer: str, after: str) -> None:
     story = board(hub, tmp_path, "commit")
     store, to = story.contexts.store, "hf://datasets/acme/contents"
-    hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(ROWS)}, "Clean")
+    hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(8)}, "Clean")
     digest = digest_in(held(settle(story)))
-    assert stored_ledger(store, "tiny", to)["line"].startswith("12 accepted: 0 on main, 0 open, 12 held")
+    line = "4 accepted: 4 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    assert stored_ledger(store, "tiny", to)["line"] == f"{line}; 8 other rows on main would be removed by a plan"
     assert {"approve": store.approve_plan, "decline": store.decline_plan}[answer]("tiny", digest)
     story.settle()  # as the service does, which counts when it must
 
-    assert stored_ledger(store, "tiny", to)["line"].startswith(f"{12 if where else 0} accepted: {where}")
+    assert stored_ledger(store, "tiny", to)["line"] == f"{line}{after}"
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("right", "effect"), [(None, "8 rows removed"), ((60, 60, 70), "8 rows changed")], ids=["removed", "changed"]
+)
+def test_requests_that_wait_for_a_merge_are_counted_with_what_they_do(
+    hub: Hub, tmp_path: Path, right: tuple[int, int, int] | None, effect: str
+) -> None:
+    story = board(hub, tmp_path, "pull-request")
+    models = [f"acme/m{n}" for n in range(8)]
+    hub.push(story.source, {path_of(one): result(one, right=right) if right else None for one in models})
+    settle_watches(story.contexts, [story.watch], approve=digest_in(held(settle(story))))
+    story.push(model="acme/new")
+    [ledger] = settle(story).ledgers
+
+    opened = [one for one in story.requests if one.status == "open"]
+    assert ledger.requests.text == f"{len(opened)} requests wait to be merged: 1 row added, {effect}"
+    for request in opened:
+        hub.merge(story.target, request)
+    settle(story)
+    [ledger] = settle(story).ledgers
+    assert (ledger.requests.text, ledger.leaving) == ("", "")
+    story.contexts.store.close()
+
+
+def test_an_open_request_of_a_table_is_counted_with_what_it_does(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="pull-request", table=b"Model,Average\nacme/zeus,1\n")
+    story.push(model="acme/borea-1b")
+    story.push()
+    [ledger] = settle(story).ledgers
+    assert ledger.requests.text == "1 request waits to be merged: 2 rows added"
+    hub.merge(story.target, story.requests[0])
+    settle(story)
+    story.remove()
+    story.push(model="acme/borea-1b", right=(60, 60, 70))
+    settle(story)
+    [ledger] = settle(story).ledgers
+    assert ledger.requests.text == "1 request waits to be merged: 1 row changed"  # only people remove rows of a table
+    story.contexts.store.close()
+
+
+def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", 1)
+    store, to, now = story.contexts.store, "hf://datasets/acme/contents", time.time()
+    settle(story)
+
+    def pass_at(moment: float) -> str:
+        context = replace(story.contexts.open_context(story.watch), clock=lambda: moment)
+        run_pass(context, everything=False)
+        return str(stored_ledger(store, "tiny", to)["line"])[:34]
+
+    story.push(model="acme/new")
+    assert pass_at(now + 20) == "1 accepted: 1 on main, 0 open, 0 h"
+    due = ledgers_due(store, "tiny")
+    assert due is not None
+    assert now + 50 < due < now + 70
+    assert next_look(store, "tiny") == due
+    hub.faults.order("/", status=503, times=-1)
+    assert pass_at(due) == "1 accepted: 1 on main, 0 open, 0 h"
+    hub.faults.ordered.clear()
+    again = ledgers_due(store, "tiny")
+    assert again is not None  # it could not be counted, and that is not forgotten
+    assert pass_at(again) == "2 accepted: 1 on main, 1 open, 0 h"
+    assert ledgers_due(store, "tiny") is None
+
+    asked = len(hub.log)
+    pass_at(again + 100)
+    idle = len(hub.log) - asked
+    hub.faults.order("/discussions", method="POST", status=403, times=-1)
+    hub.faults.order("/commit/", method="POST", status=403, times=-1)
+    story.push(model="acme/other")
+    assert pass_at(again + 200) == "3 accepted: 1 on main, 1 open, 0 h"  # and one that fails
+    assert idle < 10
+    hub.faults.ordered.clear()
     store.close()
 
 
@@ -107,7 +189,7 @@ def test_a_plan_that_stays_declined_is_counted_once(hub: Hub, tmp_path: Path) ->
     first = stored_ledger(story.contexts.store, "tiny", "hf://datasets/acme/contents")
     story.settle()
 
-    assert first["line"].startswith("12 accepted: 12 on main, 0 open, 0 held")
+    assert first["line"].endswith("; 12 other rows on main, of which the removal was declined")
     assert stored_ledger(story.contexts.store, "tiny", "hf://datasets/acme/contents") == first
     story.contexts.store.close()
 

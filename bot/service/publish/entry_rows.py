@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
 from bot.errors import Unavailable
 from bot.platforms.source import is_wanted
-from bot.publishing.entry import Entry, Evidence, digest_of, entry_path, is_same_row
+from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path, is_same_row
 from bot.publishing.plan import PlannedRow, planned_row
 from bot.publishing.publication import (
     CurrentState,
@@ -24,7 +25,7 @@ from bot.publishing.publication import (
 )
 from bot.publishing.texts import first_named_in
 from bot.service.context import WatchContext
-from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, Place
+from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, OpenRequests, Place
 from bot.service.publish.publisher import ItemLook, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import (
     DesiredRow,
@@ -216,6 +217,20 @@ def named_first(entry: Entry | None, request: Request | None) -> str:
     return folder if places - {folder} else ""
 
 
+def _open_requests(
+    shared: Sequence[Request], alone: AbstractSet[str], merged: AbstractSet[str], accepted: AbstractSet[str]
+) -> OpenRequests:
+    """What open requests do to the rows on main: those that share one, and the keys of those that have their own.
+
+    A row that is not accepted any more has its own request only to be removed.
+    """
+    paths = {path: data for one in shared for path, data in one.files.items() if path.startswith(f"{FOLDER}/")}
+    there, removed = set(map(entry_path, merged)), {path for path, data in paths.items() if data is None}
+    written = (paths.keys() | set(map(entry_path, alone & accepted))) - removed
+    changed = len(written & there)
+    return OpenRequests(len(shared) + len(alone), len(written) - changed, changed, len(removed) + len(alone - accepted))
+
+
 @dataclass
 class EntryRows(TargetRows[RowLook]):
     """Rows of which each is a file or a comment of the bot.
@@ -313,6 +328,7 @@ class EntryRows(TargetRows[RowLook]):
         shared, alone = self._read_rolling(()), self.target.read_keys(self._board)
         requests = [one.request for one in (shared.rolling, shared.migration) if one.request is not None]
         proposed = {path for request in requests for path in request.files}
+        self.waiting = _open_requests(requests, alone, set(merged), accepted.keys())
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
         closed = [one.declined or {} for one in (shared.rolling, shared.migration)]

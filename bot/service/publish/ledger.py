@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,12 +34,30 @@ TAKEN = "somebody took the row from main"
 REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 
 
+class OpenRequests(msgspec.Struct, frozen=True):
+    """The open requests of the bot at a target: how many, and what a merge of them all does to the rows on main."""
+
+    count: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+
+    @property
+    def text(self) -> str:
+        """The same in words, "" if there is none."""
+        rows = ((self.added, "added"), (self.changed, "changed"), (self.removed, "removed"))
+        effect = ", ".join(f"{counted(count, 'row')} {what}" for count, what in rows if count)
+        waits = f"{counted(self.count, 'request')} {'waits' if self.count == 1 else 'wait'} to be merged"
+        return f"{waits}{f': {effect}' if effect else ''}" if self.count else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere.
 
     `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
-    unexplained rows that the bot tries by itself.
+    unexplained rows that the bot tries by itself. `leaving` says what becomes of rows on main that are not accepted any
+    more. `requests` are those that wait for a merge.
     """
 
     target: str
@@ -48,6 +66,8 @@ class Ledger:
     declined: Sequence[str] = ()
     name: str = ""
     waiting: int = 0
+    leaving: str = ""
+    requests: OpenRequests = field(default_factory=OpenRequests)
 
     @property
     def accepted(self) -> int:
@@ -58,7 +78,8 @@ class Ledger:
     def line(self) -> str:
         """The ledger in one line."""
         counts = ", ".join(f"{self.counts.get(place, 0)} {words}" for place, words in PLACES)
-        return f"{self.accepted} accepted: {counts}, {len(self.unexplained)} unexplained"
+        line = f"{self.accepted} accepted: {counts}, {len(self.unexplained)} unexplained"
+        return f"{line}; {self.leaving}" if self.leaving else line
 
     @property
     def lines(self) -> list[str]:
@@ -68,14 +89,16 @@ class Ledger:
 
     @property
     def whole(self) -> list[str]:
-        """The lines, and each row that people declined."""
-        return [*self.lines, *_first([f"declined {key}" for key in self.declined], "declined row")]
+        """The lines, what waits to be merged, and each row that people declined."""
+        waits = [f"  {self.requests.text}"] if self.requests.count else []
+        return [*self.lines, *waits, *_first([f"declined {key}" for key in self.declined], "declined row")]
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
         counts: dict[str, int] = {place: self.counts.get(place, 0) for place, _ in PLACES}
         rows = {"unexplained": dict(self.unexplained), "declined_rows": list(self.declined)}
-        return {"target": self.target, "accepted": self.accepted, **counts, **rows}
+        requests = msgspec.to_builtins(self.requests)
+        return {"target": self.target, "accepted": self.accepted, **counts, **rows, "requests": requests}
 
 
 def _first(rows: Sequence[str], what: str) -> list[str]:
@@ -93,16 +116,15 @@ def make_ledger(
 ) -> Ledger:
     """The ledger of a target: `accepted` are the digests of its rows, and `places` where they were found there.
 
-    `refused` are the reasons for those that it cannot have. What waits for a person is known here; a row that a plan
-    would remove counts as accepted until then.
+    `refused` are the reasons for those that it cannot have. What waits for a person is known here.
     """
     store, name = context.store, context.name
     waiting = {item.subject: item for item in store.items_at(name, "row", to)}
     is_declined = store.is_plan_declined(name, to)
     given_up: Place = "declined" if is_declined else "held"
     declined = store.declined(name, to)
-    stays: Place = "main" if is_declined else "held"  # a removal that nobody approved has not happened
-    found: dict[str, Place] = {key: stays for key, item in waiting.items() if item.is_held and key not in accepted}
+    leaving = sum(item.is_held and key not in accepted for key, item in waiting.items())
+    found: dict[str, Place] = {}
     for key, digest in accepted.items():
         if key in waiting and waiting[key].is_held:
             found[key] = given_up
@@ -113,7 +135,17 @@ def make_ledger(
     left = accepted.keys() - found.keys()
     why = {key: (waiting[key].reason or WAITS) if key in waiting else refused.get(key, NOTHING) for key in left}
     gone = sorted(key for key, place in found.items() if place == "declined")
-    return Ledger(to, Counter(found.values()), why, gone, _name_of(context, to), len(left & waiting.keys()))
+    counts, tried = Counter(found.values()), len(left & waiting.keys())
+    stays = _leaving_text(leaving, is_declined=is_declined)
+    return Ledger(to, counts, why, gone, _name_of(context, to), tried, stays)
+
+
+def _leaving_text(rows: int, *, is_declined: bool) -> str:
+    """What becomes of rows that are still on main because nobody approved their removal; "" if there are none."""
+    if not rows:
+        return ""
+    other = f"{rows} other {'row' if rows == 1 else 'rows'} on main"
+    return f"{other}, of which the removal was declined" if is_declined else f"{other} would be removed by a plan"
 
 
 def _name_of(context: WatchContext, to: str) -> str:
@@ -122,13 +154,26 @@ def _name_of(context: WatchContext, to: str) -> str:
     return Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
 
 
+def ledgers_due(store: Store, watch: str) -> float | None:
+    """When the ledgers of a watch are made anew (Unix seconds): something happened since. None if nothing did."""
+    text = store.cursor(watch, "recount")
+    return float(text) if text else None
+
+
+def next_look(store: Store, watch: str) -> float | None:
+    """When a watch has something to do (Unix seconds): an item is due, or the ledgers are. None if nothing waits."""
+    return min((due for due in (store.next_due(watch), ledgers_due(store, watch)) if due is not None), default=None)
+
+
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:
     """Keep the ledgers for those who must not ask a service: the health of the service, and its pages."""
     for one in ledgers:
         counts = {"unexplained": len(one.unexplained), "waiting": one.waiting}
         known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock()}
+        known["requests"] = one.requests.text
         text = json.dumps(known)
         context.store.set_cursor(context.name, "ledger", text, target=one.target)
+    context.store.set_cursor(context.name, "recount", None)
 
 
 # what people do at a target
@@ -255,7 +300,7 @@ def stored_ledger(store: Store, watch: str, target: str) -> dict[str, Any]:
     """The last ledger of a target: its `line`, the first rows that are `declined`, and how many are `unexplained`.
 
     `waiting` counts those of the unexplained that the bot tries by itself. The ledger was made `at` this time, in Unix
-    seconds. Empty where there is none.
+    seconds. `requests` says in words what waits to be merged. Empty where there is none.
     """
     text = store.cursor(watch, "ledger", target=target)
     found: dict[str, Any] = json.loads(text) if text else {}

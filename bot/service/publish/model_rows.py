@@ -32,7 +32,7 @@ from bot.publishing.publication import (
     decide,
 )
 from bot.publishing.texts import with_places
-from bot.service.publish.ledger import PLACES, Place
+from bot.service.publish.ledger import PLACES, OpenRequests, Place
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult
 from bot.service.store.items import Item
@@ -207,7 +207,9 @@ class ModelRows(TargetRows[ModelLook]):
         """Where the results of each row's model were at the last look; many repositories are not asked again."""
         found = self.context.store.cursors(self.context.name, "place", target=self.settings.to)
         known = {model: place for place, _ in PLACES for model, text in found.items() if text == place}
-        return {key: known[model_of(key)] for key in accepted if model_of(key) in known}
+        places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
+        self.waiting = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
+        return places
 
     def proposals(self, admitted: Sequence[ModelLook]) -> Iterator[Proposal]:
         """A request for each model until the limit is reached; what changes nothing does not count."""

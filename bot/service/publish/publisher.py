@@ -14,7 +14,7 @@ from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, UpdateRequest
 from bot.service.context import WatchContext
 from bot.service.publish.gate import Gate, Look, with_held
-from bot.service.publish.ledger import Place
+from bot.service.publish.ledger import OpenRequests, Place
 from bot.service.publish.reconcile import DesiredState, PublishResult, Rescored, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
@@ -82,7 +82,7 @@ class TargetRows(ABC, Generic[L]):
     """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
 
     `is_bulk` says that the rows are a part of very many new ones. After a look `refused` has the reasons for those that
-    cannot be written, where the kind of target knows them.
+    cannot be written, where the kind of target knows them. `places` notes the open requests in `waiting`.
     """
 
     context: WatchContext
@@ -91,6 +91,7 @@ class TargetRows(ABC, Generic[L]):
     report: Report
     is_bulk: bool = False
     refused: Mapping[str, str] = field(default_factory=dict)
+    waiting: OpenRequests = field(default_factory=OpenRequests)
     in_parts: ClassVar[bool] = False  # whether rows may be written in parts of PART
 
     @abstractmethod

@@ -19,7 +19,7 @@ from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
 from bot.service.publish.entry_rows import RowLook, RowLooker, TargetRow
-from bot.service.publish.ledger import Place
+from bot.service.publish.ledger import OpenRequests, Place
 from bot.service.publish.publisher import PlannedLook, Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
 from bot.service.store.items import Item
@@ -105,6 +105,16 @@ class DesiredTable:
         remarks = [*self._remarks(), *([adopted_remark(len(equal))] if kept and equal else [])]
         text = with_places(table_text(draft, remarks, self.mark), self.places, self.mark, state.request)
         return DesiredState(text, {**main, **draft.files, **kept})
+
+    def waiting(self, state: CurrentState) -> OpenRequests:
+        """What the open request does to the rows on main; after `at`."""
+        if state.request is None:
+            return OpenRequests()
+        cells = [self.draft.cells.get(key, ()) for key in self.proposed]
+        added = sum(all(cell.before is None for cell in row) for row in cells)
+        proposed = _over(state.files, state.request.files)
+        removed = self.layout.count(state.files) + added - self.layout.count(proposed)
+        return OpenRequests(1, added, len(cells) - added, max(0, removed))
 
     def _records(self, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
         """The entries of rows, and the declaration that they name, where the settings keep them."""
@@ -197,7 +207,7 @@ class TableRows(TargetRows[PlannedLook]):
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
         self.count = max(len(self.known), table.layout.count(state.files))
-        self.proposed, self.refused = table.proposed, table.refused
+        self.proposed, self.refused, self.waiting = table.proposed, table.refused, table.waiting(state)
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         return [
             PlannedLook(row.item, planned_cells(row, shown.get(row.key, ())), row.entry, row.disputed) for row in rows

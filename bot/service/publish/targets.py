@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.errors import DiscussionsDisabled
@@ -143,7 +143,8 @@ class Targets:
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
             accepted = rows.accepted()
             places = rows.places(accepted)
-            found.append(make_ledger(self.context, settings.to, accepted, places, rows.refused))
+            ledger = make_ledger(self.context, settings.to, accepted, places, rows.refused)
+            found.append(replace(ledger, requests=rows.waiting))
         return found
 
     def derive(self) -> None:

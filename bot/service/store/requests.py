@@ -208,7 +208,7 @@ CursorKind = Literal[
     "pass",  # how the last pass ended, for other processes
     "tried",  # when the last pass began, in Unix seconds
     "clock",  # when the last pass ended, in Unix seconds
-    "moved since the ledger",  # there if a row was published after the ledgers were made
+    "recount",  # when the ledgers are made anew (Unix seconds), there if something happened since they were made
     "failures",  # the causes of the failures of the last pass, as JSON
     "swept",  # the day of the last search for duplicates
     "waivers",  # the waivers that the bot's answers record, as JSON

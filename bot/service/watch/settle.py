@@ -16,7 +16,7 @@ from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, read_files, whys_of
-from bot.service.publish.ledger import Ledger, note_ledgers, stored_ledger
+from bot.service.publish.ledger import Ledger, ledgers_due, note_ledgers, stored_ledger
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
@@ -28,7 +28,7 @@ from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Outcome, Report
 
 DAILY = 86_400.0  # seconds
-COUNT_EVERY = 300.0  # seconds between two ledgers of a watch that publishes, because each reads all accepted rows
+COUNT_EVERY = 60.0  # seconds between two ledgers of a watch that publishes, because each reads all accepted rows
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred bytes
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
@@ -102,27 +102,37 @@ class Pass:
     def must_count(self) -> bool:
         """Tell whether the ledgers are to be made anew.
 
-        This is so while somebody has to act, and else at most every five minutes, once no other process has rows.
+        This is so while somebody has to act, and else at most once a minute, once no other process has rows.
         """
         known = [stored_ledger(self.context.store, self.context.name, to.to) for _, to in self.context.targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
         is_moving = self.targets.are_with_workers()
-        if is_moving or any(one.is_new and one.outcome != "failed" for one in self.report.outcomes):
-            self.context.store.set_cursor(self.context.name, "moved since the ledger", "yes")
+        if is_moving or any(one.is_new for one in self.report.outcomes):
+            self._count_later(min((one.get("at", 0.0) for one in known), default=0.0) + COUNT_EVERY)
         if is_moving:
             return False
-        if is_held or not all(known) or any(one["unexplained"] for one in known):
-            return True
-        age = self.context.clock() - min(one.get("at", 0.0) for one in known)
-        has_moved = self.context.store.cursor(self.context.name, "moved since the ledger") is not None
-        return has_moved and not 0 <= age < COUNT_EVERY
+        return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
+
+    def _count_later(self, due: float) -> None:
+        """Have the ledgers made anew at a time, if nothing asked for that before."""
+        if ledgers_due(self.context.store, self.context.name) is None:
+            self.context.store.set_cursor(self.context.name, "recount", str(due))
+
+    def _is_count_due(self) -> bool:
+        """Tell whether it is time to make the ledgers anew, or the clock was set back since that was asked for."""
+        due, now = ledgers_due(self.context.store, self.context.name), self.context.clock()
+        longest = max(COUNT_EVERY, self.context.watch.settle_every)
+        return due is not None and not now < due <= now + longest
 
     def count(self) -> list[Ledger]:
-        """The ledger of each target; none where a target cannot be looked at."""
+        """The ledger of each target; none where a target cannot be looked at, and then a later pass tries again."""
         found: list[Ledger] = []
         self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
-        note_ledgers(self.context, found)
-        self.context.store.set_cursor(self.context.name, "moved since the ledger", None)
+        if found:
+            note_ledgers(self.context, found)
+        else:
+            again = self.context.clock() + self.context.watch.settle_every
+            self.context.store.set_cursor(self.context.name, "recount", str(again))
         return found
 
     def _keep_outcomes(self) -> None:
