@@ -84,7 +84,10 @@ class WatchView(msgspec.Struct, frozen=True):
 
 
 class ItemView(msgspec.Struct, frozen=True):
-    """Something that may be out of step; `due` is the next try, `reason` why the last one failed or why it is held."""
+    """Something that may be out of step; `due` is the next try, `reason` why the last one failed or why it is held.
+
+    `state` is failing, waiting, held by a plan, or declined with one.
+    """
 
     watch: str
     state: str
@@ -258,7 +261,8 @@ class Views:
         without: Sequence[str] = (),
     ) -> list[ItemView]:
         """Items in one state, those after a place; see `items_page` of the store."""
-        return [_item(one) for one in self.store.items_page(watch, state, after, limit, cause=cause, without=without)]
+        found = self.store.items_page(watch, state, after, limit, cause=cause, without=without)
+        return [_item(one, state) for one in found]
 
     def busiest_state(self, watch: str) -> ItemState:
         """The first state, from failing on, in which there is anything."""
@@ -341,8 +345,7 @@ def _iso(text: str | None) -> str | None:
     return text.removesuffix(" UTC").replace(" ", "T") + "Z" if text else None
 
 
-def _item(one: Item) -> ItemView:
-    state = "held" if one.is_held else "failing" if one.attempts else "waiting"
+def _item(one: Item, state: ItemState) -> ItemView:
     times = (moment(one.since), moment(one.due))
     return ItemView(
         one.watch, state, one.kind, one.target, one.subject, one.cause, one.reason, one.attempts, times[0], times[1]

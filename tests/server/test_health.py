@@ -114,6 +114,37 @@ def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story:
     story.news()
 
 
+def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=5)
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    [watch] = service.watches_settings
+    models = [f"acme/m{n}" for n in range(12)]
+    hub.push(story.source, {path_of(model): result(model) for model in models})
+    service.settle(watch)
+    hub.merge(story.target, story.requests[0])
+    service.settle(watch)
+    hub.push(story.source, {path_of(model): None for model in models[:8]})
+    service.settle(watch)
+    web = TestClient(make_web(service), base_url="http://localhost")
+    [held] = story.contexts.store.held_plans("tiny")
+    assert "held by plan <a " in web.get("/items?state=held").text
+    assert "8 other rows on main would be removed by a plan" in web.get("/").text
+    web.post("/plans/answer", data={"watch": "tiny", "digest": held.digest, "answer": "decline"})
+    service.settle(watch)
+
+    page, work = web.get("/").text, web.get("/items").text
+    assert "<strong>0</strong> held" in page
+    assert "8 other rows on main, of which the removal was declined" in page
+    assert "declined by plan <a " in work
+    assert "held by plan" not in work
+    assert "is approved" not in work
+    assert "Nothing is held." in web.get("/items?state=held").text
+    assert 'items{kind="row",state="declined",watch="tiny"} 8.0' in generate_latest(service.registry).decode()
+    web.post("/plans/answer", data={"watch": "tiny", "digest": held.digest, "answer": "approve"})
+    assert "held by plan <a " in web.get("/items?state=held").text  # until the next pass
+    story.contexts.store.close()
+
+
 def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, tmp_path: Path) -> None:
     """A plan was approved: main has its rows until somebody merges the request."""
     story = Story(hub, tmp_path, limit=5)

@@ -13,7 +13,7 @@ from bot.publishing.hub_evals.model_layout import model_of
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import TAKEN, let_go
-from bot.service.store.items import Item, Mark
+from bot.service.store.items import Item, Mark, held_by
 from bot.service.watch.outcome import Report
 
 LET_GO = "somebody took the row from main; it is not proposed again with this content"
@@ -199,8 +199,9 @@ class Gate:
         store, name = self.context.store, self.context.name
         known = store.plan(name, self.target)
         with store.transaction():
-            store.hold([item for look in held for item in look.items], f"held by plan {plan.digest}")
             store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
+            why = held_by(plan.digest, is_declined=store.is_plan_declined(name, self.target))
+            store.hold([item for look in held for item in look.items], why)
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows

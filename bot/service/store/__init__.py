@@ -13,7 +13,7 @@ from sqlalchemy import delete, select
 from bot.publishing.plan import Plan
 from bot.service.store.boards import BoardStore, StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispose, open_engine
-from bot.service.store.items import Items, Mark
+from bot.service.store.items import Items, Mark, held_by
 from bot.service.store.leases import Leases
 from bot.service.store.requests import Cursors, Memory, Published, Requests
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
@@ -103,6 +103,7 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
                 if (row.is_approved, row.is_declined) == (is_approved, not is_approved):
                     continue  # a declined plan is answered in every pass
                 self.set_cursor(watch, "ledger", None, target=row.target)  # its rows are elsewhere now
+                self.say_why_held(watch, row.target, held_by(digest, is_declined=not is_approved))
                 if not is_approved:  # the text about it says so; that of an approved one follows when it is carried out
                     self.mark(watch, [Mark("plan", "", row.target)], time.time())
         return bool(known)

@@ -18,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     func,
     literal_column,
     select,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 )
 
 from bot.service.store.engine import Database, batches
-from bot.service.store.tables import items
+from bot.service.store.tables import items, plans
 
 Kind = Literal[
     "source",
@@ -53,7 +54,7 @@ class Item(msgspec.Struct, frozen=True):
 
     `subject` is a path, a key, a folder or a number, by its kind; `target` is "" if it is about the source.
     `marked` counts how often it was marked, so that what was marked again meanwhile is not taken for done. Times are
-    Unix seconds. `is_held` says that it waits for the approval of a plan.
+    Unix seconds. `is_held` says that it waits for the approval of a plan, or stays as it is because one was declined.
     """
 
     watch: str
@@ -115,7 +116,7 @@ class RowQueue(Protocol):
         ...
 
 
-ItemState = Literal["failing", "waiting", "held"]
+ItemState = Literal["failing", "waiting", "held", "declined"]
 STATES: tuple[ItemState, ...] = get_args(ItemState)
 ItemPlace = tuple[str, str, str]  # kind, target and subject
 
@@ -132,6 +133,11 @@ class FailureCause:
     due: float
     since: float
     kind: str
+
+
+def held_by(digest: str, *, is_declined: bool) -> str:
+    """Why an item is held: by a plan that waits, or that a person declined."""
+    return f"{'declined' if is_declined else 'held'} by plan {digest}"
 
 
 # A reason that names its own item is one cause with those that name theirs.
@@ -242,6 +248,11 @@ class Items(Database):
         """Let items wait for the approval of a plan."""
         self._change(found, is_held=True, reason=reason)
 
+    def say_why_held(self, watch: str, target: str, reason: str) -> None:
+        """Note anew why the held items of a target are held."""
+        where = (items.c.watch == watch, items.c.target == target, items.c.is_held.is_(True))
+        self.run(update(items).where(*where).values(reason=reason))
+
     def release(self, found: Sequence[Item], now: float) -> None:
         """Let held items go on."""
         self._change(found, is_held=False, reason="", due=now)
@@ -256,11 +267,12 @@ class Items(Database):
         self.run(update(items).where(items.c.watch == watch, items.c.due > now).values(due=sooner))
 
     def counts(self, watch: str) -> dict[tuple[str, str], int]:
-        """How many items there are, by kind and state: waiting, failing, held."""
+        """How many items there are, by kind and state: waiting, failing, held, declined."""
         states = {
             "waiting": (items.c.is_held.is_(False), items.c.attempts == 0),
             "failing": (items.c.is_held.is_(False), items.c.attempts > 0),
-            "held": (items.c.is_held.is_(True),),
+            "held": (_in_state("held"),),
+            "declined": (_in_state("declined"),),
         }
         counted = select(items.c.kind, func.count()).where(items.c.watch == watch).group_by(items.c.kind)
         with self.transaction():
@@ -390,9 +402,16 @@ def _items(rows: Iterable[Any]) -> list[Item]:
     return [Item(**row._mapping) for row in rows]  # noqa: SLF001 - so SQLAlchemy calls it
 
 
+_is_declined = exists().where(
+    plans.c.watch == items.c.watch, plans.c.target == items.c.target, plans.c.is_declined.is_(True)
+)
+
+
 def _in_state(state: ItemState) -> ColumnElement[bool]:
     if state == "held":
-        return items.c.is_held.is_(True)
+        return and_(items.c.is_held.is_(True), ~_is_declined)
+    if state == "declined":
+        return and_(items.c.is_held.is_(True), _is_declined)
     # Most items wait: the sum keeps the database from taking all of them by this, and sorting them.
     tried = items.c.attempts > 0 if state == "failing" else items.c.attempts + 0 == 0
     return and_(items.c.is_held.is_(False), tried)
