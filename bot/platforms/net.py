@@ -47,13 +47,15 @@ MOST_BYTES = 256_000_000  # of one answer of an API, unpacked; GitHub's largest 
 LISTING = 1800.0  # seconds for a listing with all its pages
 
 
+NO_CONNECTION = "no connection"  # to the service as a whole, whatever it was asked for
+
 # By a part of the name that the libraries give to a failure, the first that fits; their names say nothing to a person.
 IN_WORDS = (
     ("Timeout", "no answer in time"),
     ("Proxy", "the proxy let nothing through"),
     ("SSL", "no secure connection"),
-    ("ConnectError", "no connection"),
-    ("ConnectionError", "no connection"),
+    ("ConnectError", NO_CONNECTION),
+    ("ConnectionError", NO_CONNECTION),
     ("LocalProtocol", "the request cannot be sent"),
     ("Redirects", "it redirects without an end"),
     ("", "the connection broke off"),

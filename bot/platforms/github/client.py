@@ -20,7 +20,7 @@ from urllib3.exceptions import LocationValueError
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import Contents, check_file, lazy_property
 from bot.platforms.github.wire import SERVICE, install_connections, note, noted, rate_limit_wait, translated
-from bot.platforms.net import Backoff, ServiceClient, current_limits, in_words, within, wrote_nothing
+from bot.platforms.net import NO_CONNECTION, Backoff, ServiceClient, current_limits, in_words, within, wrote_nothing
 from bot.platforms.platform import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.source import TooLarge
 
@@ -115,7 +115,8 @@ class GitHubClient(ServiceClient):
             except (InvalidURL, LocationValueError) as error:
                 raise CallError(NO_ADDRESS) from error
             except (RequestException, httpx.TransportError, OSError) as error:
-                why = asked.about(in_words(error))
+                why = in_words(error)
+                why = why if why == NO_CONNECTION else asked.about(why)
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
             except ODD_ANSWERS as error:
                 why = asked.about(f"the answer is not from GitHub ({type(error).__name__})")

@@ -49,6 +49,7 @@ from bot.platforms.net import (
     LONGEST_WINDOW,
     MOST_BYTES,
     TIMEOUT,
+    NO_CONNECTION,
     UNKNOWN_FATE,
     Limits,
     ServiceClient,
@@ -126,7 +127,9 @@ def translated(error: Exception) -> BotError | None:
         # What cannot be sent is told with its headers, of which one is the token.
         why = in_words(error) if isinstance(error, httpx2.LocalProtocolError) else _with_reason(error)
         landed = request is not None and is_write(request) and not isinstance(error, httpx2.ConnectError)
-        return Unavailable(SERVICE, about(request, why) if request else why, may_have_landed=landed)
+        if request is not None and in_words(error) != NO_CONNECTION:
+            why = about(request, why)
+        return Unavailable(SERVICE, why, may_have_landed=landed)
     if isinstance(error, ConnectionError):
         return Unavailable(SERVICE, _with_reason(error), may_have_landed=True)
     return None

@@ -37,6 +37,14 @@ def test_an_error_of_the_client_is_one_of_ours_with_the_reason(
     assert why in str(raised.value)
 
 
+def test_a_hub_that_is_away_is_one_cause_whatever_it_was_asked_for() -> None:
+    for path in ("/api/datasets/acme/results", "/api/datasets/acme/contents", "/api/whoami-v2"):
+        request = httpx2.Request("GET", f"https://huggingface.co{path}")
+        with pytest.raises(Unavailable) as raised, hub_errors("refs"):
+            raise httpx2.ConnectError("[Errno 111] Connection refused", request=request)
+        assert str(raised.value) == "the Hub could not be reached: no connection (Connection refused)"
+
+
 def test_a_header_that_cannot_be_sent_is_not_told_for_it_may_be_the_token() -> None:
     with pytest.raises(Unavailable) as raised, hub_errors():
         raise httpx2.LocalProtocolError("Illegal header value b'Bearer hf_secret'")
