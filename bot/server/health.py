@@ -33,13 +33,15 @@ log = logging.getLogger(__name__)
 class State:
     """The state of one watch: times are seconds since 1970, None for never.
 
-    `settled` is when the last pass ended, `moved` when the last one ended in which anything could be done.
+    `settled` is when the last pass ended, `moved` when the last one ended in which anything could be done, `reached`
+    when the last one ended that reached the source.
     """
 
     settled: float | None = None
     moved: float | None = None
     heard: float | None = None
     failure: str = ""
+    reached: float | None = None
 
 
 def in_state(counts: Counts, state: str) -> int:

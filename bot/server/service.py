@@ -20,7 +20,7 @@ from bot.service.context import ContextFactory
 from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.settings.config import Settings, Watch
 from bot.service.store.items import Mark, marks
-from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
+from bot.service.watch.event import ANY, MAIN, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
 from bot.service.watch.workers import QUIET, SHORTEST_WAIT, MarkWriter, WatchWorker
@@ -135,8 +135,11 @@ class Service:
             self.metrics.settles.labels(watch.name, "failed").inc()
             return False
         state.settled, state.failure = self.clock(), ""
-        if has_moved((one.outcome for one in done.outcomes), self.contexts.store.counts(watch.name)):
+        counts = self.contexts.store.counts(watch.name)
+        if has_moved((one.outcome for one in done.outcomes), counts):
             state.moved = state.settled
+        if not is_blind(counts):
+            state.reached = state.settled
         self.metrics.settles.labels(watch.name, "done").inc()
         self.metrics.last.labels(watch.name).set(state.settled)
         self._end(watch)
@@ -174,7 +177,7 @@ class Service:
             return False
         hinted = [watch for watch in self.watches_settings if event.repository in self.names(watch)]
         for watch in hinted:
-            if event.moves_content:
+            if self._is_push(event, watch):
                 self.states[watch.name].heard = self.clock()
             found = self._marks_of(event, watch)
             if found:
@@ -196,6 +199,14 @@ class Service:
         if (event.moves_content and event.touches_requests) or event.action == "synchronize":
             found += marks("request", [""], asked)
         return found
+
+    @staticmethod
+    def _is_push(event: Event, watch: Watch) -> bool:
+        """Tell whether somebody pushed to the source: not to a target, and not into a request."""
+        is_main = not event.refs or any(ref == MAIN for ref, _ in event.refs)
+        return (
+            event.moves_content and is_main and event.repository in {f"watch/{watch.name}", repository_of(watch.source)}
+        )
 
     @staticmethod
     def names(watch: Watch) -> set[str]:
@@ -228,6 +239,7 @@ class Service:
             "ok": status == "ok",
             "commit": store.cursor(watch.name, "source"),
             "settled": shown(state.settled),
+            "reached": shown(state.reached),
             "heard": shown(state.heard),
             "age": round(now - (state.settled or self.started), 1),
             "failure": brief(state.failure, 500),
@@ -246,5 +258,9 @@ class Service:
 
 def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
     """Tell whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
-    is_blind = ("source", "failing") in counts
-    return not is_blind or any(outcome != "failed" for outcome in outcomes)
+    return not is_blind(counts) or any(outcome != "failed" for outcome in outcomes)
+
+
+def is_blind(counts: Counts) -> bool:
+    """Tell whether the last pass could not look at the source."""
+    return ("source", "failing") in counts

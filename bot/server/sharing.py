@@ -74,7 +74,7 @@ class SharedService(Service):
     def _end(self, watch: Watch) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
         store, state = self.contexts.store, self.states[watch.name]
-        said = {"settled": state.settled, "moved": state.moved, "failure": state.failure}
+        said = {"settled": state.settled, "moved": state.moved, "failure": state.failure, "reached": state.reached}
         with store.transaction():
             store.set_cursor(watch.name, "pass", json.dumps(said))
             store.set_cursor(watch.name, "tried", str(self.clock()))
@@ -82,7 +82,8 @@ class SharedService(Service):
     def state(self, name: str) -> State:
         """The state of a watch, whoever made the last pass; `heard` is what this process knows."""
         known = json.loads(self.contexts.store.cursor(name, "pass") or "{}")
-        return State(known.get("settled"), known.get("moved"), self.states[name].heard, known.get("failure", ""))
+        times = (known.get("settled"), known.get("moved"), self.states[name].heard)
+        return State(*times, known.get("failure", ""), known.get("reached"))
 
     def due(self) -> list[str]:
         """The watches of which the time, or that of an item, has come, and over which no pass waits or runs."""

@@ -54,6 +54,8 @@ class OutcomeView(msgspec.Struct, frozen=True):
 class WatchView(msgspec.Struct, frozen=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
+    `settled` is when the last pass ended, `reached` when the last one ended that could look at the source.
+
     `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
     accepted rows are, `requests` what waits there to be merged, `declined` names the first rows there that people
     declined, and `untried` counts those that are nowhere and that nothing is tried for; they were `counted` then. Where
@@ -70,6 +72,7 @@ class WatchView(msgspec.Struct, frozen=True):
     commit: str | None
     heard: str | None
     settled: str | None
+    reached: str | None
     next: str | None
     items: dict[str, int]
     submissions: dict[str, int]
@@ -218,6 +221,7 @@ class Views:
             commit=health.get("commit"),
             heard=_iso(health.get("heard")),
             settled=settled,
+            reached=_iso(health.get("reached")),
             next=moment(self._next(watch, settled)),
             items=dict(health.get("counts", {})),
             submissions=store.count_submissions(name),

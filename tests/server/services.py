@@ -50,8 +50,9 @@ def make_service(folder: Path) -> Service:
     store.set_plan("open-llm", TARGET, plan.digest, msgspec.json.encode(plan))
     board = StoredBoard("h" * 40, "open-llm-v2", declared().text)
     store.keep_board("open-llm", TARGET, board, [*hostile(), *generated(4)], "2026-03-01T00:00:00Z")
-    service.states["open-llm"].settled = service.states["open-llm"].moved = NOW - 60
-    service.states["open-llm"].heard = NOW - 3700
+    state = service.states["open-llm"]
+    state.settled = state.moved = state.reached = NOW - 60
+    state.heard = NOW - 3700
     return service
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ from starlette.testclient import TestClient
 from bot.errors import BotError
 from bot.server.health import State, overall, status_of
 from bot.server.service import Service, has_moved
+from bot.service.context import ContextFactory
 from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
 from bot.service.settings.config import parse_settings
+from bot.service.watch.event import MAIN, Event
 from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
 from tests.server.services import make_web
 from tests.service.stories import SETTINGS, Story
@@ -207,6 +211,60 @@ def test_a_row_that_fails_is_tried_and_a_refused_one_is_not(hub: Hub, tmp_path: 
     found = service.health()["watches"]["tiny"]
     assert (found["unexplained"], found["untried"]) == (1, int(is_refused))
     story.contexts.store.close()
+
+
+def test_while_every_look_fails_the_page_says_when_one_reached_the_source(hub: Hub, tmp_path: Path) -> None:
+    story, moments = Story(hub, tmp_path), [NOW]
+    service = Service(story.contexts, (story.watch,), CollectorRegistry(), clock=lambda: moments[-1])
+    [watch] = service.watches_settings
+    web = TestClient(make_web(service), base_url="http://localhost")
+    service.settle(watch)
+    assert "<dd><time" in web.get("/").text.partition("Last checked</dt>")[2][:10]
+    hub.tokens.clear()
+    moments.append(NOW + 60)
+    service.settle(watch)
+    found = service.health()["watches"]["tiny"]
+    assert (found["reached"], found["settled"]) == ("1970-01-01 02:46:40 UTC", "1970-01-01 02:47:40 UTC")
+    said = re.sub("<[^>]*>", "", web.get("/").text.partition("Last checked</dt>")[2].partition("</dd>")[0])
+    assert re.fullmatch("last reached 1970-01-01 02:46 UTC at [0-9a-f]{12}; tried 1970-01-01 02:47 UTC", said)
+    story.contexts.store.close()
+
+
+def test_only_what_is_pushed_to_the_source_is_the_last_push(story: Story, service: Service) -> None:
+    main, request = (MAIN, "c" * 40), ("refs/pr/3", "d" * 40)
+    for repository, ref, is_push in (
+        ("datasets/acme/contents", main, False),  # a merge
+        ("datasets/acme/contents", request, False),
+        ("datasets/acme/results", request, False),
+        ("datasets/acme/results", main, True),
+    ):
+        assert service.take(Event(repository, "repo.content", "update", (ref,)))
+        assert (service.health()["watches"]["tiny"]["heard"] is not None) == is_push
+
+
+def test_a_hub_that_is_away_is_one_cause_for_all_that_fails(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    service.settle(watch)
+    away = replace(service.contexts.access, hf_endpoint="http://127.0.0.1:9")
+    contexts = ContextFactory(away, service.contexts.store, story.folder)
+    contexts.client.pause = 0.01
+    [done] = settle_watches(contexts, [watch])
+    texts = {one.text for one in done.outcomes if one.outcome == "failed"}
+    assert texts == {"the Hub could not be reached: no connection (Connection refused)"}
+    assert [one.reason for one in contexts.store.causes("tiny", 9)] == list(texts)
+
+
+def test_status_names_the_cause_of_rows_that_fail(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    story.push()
+    story.hub.faults.order("/commit/", method="POST", status=403, times=-1)
+    service.settle(watch)
+    [key] = service.contexts.store.accepted_rows("tiny")
+    [looked] = settle_watches(service.contexts, [watch], dry_run=True)
+    [failing] = service.contexts.store.items_at("tiny", "row", "hf://datasets/acme/contents")
+    assert "403" in failing.reason
+    assert status_lines([looked])[1] == f"tiny:   unexplained {key}: {failing.reason}"
+    story.hub.faults.ordered.clear()
 
 
 def test_where_the_hub_is_gone_nothing_moves(story: Story, service: Service) -> None:

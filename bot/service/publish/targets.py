@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +15,7 @@ from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.gate import narrow_approved
 from bot.service.publish.ledger import (
     NOTHING,
+    WAITS,
     Ledger,
     follow_repository,
     make_ledger,
@@ -43,11 +44,18 @@ class Targets:
     """Brings the targets of one watch in step.
 
     `learned` are the targets of which the replies were read in this pass, and the plans of which the approvals were.
+    `waiting` says of a dry run, which carries out in a copy of the state what waits, why each row waited, by target.
     """
 
     context: WatchContext
     report: Report
     learned: set[str] = field(default_factory=set)
+    waiting: Mapping[str, Mapping[str, str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        store, name = self.context.store, self.context.name
+        dry = self.context.targets_by_address if self.context.dry_run else ()
+        self.waiting = {to: {one.subject: one.reason or WAITS for one in store.items_at(name, "row", to)} for to in dry}
 
     def _due(self, kind: Kind, to: str, priority: Priority | None = None) -> list[Item]:
         store, now = self.context.store, self.context.clock()
@@ -143,7 +151,8 @@ class Targets:
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
             accepted = rows.accepted()
             places = rows.places(accepted)
-            ledger = make_ledger(self.context, settings.to, accepted, places, rows.refused)
+            refused = {**self.waiting.get(settings.to, {}), **rows.refused}
+            ledger = make_ledger(self.context, settings.to, accepted, places, refused)
             found.append(replace(ledger, requests=rows.waiting))
         return found
 
