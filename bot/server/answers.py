@@ -150,7 +150,7 @@ def form_fields(body: bytes) -> dict[str, str]:
 def number_in(request: Request, name: str) -> int:
     """A number of the query, 0 if it is none."""
     text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 11 else 0
 
 
 SCRIPT = "operator.js"

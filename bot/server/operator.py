@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 from typing import Any
 from urllib.parse import quote
 
@@ -37,7 +38,7 @@ from bot.server.answers import (
 from bot.server.history import lines_of, past_plan
 from bot.server.progress import Progress, counted_words, import_sentences, shown_time
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
-from bot.service.store.items import STATES, FailureCause, ItemState
+from bot.service.store.items import STATES, FailureCause, Item, ItemState
 
 LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
@@ -99,7 +100,7 @@ class OperatorRoutes:
             well=_counted_alone(watches),
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
             paused=imports,
-            note=TRIED if request.query_params.get("tried") else "",
+            note=self._result_of_try(request),
             link=partial(target_url, hub=self.views.hub),
             commit_url=partial(commit_url, hub=self.views.hub),
             happened={watch.name: lines_of(self.views.history(watch.name)) for watch in watches},
@@ -145,7 +146,10 @@ class OperatorRoutes:
                     if _is_calm([cause])
                     else ""
                 )
-                yield f"Since {since}: {reason}; {counted(cause.count, noun)} {fail}; next try {due}.{calm}{below}"
+                fails, then = f"{counted(cause.count, noun)} {fail}", f"; next try {due}"
+                if cause.needs_token:
+                    reason, then = f"{reason}, and start it again: nothing else helps", ""
+                yield f"Since {since}: {reason}; {fails}{then}.{calm}{below}"
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)
@@ -170,13 +174,39 @@ class OperatorRoutes:
             items=found[:PAGE],
             causes=shown,
             cause=cause,
-            note=TRIED if request.query_params.get("tried") else "",
+            note=self._result_of_try(request),
             first={one.reason: self.views.items(watch, state, None, NAMED, cause=one.reason) for one in shown},
             link_of=self._link_of,
             linked=self._linked,
             next=address_of("items", watch=watch, state=state, cause=cause, after=last.id) if last else "",
             referrer="same-origin",
         )
+
+    def _result_of_try(self, request: Request) -> str:
+        """What became of the item or cause that a person had tried, "" where it fails no more, or nothing was tried.
+
+        What was tried is due at the moment of the button; if it fails again, it is due later.
+        """
+        at, now = number_in(request, "tried"), self.views.clock()
+        found = self._what_was_tried(request.query_params) if at else None
+        if found is None:
+            return ""
+        if found.due <= at:
+            return TRIED
+        same = ", for the same cause" if isinstance(found, FailureCause) else ""
+        return f"Tried {shown_time(at, now)}: failed again{same}." if found.reason else ""
+
+    def _what_was_tried(self, query: Mapping[str, str]) -> Item | FailureCause | None:
+        """The item or the cause that an address names, None if it does not fail any more."""
+        watch, of, store = query.get("watch", ""), query.get("of", "")[:LONGEST_CAUSE], self.views.store
+        place = place_of(of)
+        if place is not None:
+            return store.item(watch, *place)
+        return next((one for one in store.causes(watch, CAUSES) if one.reason == of), None)
+
+    def _tried(self) -> str:
+        """This moment in an address, in whole seconds."""
+        return str(ceil(self.views.clock()))
 
     def _linked(self, text: str, watch: str, root: str = "") -> Markup:
         """A text in which the addresses of the watch's own repositories, and its plans, are links; see `linked`."""
@@ -309,7 +339,8 @@ class OperatorRoutes:
             text = "This does not wait any more, or it waits for an approval."
             return message_page(request, 404, "Not there", text)
         self.hint(watch)
-        return RedirectResponse(f"../{address_of('items', watch=watch, state=fields.get('state', ''), tried='1')}", 303)
+        asked = {"watch": watch, "state": fields.get("state", ""), "of": fields["item"], "tried": self._tried()}
+        return RedirectResponse(f"../{address_of('items', **asked)}", 303)
 
     async def answer_plan(self, request: Request) -> Response:
         """`POST /plans/answer`: approve or decline a plan, by its watch and digest, and ask for a pass."""
@@ -359,8 +390,8 @@ class OperatorRoutes:
         ):
             return message_page(request, 404, "Not there", "Nothing fails for this reason any more.")
         self.hint(name)
-        page = "../" + (address_of("items", watch=name, state=state, tried="1") if state else "?tried=1")
-        return RedirectResponse(page, 303)
+        asked = {"watch": name, "state": state, "of": reason, "tried": self._tried()}
+        return RedirectResponse(f"../{address_of('items' if state else '', **asked)}", 303)
 
 
 def _counted_alone(watches: Sequence[WatchView]) -> WatchView | None:

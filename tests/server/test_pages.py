@@ -13,6 +13,7 @@ from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from bot.errors import OUTAGE
+from bot.platforms.hub.client import TOKEN
 from bot.server.health import PAUSED
 from bot.server.operator import TRIED
 from bot.server.progress import ImportNotes
@@ -278,6 +279,8 @@ def test_a_broken_host_breaks_no_answer(web: TestClient, host: str) -> None:
     [
         "/items?after=" + quote('["a","b","\\ud800"]'),
         "/items?after=" + quote('["a","b","\\u0000"]'),
+        "/items?tried=9999999999&watch=%00&of=" + quote('["a","b","\\u0000"]'),
+        "/?tried=1&of=%ED%A0%80",
         "/submissions?after=%00&q=%25_%5C",
         "/submissions?status=%00&watch=%00",
         "/submissions?q=" + "a" * 5_000,
@@ -331,12 +334,17 @@ def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, servi
         "item": f'["{place[0]}","{place[1]}","open-llm-v2/evil/{{{{ 7 * 7 }}}}"]',
     }
     answer = web.post("/items/try", data=body, headers={"origin": LOCAL})
-    assert (answer.status_code, answer.headers["location"]) == (303, "../items?watch=open-llm&state=failing&tried=1")
+    address = answer.headers["location"]
+    assert address.startswith("../items?watch=open-llm&state=failing&of=")
     tried = next(one for one in service.contexts.store.all("open-llm") if one.subject.endswith("{{ 7 * 7 }}"))
     assert (tried.due, tried.attempts) == (NOW, 1)
     assert settled.wait(30.0)
     assert worker.stop(30.0)
-    assert TRIED in web.get("/items?tried=1").text
+    assert TRIED in web.get(address.removeprefix("..")).text
+    service.contexts.store.fail(tried, "refused once more", NOW + 240)
+    assert "Tried 23:33 UTC: failed again." in web.get(address.removeprefix("..")).text
+    service.contexts.store.finish([tried])
+    assert "Tried" not in web.get(address.removeprefix("..")).text
 
 
 def test_a_held_or_unknown_item_is_not_tried(web: TestClient, service: Service) -> None:
@@ -408,11 +416,18 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     assert "1 more cause below." in text
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})
-    assert (answer.status_code, answer.headers["location"]) == (303, "../?tried=1")
-    assert TRIED in read(web, "/?tried=1").text
+    address = answer.headers["location"].removeprefix("..")
+    assert address.startswith("/?watch=open-llm&of=the+Hub")
+    assert TRIED in read(web, address).text
     assert "next try now" in read(web, "/").text
     assert {one.due for one in store.all("open-llm") if one.reason == reason} == {NOW}
     assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404
+    tried = [one for one in store.all("open-llm") if one.reason == reason]
+    for one in tried:
+        store.fail(one, reason, NOW + 480)
+    assert "Tried 23:33 UTC: failed again, for the same cause." in read(web, address).text
+    store.finish(tried)
+    assert "Tried" not in read(web, address).text
 
 
 def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestClient, service: Service) -> None:
@@ -434,3 +449,15 @@ def test_a_page_has_one_name_in_the_menu_at_its_head_and_in_its_title(web: TestC
         assert page.count("aria-current") == 1
         assert f"<h1>{name}</h1>" in page
         assert f"<title>{name} · " in page
+
+
+def test_a_refused_token_is_not_said_to_be_tried_again(web: TestClient, service: Service) -> None:
+    store, name = service.contexts.store, "second.one"
+    store.mark(name, [Mark("source"), Mark("reviews")], NOW)
+    for one in store.all(name):
+        store.fail(one, f"the Hub refused: hf://datasets/acme/more: 401: {TOKEN}", NOW + 60)
+    part = web.get("/").text.partition(f'id="{name}"')
+    assert f"{TOKEN}, and start it again: nothing else helps; 2 items fail.</p>" in part[0]
+    assert "set HF_TOKEN (or GITHUB_TOKEN) and start the bot again; nothing else helps." in part[2]
+    assert "tried again by itself" not in part[2]
+    assert "Try all" not in part[2]

@@ -79,7 +79,10 @@ def test_nothing_is_said_against_a_service_in_which_all_is_right(
         "source hf://datasets/acme/results", "target hf://datasets/acme/contents",
     ]  # fmt: skip
     said = {one.name: one.text for one in found}
-    assert said["token for the Hub"] == "bot, a token that may write"
+    assert (
+        said["token for the Hub"]
+        == "bot, a token that may write (this shell's token; serve has the one that it was started with)"
+    )
     assert said["limits of the Hub"] == "990 requests left for the next 200 s"
     assert said["source hf://datasets/acme/results"].endswith(hub.repositories["dataset", "acme/results"].main.oid[:12])
     assert len(hub.log) == posted

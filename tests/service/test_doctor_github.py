@@ -78,7 +78,7 @@ def test_nothing_is_said_against_a_service_in_which_all_is_right(
         f"webhook of github://{SOURCE}", f"delivery to {url}", f"webhook of github://{TARGET}", f"delivery to {url}",
         "clock", "limits of GitHub", f"source github://{SOURCE}", f"target github://{TARGET}",
     ]  # fmt: skip
-    assert found[4].text == "leaderboard-bot, with the scopes repo"
+    assert found[4].text.startswith("leaderboard-bot, with the scopes repo (this shell's token; ")
     assert service.events == []
     assert github.state.writes() == 0
     assert SECRET not in repr(found)

@@ -17,7 +17,17 @@ import requests
 from github import GithubException
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester, RequestsResponse
 
-from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Stale, Unavailable
+from bot.errors import (
+    NEEDS_TOKEN,
+    BotError,
+    DiscussionsDisabled,
+    Gone,
+    Locked,
+    NoWriteAccess,
+    Refused,
+    Stale,
+    Unavailable,
+)
 from bot.platforms.github.address import place_of
 from bot.platforms.net import BUDGETS, MOST_BYTES, current_limits, key_of, seconds_in
 from bot.platforms.writes import check_lease
@@ -31,7 +41,7 @@ MOVED = ("already exists", "not a fast forward", "does not exist", "no commits b
 # How a 422 says that a rule keeps everybody, or us, from writing to a branch.
 RULES = ("rule violations", "protected branch", "approving review", "required status check")
 PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let the bot pass the rule'
-TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN where the bot is started"  # noqa: S105 - a sentence
+TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN " + NEEDS_TOKEN
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
 EMPTY = "make a first commit in it, for example a README"

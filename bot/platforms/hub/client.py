@@ -29,6 +29,7 @@ from huggingface_hub.utils._http import (
 
 from bot import __version__
 from bot.errors import (
+    NEEDS_TOKEN,
     BotError,
     CallError,
     DiscussionsDisabled,
@@ -48,8 +49,8 @@ from bot.platforms.net import (
     LONGEST_WAIT,
     LONGEST_WINDOW,
     MOST_BYTES,
-    TIMEOUT,
     NO_CONNECTION,
+    TIMEOUT,
     UNKNOWN_FATE,
     Limits,
     ServiceClient,
@@ -65,7 +66,7 @@ from bot.platforms.writes import check_lease
 
 SERVICE = "the Hub"
 MAY_WRITE = "see whether the bot's account and its token may write there"
-TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN where the bot is started"  # noqa: S105 - a sentence
+TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN " + NEEDS_TOKEN
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing

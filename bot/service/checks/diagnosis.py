@@ -24,6 +24,7 @@ CLOCK = 300.0  # seconds that our clock may be off
 TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or GITHUB_API_URL"
 SECONDS = 10.0  # for an answer
 EMPTY = b"{}"
+OF_SHELL = " (this shell's token; serve has the one that it was started with)"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 

@@ -12,6 +12,7 @@ from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.github.rights import budget, scopes_of, state_of
 from bot.platforms.github.wire import SERVICE
 from bot.service.checks.diagnosis import (
+    OF_SHELL,
     Diagnosis,
     ServiceCase,
     attempt,
@@ -60,7 +61,8 @@ def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
         scopes = scopes_of(client)
         if scopes is not None and not WRITING.intersection(scopes):
             raise Refused(SERVICE, f"{client.login} has a token with the scopes {', '.join(scopes) or 'none'}")
-        return client.login if scopes is None else f"{client.login}, with the scopes {', '.join(scopes)}"
+        known = client.login if scopes is None else f"{client.login}, with the scopes {', '.join(scopes)}"
+        return known + OF_SHELL
 
     return attempt(
         name, call, f"check that {client.account_name} is complete, not expired, and has the scope repo or public_repo"

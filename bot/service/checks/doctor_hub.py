@@ -12,6 +12,7 @@ from bot.platforms.hub.client import HubClient, role_of, service_headers
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
 from bot.service.checks.diagnosis import (
+    OF_SHELL,
     Diagnosis,
     ServiceCase,
     attempt,
@@ -61,7 +62,7 @@ def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
     if role == "read":
         return Diagnosis(name, "wrong", f"{client.user}, but the token may only read", f"let it write: {WHERE}")
     kinds = {"fineGrained": ", a fine-grained token: the Hub does not show whether it may open requests", "": ""}
-    return Diagnosis(name, "ok", client.user + kinds.get(role, f", a token that may {role}"))
+    return Diagnosis(name, "ok", client.user + kinds.get(role, f", a token that may {role}") + OF_SHELL)
 
 
 def check_secret(case: ServiceCase) -> Diagnosis:

@@ -26,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 
+from bot.errors import NEEDS_TOKEN
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import items, plans
 
@@ -134,6 +135,11 @@ class FailureCause:
     since: float
     kind: str
 
+    @property
+    def needs_token(self) -> bool:
+        """Tell whether a service refuses the bot's token, so that no other try helps."""
+        return NEEDS_TOKEN in self.reason
+
 
 def held_by(digest: str, *, is_declined: bool) -> str:
     """Why an item is held: by a plan that waits, or that a person declined."""
@@ -195,7 +201,7 @@ class Items(Database):
         found = select(func.count()).select_from(items).where(*_due(priority))
         return int(self.value(found, {"watch": watch, "kind": kind, "now": now}))
 
-    def item(self, watch: str, kind: Kind, target: str, subject: str) -> Item | None:
+    def item(self, watch: str, kind: str, target: str, subject: str) -> Item | None:
         """One item, None if nothing of it is out of step."""
         return next(iter(self._select(*_of(watch, kind, target, subject), limit=1)), None)
 
