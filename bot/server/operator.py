@@ -401,9 +401,10 @@ def _counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
 
 
 def _requests(watch: WatchView) -> Iterator[str]:
-    """What waits at the targets to be merged, in a sentence for each; what is out of date stands below."""
-    for target, text in () if watch.recount else watch.requests.items():
+    """What waits at the targets to be merged, in a sentence for each."""
+    for target, text in watch.requests.items():
         link, at = requests_url(target), f" at {target}" if len(watch.targets) > 1 else ""
+        at += " (when last counted)" if watch.recount else ""
         words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
         yield Markup("{}: {}{}.").format(watch.name, words, at)
 

@@ -169,7 +169,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     assert "<strong>4</strong> once merged" in plan
     settle_watches(story.contexts, [watch], approve=held.digest)
 
-    waits, target = "1 request waits to be merged: 8 rows removed", "hf://datasets/acme/contents"
+    waits, target = "1 request waits to be merged: 8 rows to remove", "hf://datasets/acme/contents"
     page = web.get("/").text
     assert f'<a href="https://huggingface.co/datasets/acme/contents/discussions" rel="noreferrer">{waits}</a>' in page
     assert "All well" not in page
@@ -178,7 +178,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     hub.merge(story.target, story.requests[-1])
     service.settle(watch)  # the rows are counted again within a minute
     page = web.get("/").text
-    assert "All well.</p>" in page
+    assert f"{waits}</a> (when last counted).</p>" in page
     assert "; something happened since, and it is counted again at " in page
     story.contexts.store.close()
 

@@ -78,7 +78,7 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
     assert done.lines(dry_run=False)[-1] == f"tiny: hf://datasets/acme/contents: {line}"
     story.news()
     [declined] = [key for key in story.contexts.store.accepted_rows("tiny") if "acme/m4" in key]
-    waits = "tiny:   1 request waits to be merged: 1 row added"
+    waits = "tiny:   1 request waits to be merged: 1 row to add"
     assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}", waits, f"tiny:   declined {declined}"], 0)
     assert done.to_json()["ledgers"][0]["declined_rows"] == [declined]
     assert story.acts() == []
@@ -105,7 +105,7 @@ def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, ans
 
 
 @pytest.mark.parametrize(
-    ("right", "effect"), [(None, "8 rows removed"), ((60, 60, 70), "8 rows changed")], ids=["removed", "changed"]
+    ("right", "effect"), [(None, "8 rows to remove"), ((60, 60, 70), "8 rows to change")], ids=["removed", "changed"]
 )
 def test_requests_that_wait_for_a_merge_are_counted_with_what_they_do(
     hub: Hub, tmp_path: Path, right: tuple[int, int, int] | None, effect: str
@@ -118,7 +118,7 @@ def test_requests_that_wait_for_a_merge_are_counted_with_what_they_do(
     [ledger] = settle(story).ledgers
 
     opened = [one for one in story.requests if one.status == "open"]
-    assert ledger.requests.text == f"{len(opened)} requests wait to be merged: 1 row added, {effect}"
+    assert ledger.requests.text == f"{len(opened)} requests wait to be merged: 1 row to add, {effect}"
     for request in opened:
         hub.merge(story.target, request)
     settle(story)
@@ -132,14 +132,14 @@ def test_an_open_request_of_a_table_is_counted_with_what_it_does(hub: Hub, tmp_p
     story.push(model="acme/borea-1b")
     story.push()
     [ledger] = settle(story).ledgers
-    assert ledger.requests.text == "1 request waits to be merged: 2 rows added"
+    assert ledger.requests.text == "1 request waits to be merged: 2 rows to add"
     hub.merge(story.target, story.requests[0])
     settle(story)
     story.remove()
     story.push(model="acme/borea-1b", right=(60, 60, 70))
     settle(story)
     [ledger] = settle(story).ledgers
-    assert ledger.requests.text == "1 request waits to be merged: 1 row changed"  # only people remove rows of a table
+    assert ledger.requests.text == "1 request waits to be merged: 1 row to change"  # only people remove rows of a table
     story.contexts.store.close()
 
 

@@ -45,7 +45,7 @@ class OpenRequests(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The same in words, "" if there is none."""
-        rows = ((self.added, "added"), (self.changed, "changed"), (self.removed, "removed"))
+        rows = ((self.added, "to add"), (self.changed, "to change"), (self.removed, "to remove"))
         effect = ", ".join(f"{counted(count, 'row')} {what}" for count, what in rows if count)
         waits = f"{counted(self.count, 'request')} {'waits' if self.count == 1 else 'wait'} to be merged"
         return f"{waits}{f': {effect}' if effect else ''}" if self.count else ""
