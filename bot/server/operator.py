@@ -130,6 +130,8 @@ class OperatorRoutes:
         for watch in watches:
             if watch.failure:
                 yield f"{watch.name}: {watch.failure.rstrip('.')}."
+            if watch.reached != watch.settled and not causes[watch.name]:  # what failed is marked anew as a pass begins
+                yield f"{watch.name}: the last pass could not look at the source; another one tries it now."
             if watch.untried:  # a row that fails has its cause below
                 rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
                 yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."

@@ -17,6 +17,7 @@ from bot.server.service import Service, has_moved
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
 from bot.service.settings.config import parse_settings
+from bot.service.store.items import Mark
 from bot.service.watch.event import MAIN, Event
 from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
 from tests.server.services import make_web
@@ -225,6 +226,10 @@ def test_while_every_look_fails_the_page_says_when_one_reached_the_source(hub: H
     service.settle(watch)
     found = service.health()["watches"]["tiny"]
     assert (found["reached"], found["settled"]) == ("1970-01-01 02:46:40 UTC", "1970-01-01 02:47:40 UTC")
+    story.contexts.store.mark("tiny", [Mark("source"), Mark("reviews")], NOW + 120)  # as the next pass begins
+    page = web.get("/").text
+    assert "tiny: the last pass could not look at the source; another one tries it now." in page
+    assert "All well" not in page
     said = re.sub("<[^>]*>", "", web.get("/").text.partition("Last checked</dt>")[2].partition("</dd>")[0])
     assert re.fullmatch("last reached 1970-01-01 02:46 UTC at [0-9a-f]{12}; tried 1970-01-01 02:47 UTC", said)
     story.contexts.store.close()
