@@ -138,9 +138,11 @@ def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: 
     service.settle(watch)
 
     page, work = web.get("/").text, web.get("/items").text
-    assert "<strong>0</strong> held" in page
+    assert "<strong>0</strong> items held" in page
     assert "8 other rows on main, of which the removal was declined" in page
     assert "declined by plan <a " in work
+    assert "What is declined, by its reason" in work
+    assert "items?watch=tiny&amp;state=declined&amp;cause=" in work
     assert "held by plan" not in work
     assert "is approved" not in work
     assert "Nothing is held." in web.get("/items?state=held").text
