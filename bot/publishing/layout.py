@@ -73,9 +73,9 @@ def request_url(address: str, number: str, hub: str = HUB) -> str:
     return f"{repository}/{kind}/{quote(number)}" if repository and number.isdigit() else ""
 
 
-def requests_url(address: str) -> str:
+def requests_url(address: str, hub: str = HUB) -> str:
     """Where people see the requests of a repository; "" if it has no pages."""
-    repository = target_url(address)
+    repository = target_url(address, hub=hub)
     return f"{repository}/{'discussions' if address.startswith('hf://') else 'pulls'}" if repository else ""
 
 

@@ -135,7 +135,7 @@ class OperatorRoutes:
             if watch.untried:  # a row that fails has its cause below
                 rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
                 yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
-            yield from _requests(watch)
+            yield from self._requests(watch)
             for cause in causes[watch.name][:1]:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
                 below = f" {others} below." if len(causes[watch.name]) > 1 else ""
@@ -152,6 +152,14 @@ class OperatorRoutes:
                 if cause.needs_token:
                     reason, then = f"{reason}, and start it again: nothing else helps", ""
                 yield f"Since {since}: {reason}; {fails}{then}.{calm}{below}"
+
+    def _requests(self, watch: WatchView) -> Iterator[str]:
+        """What waits at the targets to be merged, in a sentence for each."""
+        for target, text in watch.requests.items():
+            link, at = requests_url(target, self.views.hub), f" at {target}" if len(watch.targets) > 1 else ""
+            at += " (when last counted)" if watch.recount else ""
+            words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
+            yield Markup("{}: {}{}.").format(watch.name, words, at)
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)
@@ -400,15 +408,6 @@ def _counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
     """The watch whose ledger says where all rows are: of one target, and with nothing that happened since."""
     counted_ones = [watch for watch in watches for _ in watch.ledgers]
     return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
-
-
-def _requests(watch: WatchView) -> Iterator[str]:
-    """What waits at the targets to be merged, in a sentence for each."""
-    for target, text in watch.requests.items():
-        link, at = requests_url(target), f" at {target}" if len(watch.targets) > 1 else ""
-        at += " (when last counted)" if watch.recount else ""
-        words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
-        yield Markup("{}: {}{}.").format(watch.name, words, at)
 
 
 def _is_calm(causes: Sequence[FailureCause]) -> bool:

@@ -64,15 +64,19 @@ class ImportNotes:
     store: Store
     to: str
     tell: Callable[[str, int, int], None]
+    what: str = ""
+    began: float = 0.0
     last: float = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Note that `done` of `total` files or rows are read or written."""
         self.tell(what, done, total)
         now = time.time()
+        if what != self.what:  # writing has another speed than reading
+            self.what, self.began = what, now
         if total and (done >= total or now - self.last > PAUSE):
             self.last = now
-            text = json.dumps([what, done, total, now])
+            text = json.dumps([what, done, total, self.began, now])
             self.store.set_cursor("", "import", text if done < total else None, self.to)
 
 
@@ -94,9 +98,10 @@ def import_sentences(watches: Sequence[WatchView], store: Store, now: float) -> 
 def _imports(store: Store, now: float) -> Iterator[tuple[str, str]]:
     """Yield the target of each import of another process, and how far it is."""
     for to, text in store.cursors("", "import").items():
-        what, done, total, last = json.loads(text)
+        what, done, total, began, last = json.loads(text)
         if 0 <= now - last < FORGOTTEN:
-            yield to, f"{done:,} of {total:,} {'files are read' if what == 'read' else 'rows are written'}"
+            left = f", {duration((total - done) * (last - began) / done)} left" if done and last > began else ""
+            yield to, f"{done:,} of {total:,} {'files are read' if what == 'read' else 'rows are written'}{left}"
 
 
 def _lease(to: str) -> str:

@@ -174,7 +174,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
 
     waits, target = "1 request waits to be merged: 8 rows to remove", "hf://datasets/acme/contents"
     page = web.get("/").text
-    assert f'<a href="https://huggingface.co/datasets/acme/contents/discussions" rel="noreferrer">{waits}</a>' in page
+    assert f'<a href="{hub.url}/datasets/acme/contents/discussions" rel="noreferrer">{waits}</a>' in page
     assert "All well" not in page
     assert f"tiny:   {waits}" in status_lines(settle_watches(story.contexts, [watch], dry_run=True))
     assert service.health()["watches"]["tiny"]["requests"] == {target: waits}

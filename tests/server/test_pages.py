@@ -225,9 +225,12 @@ def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) ->
     text = read(web, "/").text
     assert "open-llm: 13 of 813 files are read" in text
     notes("read", 500, 2_000)
-    store.set_cursor("", "import", f'["read", 500, 2000, {NOW}]', notes.to)
-    assert "An import into hf://datasets/acme/new runs: 500 of 2,000 files are read." in read(web, "/").text
+    store.set_cursor("", "import", f'["read", 500, 2000, {NOW - 60}, {NOW}]', notes.to)
+    sentence = "An import into hf://datasets/acme/new runs: 500 of 2,000 files are read, about 3 minutes left."
+    assert sentence in read(web, "/").text
+    began = notes.began
     notes("written", 2_000, 2_000)
+    assert notes.began > began  # writing has another speed than reading
     assert "An import into" not in read(web, "/").text
 
 
@@ -239,7 +242,7 @@ def test_a_watch_whose_target_is_filled_has_one_state_before_and_after_a_pass_fi
     state.settled = state.moved = NOW - 60
     for failure, far in (("", ": 200 of 450 files are read"), (PAUSED, ": 200 of 450 files are read"), (PAUSED, "")):
         service.states["open-llm"].failure = state.failure = failure
-        store.set_cursor("", "import", f'["read", 200, 450, {NOW}]' if far else None, TARGET.upper())
+        store.set_cursor("", "import", f'["read", 200, 450, {NOW}, {NOW}]' if far else None, TARGET.upper())
         page = web.get("/").text
         for name in ("open-llm", "second.one"):  # both have this target
             sentence = f"{name}: an import runs; publishing is paused until it ends{far}. Pushes are looked at then."

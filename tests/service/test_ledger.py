@@ -176,6 +176,14 @@ def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub
     assert pass_at(again + 200) == "3 accepted: 1 on main, 1 open, 0 h"  # and one that fails
     assert idle < 10
     hub.faults.ordered.clear()
+
+    assert pass_at(again + 9_000) == "3 accepted: 1 on main, 2 open, 0 h"
+    known = stored_ledger(store, "tiny", to) | {"took": 30.0}  # a board that takes long is counted less often
+    store.set_cursor("tiny", "ledger", json.dumps(known), target=to)
+    store.set_cursor("tiny", "recount", None)
+    story.push(model="acme/third")
+    pass_at(known["at"] + 100)
+    assert ledgers_due(store, "tiny") == known["at"] + 20 * 30
     store.close()
 
 

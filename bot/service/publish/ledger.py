@@ -165,11 +165,14 @@ def next_look(store: Store, watch: str) -> float | None:
     return min((due for due in (store.next_due(watch), ledgers_due(store, watch)) if due is not None), default=None)
 
 
-def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:
-    """Keep the ledgers for those who must not ask a service: the health of the service, and its pages."""
+def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float = 0.0) -> None:
+    """Keep the ledgers for those who must not ask a service: the health of the service, and its pages.
+
+    `took` is how long it took to make all of them, in seconds.
+    """
     for one in ledgers:
         counts = {"unexplained": len(one.unexplained), "waiting": one.waiting}
-        known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock()}
+        known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock(), "took": took}
         known["requests"] = one.requests.text
         text = json.dumps(known)
         context.store.set_cursor(context.name, "ledger", text, target=one.target)

@@ -29,6 +29,7 @@ from bot.service.watch.outcome import Outcome, Report
 
 DAILY = 86_400.0  # seconds
 COUNT_EVERY = 60.0  # seconds between two ledgers of a watch that publishes, because each reads all accepted rows
+COUNT_SHARE = 20  # how many times as long as they took there is at least between two: a large board takes its time
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred bytes
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
@@ -102,34 +103,36 @@ class Pass:
     def must_count(self) -> bool:
         """Tell whether the ledgers are to be made anew.
 
-        This is so while somebody has to act, and else at most once a minute, once no other process has rows.
+        This is so while somebody has to act, and else at most once a minute and for a twentieth of the time, once no
+        other process has rows.
         """
         known = [stored_ledger(self.context.store, self.context.name, to.to) for _, to in self.context.targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
         is_moving = self.targets.are_with_workers()
+        every = max(COUNT_EVERY, *(COUNT_SHARE * one.get("took", 0.0) for one in known), 0.0)
         if is_moving or any(one.is_new for one in self.report.outcomes):
-            self._count_later(min((one.get("at", 0.0) for one in known), default=0.0) + COUNT_EVERY)
+            self._count_later(min((one.get("at", 0.0) for one in known), default=0.0) + every)
         if is_moving:
             return False
-        return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
+        return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due(every)
 
     def _count_later(self, due: float) -> None:
         """Have the ledgers made anew at a time, if nothing asked for that before."""
         if ledgers_due(self.context.store, self.context.name) is None:
             self.context.store.set_cursor(self.context.name, "recount", str(due))
 
-    def _is_count_due(self) -> bool:
+    def _is_count_due(self, every: float) -> bool:
         """Tell whether it is time to make the ledgers anew, or the clock was set back since that was asked for."""
         due, now = ledgers_due(self.context.store, self.context.name), self.context.clock()
-        longest = max(COUNT_EVERY, self.context.watch.settle_every)
+        longest = max(every, self.context.watch.settle_every)
         return due is not None and not now < due <= now + longest
 
     def count(self) -> list[Ledger]:
         """The ledger of each target; none where a target cannot be looked at, and then a later pass tries again."""
-        found: list[Ledger] = []
+        found, began = list[Ledger](), self.context.clock()
         self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
         if found:
-            note_ledgers(self.context, found)
+            note_ledgers(self.context, found, self.context.clock() - began)
         else:
             again = self.context.clock() + self.context.watch.settle_every
             self.context.store.set_cursor(self.context.name, "recount", str(again))
