@@ -191,12 +191,14 @@ class TableRows(TargetRows[PlannedLook]):
     """The rows of one watch in one table.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
-    `count` is the number of rows of the table; of the last look, `proposed` are the keys of the open request.
+    `count` is the number of rows of the table; of the last look, `seen` is the table with its state, and `proposed` are
+    the keys of the open request.
     """
 
     known: dict[str, WrittenRow] = field(default_factory=dict)
     count: int = 0
     proposed: AbstractSet[str] = frozenset()
+    seen: tuple[DesiredTable, CurrentState] | None = None
 
     def look(self, items: Sequence[Item]) -> list[PlannedLook]:
         """The rows, and the cells of each that would change."""
@@ -207,7 +209,7 @@ class TableRows(TargetRows[PlannedLook]):
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
         self.count = max(len(self.known), table.layout.count(state.files))
-        self.proposed, self.refused, self.waiting = table.proposed, table.refused, table.waiting(state)
+        self.proposed, self.refused, self.seen = table.proposed, table.refused, (table, state)
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         return [
             PlannedLook(row.item, planned_cells(row, shown.get(row.key, ())), row.entry, row.disputed) for row in rows
@@ -218,6 +220,9 @@ class TableRows(TargetRows[PlannedLook]):
         name, to = self.context.name, self.settings.to
         looks = self.look([Item(name, "row", to, key) for key in sorted(accepted)])
         there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused.keys()
+        if self.seen is not None:  # it reads the whole table once more, so not in every look
+            table, state = self.seen
+            self.waiting = table.waiting(state)
         return {key: "open" if key in self.proposed else "main" for key in there}
 
     def _standing(self, key: str) -> TargetRow:
