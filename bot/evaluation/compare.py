@@ -352,7 +352,7 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
     tasks = {
-        task: _task_of(task, keys, leaves, metrics, is_nested=all(_is_nested(format_id, key) for key in keys))
+        task: _task_of(task, keys, leaves, metrics, is_nested=_are_nested(format_id, keys))
         for task, keys in wanted.items()
         if not only or task in only
     }
@@ -362,9 +362,10 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     return MeasuredRun(name, settings, tasks, _leaf_settings(results, leaves), sources)
 
 
-def _is_nested(format_id: str, key: str) -> bool:
-    known = catalogue().find(format_id, key)
-    return known is not None and isinstance(known.of, Group) and known.of.nested
+def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
+    """Tell whether leaves are several of a group whose smaller ones ask questions of the larger ones."""
+    found = [catalogue().find(format_id, key) for key in keys] if len(keys) > 1 else []
+    return bool(found) and all(one is not None and isinstance(one.of, Group) and one.of.nested for one in found)
 
 
 def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
@@ -420,14 +421,16 @@ def _task_of(
     points = 100.0 if all(0 <= value <= 1 for value in values) else 0.0
     if len(known) == len(keys):
         right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
-        if is_nested and len(keys) > 1:
+        if is_nested:
             parts = [(_error(*one) * one[1] / asked, one[1]) for one in known]
             error = sqrt(nested_variance(parts))
             return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), samples=asked, weights=None)
         error = _error(right, asked)
         return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), (right, asked), samples=asked)
-    stderr = None if None in numbers else sqrt(fsum((one or 0.0) ** 2 for one in numbers)) / len(keys)
-    weights = (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
+    parts = [((one or 0.0) / len(keys), size) for one, size in zip(numbers, sizes, strict=True)]
+    variance = nested_variance(parts) if is_nested else fsum(one * one for one, _ in parts)
+    stderr = None if None in numbers else sqrt(variance)
+    weights = None if is_nested else (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
     mean = fsum(values) / len(keys)
     return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
 

@@ -142,10 +142,10 @@ def _mean(task: Task, required: Sequence[RequiredMetric], values: Sequence[float
 
 
 def nested_variance(parts: Sequence[tuple[float, float]]) -> float:
-    """The variance of a sum of (error, questions) whose questions are each a part of those of every larger one.
+    """The largest variance of a sum of (error, questions) whose questions are each a part of those of every larger one.
 
-    The means of n of m answers and of all m have the covariance se_n se_m sqrt(n / m). Parts of an unknown size are
-    taken as the same questions.
+    It is that of one answer to each question: the means of n of m answers and of all m have the covariance
+    se_n se_m sqrt(n / m). Parts of an unknown size are taken as the same questions.
     """
     return fsum(
         one * other * (sqrt(min(size, larger) / max(size, larger)) if size and larger else 1.0)
@@ -157,8 +157,8 @@ def nested_variance(parts: Sequence[tuple[float, float]]) -> float:
 def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
     """The standard error of a task's score in points, the clip left out of account; None if a metric has none.
 
-    Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2), unless they are nested. Metrics of one leaf are not
-    (IFEval counts the same answers twice): their errors are added, which is the largest that their mean can have.
+    Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2). Nested ones are not, and neither are the metrics of
+    one leaf (IFEval counts the same answers twice): both get the largest error that they can have.
     """
     variance = together = 0.0
     parts: list[tuple[float, float]] = []
@@ -176,9 +176,10 @@ def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
             return None
         together += error * required.weight / required.span
         if number % count == 0:
+            if task.nested:
+                parts.append((together, samples or 0.0))
             variance += together * together
-            parts.append((together, samples or 0.0))
             together = 0.0
-    if task.nested:
+    if parts:
         variance = nested_variance(parts)
     return 100.0 * sqrt(variance) if variance < HUGE else None

@@ -23,7 +23,7 @@ from bot.pages.content import PageContent
 from bot.pages.drawing import differences
 from bot.pages.environment import points
 from bot.publishing.board import BoardRow
-from bot.publishing.compared_rows import compared_rows, run_of_entry
+from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
 from bot.publishing.entry import Entry
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import visible
@@ -113,14 +113,12 @@ def titles_of(content: PageContent) -> dict[str, str]:
 
 def _way(entry: Entry) -> Hashable:
     """How a row was measured: what `_kind` and `_warned` are made of. Most rows were measured in one of a few ways."""
+    settings, of_leaves = settings_of(entry)
     return (
-        (entry.harness, entry.model.precision, entry.model.chat_template),
-        tuple(entry.versions.items()),
-        tuple(entry.num_fewshot.items()),
-        tuple(entry.num_samples.items()),
+        tuple(settings.items()),
+        tuple((name, tuple(values.items())) for name, values in of_leaves.items()),
+        tuple((task.id, len(task.leaves)) for task in entry.tasks if task.score is not None),
         _warned(entry),
-        tuple((task.id, task.score is None) for task in entry.tasks),
-        tuple((leaf.id, leaf.lower_bound, leaf.upper_bound) for task in entry.tasks for leaf in task.leaves),
     )
 
 

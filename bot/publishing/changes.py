@@ -17,7 +17,7 @@ from bot.publishing.entry import Entry, digest_of
 from bot.publishing.layout import request_url
 
 SCHEMA = "leaderboard-bot/change/1"
-MERGED = re.compile(r"\(#(\d+)\)$|^Merge pull request #(\d+) ")
+MERGED = re.compile(r"\(#([0-9]+)\)$|^Merge pull request #([0-9]+) ")
 
 
 class BoardChange(msgspec.Struct, frozen=True):

@@ -14,11 +14,8 @@ MOST_SETTINGS = 10  # that a request names
 MOST_FOLDED = 20  # comparisons that one comment holds
 
 
-def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredRun:
-    """A row as a measurement: its scores in points, and the settings that it records.
-
-    Raises CallError where it has no score of a task in `only`.
-    """
+def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """The settings that a row records: those of the whole run, and those of single leaves by name."""
     release = entry.harness.version or (entry.harness.git_hash or "")[:9]
     formats = sorted({file.format for file in entry.evidence if file.format})
     settings = {
@@ -34,7 +31,15 @@ def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredR
         "version": entry.versions,
         "samples": {leaf: str(count) for leaf, count in entry.num_samples.items()},
     }
-    return run_of_scores(name, entry.tasks, settings, of_leaves, only)
+    return settings, of_leaves
+
+
+def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredRun:
+    """A row as a measurement: its scores in points, and the settings that it records.
+
+    Raises CallError where it has no score of a task in `only`.
+    """
+    return run_of_scores(name, entry.tasks, *settings_of(entry), only)
 
 
 def compared_rows(

@@ -185,7 +185,10 @@ class OperatorRoutes:
             causes=shown,
             cause=cause,
             note=self._result_of_try(request),
-            first={one.reason: self.views.items(watch, state, None, NAMED, cause=one.reason) for one in shown},
+            first={
+                one.reason: self.views.items(watch, state, None, NAMED, cause=one.reason)
+                for one in (shown if state != "failing" else ())
+            },
             link_of=self._link_of,
             linked=self._linked,
             next=address_of("items", watch=watch, state=state, cause=cause, after=last.id) if last else "",

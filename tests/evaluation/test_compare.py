@@ -90,6 +90,17 @@ def test_a_group_that_asks_a_question_several_times_has_the_error_of_its_questio
     assert run(base(), "leaderboard_gpqa_main").tasks["leaderboard_gpqa_main"].counts is not None
 
 
+def test_a_nested_group_without_counts_has_the_largest_error_of_its_mean_and_no_pairs() -> None:
+    places = {f"results/leaderboard_gpqa_{name}/acc_norm,none": 0.31234567 for name in ("diamond", "main", "extended")}
+    errors = {
+        place.replace(",none", "_stderr,none"): error for place, error in zip(places, (0.04, 0.03, 0.02), strict=True)
+    }
+    task = run(changed(**places, **errors)).tasks["leaderboard_gpqa"]
+    assert (task.counts, task.weights) == (None, None)
+    wholes = 2 * (0.04 * 0.03 * sqrt(198 / 448) + 0.03 * 0.02 * sqrt(448 / 546) + 0.04 * 0.02 * sqrt(198 / 546))
+    assert task.stderr == pytest.approx(sqrt(0.04**2 + 0.03**2 + 0.02**2 + wholes) / 3)
+
+
 def test_single_leaves_can_be_named() -> None:
     assert list(run(base(), "leaderboard_musr_team_allocation").tasks) == ["leaderboard_musr_team_allocation"]
     with pytest.raises(CallError, match="has no task nothing"):

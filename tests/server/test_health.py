@@ -119,18 +119,24 @@ def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story:
     story.news()
 
 
-def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: Path) -> None:
-    story = Story(hub, tmp_path, limit=5)
+def with_held_removals(story: Story) -> tuple[Service, TestClient]:
+    """A service and its pages, where a plan holds the removal of 8 of 12 rows."""
     service = Service(story.contexts, (story.watch,), CollectorRegistry())
     [watch] = service.watches_settings
     models = [f"acme/m{n}" for n in range(12)]
-    hub.push(story.source, {path_of(model): result(model) for model in models})
+    story.hub.push(story.source, {path_of(model): result(model) for model in models})
     service.settle(watch)
-    hub.merge(story.target, story.requests[0])
+    story.hub.merge(story.target, story.requests[0])
     service.settle(watch)
-    hub.push(story.source, {path_of(model): None for model in models[:8]})
+    story.hub.push(story.source, {path_of(model): None for model in models[:8]})
     service.settle(watch)
-    web = TestClient(make_web(service), base_url="http://localhost")
+    return service, TestClient(make_web(service), base_url="http://localhost")
+
+
+def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=5)
+    service, web = with_held_removals(story)
+    [watch] = service.watches_settings
     [held] = story.contexts.store.held_plans("tiny")
     assert "held by plan <a " in web.get("/items?state=held").text
     assert "8 other rows on main would be removed by a plan" in web.get("/").text
@@ -155,16 +161,8 @@ def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: 
 def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, tmp_path: Path) -> None:
     """A plan was approved: main has its rows until somebody merges the request."""
     story = Story(hub, tmp_path, limit=5)
-    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    service, web = with_held_removals(story)
     [watch] = service.watches_settings
-    models = [f"acme/m{n}" for n in range(12)]
-    hub.push(story.source, {path_of(model): result(model) for model in models})
-    service.settle(watch)
-    hub.merge(story.target, story.requests[0])
-    service.settle(watch)
-    hub.push(story.source, {path_of(model): None for model in models[:8]})
-    service.settle(watch)
-    web = TestClient(make_web(service), base_url="http://localhost")
     [held] = story.contexts.store.held_plans("tiny")
     plan = web.get(f"/plans/tiny/{held.digest}").text
     assert "Approve: remove 8 rows by request<" in plan
