@@ -180,7 +180,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     service.settle(watch)  # the rows are counted again within a minute
     page = web.get("/").text
     assert f"{waits}</a> (when last counted).</p>" in page
-    assert "; something happened since, and it is counted again at " in page
+    assert "; something changed or failed since, the next count is at " in page
     story.contexts.store.close()
 
 
