@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,12 +84,15 @@ def test_comments_and_discussions_that_take_long_are_posted_once(hub: Hub, tmp_p
 
 
 def test_a_commit_that_outlasts_every_look_leaves_one_request_after_the_next_sweep(hub: Hub, tmp_path: Path) -> None:
-    story = Story(hub, tmp_path)
-    commits = slow(story, Pace(delay=1.5, timeout=0.3, looks=0.2), "/commit/")
+    story, answers = Story(hub, tmp_path), threading.Event()
+    commits = slow(story, Pace(delay=0.0, timeout=0.6, looks=0.2), "/commit/")
+    # Not a delay: on a machine that stalls for as long, a look would find the commit.
+    hub.faults.ordered[0].before = lambda: answers.wait(60)
     story.push()
     story.settle()
     sent, end = commits(), time.monotonic() + 20
     hub.faults.ordered.clear()
+    answers.set()
     story.contexts.client.timeout = TIMEOUT
     while len(hub.talk(story.target).all) < sent and time.monotonic() < end:
         time.sleep(0.05)  # every one of them lands in the end
