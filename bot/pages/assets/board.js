@@ -23,6 +23,15 @@
   const filters = Object.fromEntries(["precision", "chat", "licence", "type"].filter($).map((id) => [id, columnOf(id)]));
   const organization = (row) => (text(row, 1).includes("/") ? text(row, 1).split("/")[0] : "");
 
+  // A choice of several is one text, as an address has it: "apache-2.0,mit".
+  const wantedOf = (id, state) => (state.get(id) || "").split(",").filter(Boolean);
+  const chosen = (id) => ($(id).multiple ? [...$(id).selectedOptions].map((option) => option.value).join(",") : $(id).value);
+  const select = (id, state) => {
+    if (chosen(id) === (state.get(id) || "")) return;
+    if (!$(id).multiple) $(id).value = state.get(id) || "";
+    else for (const option of $(id).options) option.selected = wantedOf(id, state).includes(option.value);
+  };
+
   const fill = (id, values) => {
     for (const value of [...new Set(values)].filter(Boolean).sort(collator().compare)) $(id).append(make("option", value, { value }));
   };
@@ -116,7 +125,7 @@
       backed: (row) => /answers|means/.test(text(row, columnOf("evidence"))),
       clean: (row) => text(row, columnOf("warnings")) === "0",
     }[kind] || (() => true);
-    const equal = Object.entries(filters).map(([id, column]) => [column, state.get(id)]).filter(([, value]) => value);
+    const equal = Object.entries(filters).map(([id, column]) => [column, wantedOf(id, state)]).filter(([, values]) => values.length);
     const org = state.get("org");
     const most = Number.parseFloat(state.get("size"));
     const isSmall = (row) => { // a size filter leaves out rows of unknown size
@@ -124,7 +133,7 @@
       return size !== null && size <= most;
     };
     const fits = (row) => wanted(row) && words.every((word) => models().get(row).includes(word))
-      && equal.every(([column, value]) => text(row, column) === value)
+      && equal.every(([column, values]) => values.includes(text(row, column)))
       && (Number.isNaN(most) || isSmall(row))
       && (!org || organization(row) === org)
       && (!since || text(row, date) >= since);
@@ -134,7 +143,7 @@
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
     const found = best ? ` Best average of these: ${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}.` : shown.flat().length ? "" : " Change a filter, or reset them all.";
     const folded = [...$("filters").querySelectorAll("label:has(> select, > [type=date])")]
-      .filter((label) => label.control.value).map((label) => `, ${label.firstChild.textContent.trim()} ${label.control.value}`);
+      .filter((label) => chosen(label.control.id)).map((label) => `, ${label.firstChild.textContent.trim()} ${chosen(label.control.id).replaceAll(",", " or ")}`);
     $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${folded.join("")}${order}.${found}`;
   };
 
@@ -152,7 +161,7 @@
   const show = () => {
     const state = read();
     if ([...Object.keys(filters), "org"].some((id) => state.get(id))) offer();
-    for (const id of ["q", ...CHOICES]) if ($(id).value !== (state.get(id) || "")) $(id).value = state.get(id) || "";
+    for (const id of ["q", ...CHOICES]) select(id, state);
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
@@ -174,7 +183,7 @@
   };
 
   $("q").addEventListener("input", () => change({ q: $("q").value }, false));
-  for (const id of CHOICES) $(id).addEventListener(id === "size" ? "input" : "change", () => change({ [id]: $(id).value }, id !== "size"));
+  for (const id of CHOICES) $(id).addEventListener(id === "size" ? "input" : "change", () => change({ [id]: chosen(id) }, id !== "size"));
   for (const id of [...Object.keys(filters), "filters"]) for (const kind of ["focusin", "pointerdown"]) $(id).addEventListener(kind, offer);
   $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
   $("reset").addEventListener("click", () => {
