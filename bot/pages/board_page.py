@@ -112,9 +112,9 @@ def _columns(content: PageContent) -> list[Column]:
     tasks = content.board.leaderboard.tasks
     without = [Column("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
     return [
-        Column("rank", "Rank", "rank"),
+        Column("rank", "Rank", "rank", "scores.html#ranks"),
         Column("model", "Model", "text"),
-        Column("average", "Average"),
+        Column("average", "Average", "", "scores.html#uncertainty"),
         *without,
         *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
         *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),

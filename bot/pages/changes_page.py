@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from bot.pages.addresses import row_page
@@ -17,6 +18,7 @@ from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
 from bot.publishing.changes import BoardChange, request_of
+from bot.publishing.layout import target_url
 
 SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all
 
@@ -48,7 +50,8 @@ class Move:
     """A change with the page of its row, "" if the row is gone, and the row's places by average before and after it.
 
     A place counts from 1 among the rows of that moment, and is None for a row without average. `leader` is the model at
-    the first place after the change, "" if there was none. `request` is the address of the request that made it.
+    the first place after the change, "" if there was none. `link` is the address of the request or the
+    commit that made it.
     """
 
     change: BoardChange
@@ -56,7 +59,7 @@ class Move:
     before: int | None
     after: int | None
     leader: str
-    request: str
+    link: str
 
 
 def _moves(content: PageContent) -> list[Move]:
@@ -64,7 +67,7 @@ def _moves(content: PageContent) -> list[Move]:
     averages = {row.entry.key: row.entry.average for row in content.board.rows if row.entry.average is not None}
     models = {row.entry.key: row.entry.model.id for row in content.board.rows}
     ordered = sorted((-average, key) for key, average in averages.items())
-    found = []
+    place, found = target_url(content.target), []
     for change in content.changes[:SHOWN]:
         leader = models.get(ordered[0][1], "") if ordered else ""
         after = _place(ordered, averages.get(change.key))
@@ -75,8 +78,9 @@ def _moves(content: PageContent) -> list[Move]:
             averages[change.key] = change.before
             insort(ordered, (-change.before, change.key))
         before = _place(ordered, change.before)
-        request = request_of(change, content.target)
-        found.append(Move(change, _page_of(content, change), before, after, leader, request))
+        commit = f"{place}/commit/{quote(change.commit)}" if place and change.commit else ""
+        link = request_of(change, content.target) or commit
+        found.append(Move(change, _page_of(content, change), before, after, leader, link))
     return found
 
 

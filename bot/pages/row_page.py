@@ -185,8 +185,9 @@ def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:
 
 def _harness(harness: EntryHarness) -> str:
     """The harness, its version and its commit, in one line."""
-    known = (harness.repository, harness.version, harness.git_hash)
-    return " ".join([harness.name or "unknown", *(text for text in known if text)])
+    commit = f"commit {harness.git_hash}" if harness.git_hash else ""
+    known = (harness.repository, harness.version, commit)
+    return " ".join([harness.name or "unknown", *filter(None, known)])
 
 
 def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:

@@ -243,14 +243,15 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     """
     if row.rank is None or row.worst is None:
         return ""
-    ranks = f"{row.rank}" if row.rank == row.worst else f"{row.rank} to {row.worst}"
+    ranks = f"{row.rank:,}" if row.rank == row.worst else f"{row.rank:,} to {row.worst:,}"
     tied, beaten = row.worst - row.rank, ranked - row.worst
-    parts = [f"Rank {ranks} of {ranked}"]
+    parts = [f"Rank {ranks} of {ranked:,}"]
     if tied:
         names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
-        parts.append(f"not separable from {' and '.join(names) or f'{tied} others'}")
+        parts.append(f"not separable from {' and '.join(names) or f'{tied:,} others'}")
     if ranked > 1:
-        parts.append("better than all others" if beaten == ranked - 1 else f"better than {beaten or 'none'}")
+        others = "all others" if beaten == ranked - 1 else f"{beaten:,}" if beaten else "none"
+        parts.append(f"better than {others}")
     return "; ".join(parts) + "."
 
 

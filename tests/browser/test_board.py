@@ -147,7 +147,17 @@ def test_rows_without_warnings_are_those_that_have_none(watch: Opener) -> None:
     clean = sum(not entry.warnings for entry in generated(200))
     page = watch("generated").open("index.html?rows=clean")
     assert clean > 0
-    assert page.inner_text("#status").startswith(f"{clean} of 200 rows shown")
+    assert page.inner_text("#status").startswith(f"{clean} of 200 rows shown, rows without warnings.")
+
+
+def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch: Opener) -> None:
+    page = watch("generated").open("index.html?q=1")
+    best, *others = [[int(end) for end in ranks.split("–")] for ranks in column(page, "rank") if ranks != "–"]
+    alike = sum(ends[0] <= best[-1] for ends in others)
+    assert alike > 1
+    assert page.inner_text("#status").endswith(f"; the ranks of {alike} more of these overlap.")
+    page = watch("hostile").open("index.html?q=evil")
+    assert page.inner_text("#status").endswith(", rank 2; 1 warning on its page.")
 
 
 @pytest.mark.parametrize(("size", "ranks"), [("hundreds", "118–250"), ("thousands", "1384–1450")])
@@ -176,9 +186,8 @@ def test_ranks_of_a_large_board_and_the_box_beside_them_are_whole(
 
 def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None:
     page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
-    assert (
-        page.inner_text("#status") == "0 of 200 rows shown, Dated since 2026-01-01. Change a filter, or reset them all."
-    )
+    filters = "search nobody, dated since 2026-01-01"
+    assert page.inner_text("#status") == f"0 of 200 rows shown, {filters}. Change a filter, or reset them all."
     assert not page.locator("#board").is_visible()
     page.click("#reset")
     assert page.locator("#board").is_visible()
@@ -456,9 +465,12 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert set(column(page, "licence")) == {"mit"}
     page.select_option("#licence", ["mit", "apache-2.0"])
     assert set(column(page, "licence")) == {"mit", "apache-2.0"}
-    assert ", Licences apache-2.0 or mit" in page.inner_text("#status")
+    assert ", size up to 10, licences apache-2.0 or mit." in page.inner_text("#status")
     page.reload()
     assert page.input_value("#size") == "10"
     assert set(column(page, "licence")) == {"mit", "apache-2.0"}
+    assert page.locator("#licence").is_visible()  # what filters is seen, also where a link brought it
+    page.emulate_media(media="print")
+    assert page.locator("#status").is_visible()
     assert "Average by size" in page.inner_text("figcaption >> nth=0")
     assert "(1 row of unknown size left out)" in page.inner_text("figcaption >> nth=0")

@@ -10,6 +10,7 @@
   const heads = [...tables[0].tHead.rows[0].cells];
   const names = heads.map((head) => head.dataset.name);
   // What not every visit needs is made when it is asked for the first time.
+  const grouped = (count) => count.toLocaleString("en");
   const once = (prepare) => {
     let made;
     return () => (made ??= prepare());
@@ -114,7 +115,7 @@
 
   const places = once(() => new Map(rows.map((row, place) => [row, place])));
   const filter = (state) => {
-    const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    const parts = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
     const since = state.get("since") || "";
     const date = columnOf("date");
     const kind = state.get("rows") || "";
@@ -132,7 +133,7 @@
       const size = key(row, columnOf("size"));
       return size !== null && size <= most;
     };
-    const fits = (row) => wanted(row) && words.every((word) => models().get(row).includes(word))
+    const fits = (row) => wanted(row) && parts.every((part) => models().get(row).includes(part))
       && equal.every(([column, values]) => values.includes(text(row, column)))
       && (Number.isNaN(most) || isSmall(row))
       && (!org || organization(row) === org)
@@ -141,11 +142,23 @@
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
-    const found = best ? ` Best average of these: ${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}.` : shown.flat().length ? "" : " Change a filter, or reset them all.";
-    const folded = [...$("filters").querySelectorAll("label:has(> select, > [type=date])")]
-      .filter((label) => chosen(label.control.id)).map((label) => `, ${label.firstChild.textContent.trim()} ${chosen(label.control.id).replaceAll(",", " or ")}`);
-    $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${folded.join("")}${order}.${found}`;
+    const found = best ? ` Best average of these: ${praise(best)}` : shown.flat().length ? "" : " Change a filter, or reset them all.";
+    const words = ({ selectedOptions: options, value }) => (options ? [...options].map((one) => one.textContent).join(" or ") : value);
+    const set = labels().filter((label) => chosen(label.control.id))
+      .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}`);
+    $("status").textContent = `${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}${order}.${found}`;
   };
+  // What a reader takes away of a filter: its best row, how many of its rows chance leaves on the same ranks, what to know of it.
+  const ends = (row) => text(row, 0).split("–").map(Number);
+  const praise = (best) => {
+    const worst = ends(best).at(-1);
+    const alike = shown.flat().filter((row) => row !== best && key(row, 0) !== null && ends(row)[0] <= worst).length;
+    const warnings = key(best, columnOf("warnings"));
+    const more = [alike && `the ranks of ${grouped(alike)} more of these overlap`, warnings && `${warnings} warning${warnings > 1 ? "s" : ""} on its page`];
+    return `${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}${more.filter(Boolean).map((one) => `; ${one}`).join("")}.`;
+  };
+
+  const labels = () => [...document.querySelectorAll("#controls label:not(fieldset label)")];
 
   let hidden = new Set();
   const choose = (state) => {
@@ -202,4 +215,5 @@
   };
   $("controls").hidden = false;
   show();
+  $("filters").open = labels().some((label) => $("filters").contains(label) && chosen(label.control.id));
 })();
