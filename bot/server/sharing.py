@@ -17,7 +17,7 @@ from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.jobs.queue import PASS, ROW, Cluster, Jobs, Timing
 from bot.service.publish.entry_rows import EntryRows
-from bot.service.publish.ledger import next_look
+from bot.service.publish.ledger import count_later, next_look
 from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
@@ -160,6 +160,7 @@ class RowJobs:
         report = Report(context)
         Publisher(EntryRows(context, *target, report)).publish_admitted(item, job.admitted)
         store.add_outcomes(watch.name, [(one.outcome, one.subject, one.text) for one in report.outcomes])
+        count_later(store, watch.name, context.targets_by_address)
         return report.outcomes
 
     def _context(self, watch: Watch) -> WatchContext:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,8 @@ PLACES: tuple[tuple[Place, str], ...] = (
 )
 NOTHING = "it is neither on main nor proposed"
 WAITS = "it waits for its turn"
+COUNT_EVERY = 60.0  # seconds between two counts of a watch
+COUNT_SHARE = 20  # how many times as long as they took there is at least between two: a large board takes its time
 SHOWN = 20  # unexplained and declined rows that are named
 TAKEN = "somebody took the row from main"
 REWRITTEN = "somebody rewrote the history of main, and the row went with it"
@@ -57,7 +59,7 @@ class Ledger:
 
     `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows on main that are not accepted any
-    more. `requests` are those that wait for a merge.
+    more. `requests` are those that wait for a merge. `head` is the commit at main then, "" where there is no such branch.
     """
 
     target: str
@@ -68,6 +70,7 @@ class Ledger:
     waiting: int = 0
     leaving: str = ""
     requests: OpenRequests = field(default_factory=OpenRequests)
+    head: str = ""
 
     @property
     def accepted(self) -> int:
@@ -160,6 +163,19 @@ def ledgers_due(store: Store, watch: str) -> float | None:
     return float(text) if text else None
 
 
+def count_pause(store: Store, watch: str, targets: Iterable[str]) -> float:
+    """Seconds between two counts of a watch: each reads all accepted rows."""
+    known = [stored_ledger(store, watch, to).get("took", 0.0) for to in targets]
+    return max(COUNT_EVERY, COUNT_SHARE * max(known, default=0.0))
+
+
+def count_later(store: Store, watch: str, targets: Collection[str]) -> None:
+    """Something changed or failed: have the ledgers of a watch made anew, once its pause is over."""
+    if ledgers_due(store, watch) is None:
+        last = min((stored_ledger(store, watch, to).get("at", 0.0) for to in targets), default=0.0)
+        store.set_cursor(watch, "recount", str(last + count_pause(store, watch, targets)))
+
+
 def next_look(store: Store, watch: str) -> float | None:
     """When a watch has something to do (Unix seconds): an item is due, or the ledgers are. None if nothing waits."""
     return min((due for due in (store.next_due(watch), ledgers_due(store, watch)) if due is not None), default=None)
@@ -173,10 +189,9 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
     for one in ledgers:
         counts = {"unexplained": len(one.unexplained), "waiting": one.waiting}
         known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock(), "took": took}
-        known["requests"] = one.requests.text
+        known |= {"requests": one.requests.text, "head": one.head}
         text = json.dumps(known)
         context.store.set_cursor(context.name, "ledger", text, target=one.target)
-    context.store.set_cursor(context.name, "recount", None)
 
 
 # what people do at a target
@@ -206,6 +221,8 @@ def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     store, name, head = context.store, context.name, target.head()
     text = store.cursor(name, "repository", target=to)
     known = msgspec.json.decode(text, type=SeenRepository) if text else None
+    if stored_ledger(store, name, to).get("head", head) != head:
+        count_later(store, name, context.targets_by_address)
     if known is not None and known.head == head and known.id:
         return False
     seen = SeenRepository(target.identity(), head)

@@ -147,13 +147,15 @@ class Targets:
     def ledgers(self) -> list[Ledger]:
         """Where the accepted rows are, at every target."""
         found: list[Ledger] = []
+        self.context.store.set_cursor(self.context.name, "recount", None)  # what happens from now on asks anew
         for target, settings in self.context.targets:
+            head = target.head()
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
             accepted = rows.accepted()
             places = rows.places(accepted)
             refused = {**self.waiting.get(settings.to, {}), **rows.refused}
             ledger = make_ledger(self.context, settings.to, accepted, places, refused)
-            found.append(replace(ledger, requests=rows.waiting))
+            found.append(replace(ledger, requests=rows.waiting, head=head))
         return found
 
     def derive(self) -> None:

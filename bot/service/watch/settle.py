@@ -16,7 +16,7 @@ from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, read_files, whys_of
-from bot.service.publish.ledger import Ledger, ledgers_due, note_ledgers, stored_ledger
+from bot.service.publish.ledger import Ledger, count_later, count_pause, ledgers_due, note_ledgers, stored_ledger
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
@@ -28,8 +28,6 @@ from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Outcome, Report
 
 DAILY = 86_400.0  # seconds
-COUNT_EVERY = 60.0  # seconds between two ledgers of a watch that publishes, because each reads all accepted rows
-COUNT_SHARE = 20  # how many times as long as they took there is at least between two: a large board takes its time
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred bytes
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
@@ -106,26 +104,21 @@ class Pass:
         This is so while somebody has to act, and else at most once a minute and for a twentieth of the time, once no
         other process has rows.
         """
-        known = [stored_ledger(self.context.store, self.context.name, to.to) for _, to in self.context.targets]
+        store, name, targets = self.context.store, self.context.name, self.context.targets_by_address
+        known = [stored_ledger(store, name, to) for to in targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
         is_moving = self.targets.are_with_workers()
-        every = max(COUNT_EVERY, *(COUNT_SHARE * one.get("took", 0.0) for one in known), 0.0)
         if is_moving or any(one.is_new for one in self.report.outcomes):
-            self._count_later(min((one.get("at", 0.0) for one in known), default=0.0) + every)
+            count_later(store, name, targets)
         if is_moving:
             return False
-        return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due(every)
+        return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
 
-    def _count_later(self, due: float) -> None:
-        """Have the ledgers made anew at a time, if nothing asked for that before."""
-        if ledgers_due(self.context.store, self.context.name) is None:
-            self.context.store.set_cursor(self.context.name, "recount", str(due))
-
-    def _is_count_due(self, every: float) -> bool:
+    def _is_count_due(self) -> bool:
         """Tell whether it is time to make the ledgers anew, or the clock was set back since that was asked for."""
-        due, now = ledgers_due(self.context.store, self.context.name), self.context.clock()
-        longest = max(every, self.context.watch.settle_every)
-        return due is not None and not now < due <= now + longest
+        store, name, now = self.context.store, self.context.name, self.context.clock()
+        due, every = ledgers_due(store, name), count_pause(store, name, self.context.targets_by_address)
+        return due is not None and not now < due <= now + max(every, self.context.watch.settle_every)
 
     def count(self) -> list[Ledger]:
         """The ledger of each target; none where a target cannot be looked at, and then a later pass tries again."""
