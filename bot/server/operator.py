@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -15,11 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.errors import OUTAGE
-from bot.evaluation.finding import counted
 from bot.pages.addresses import row_page
-from bot.publishing.layout import commit_url, request_url, requests_url, target_url
-from bot.publishing.plan import Plan, cause_of, effect_of
+from bot.publishing.layout import commit_url, request_url, target_url
+from bot.publishing.plan import Plan
 from bot.reporting.escape import visible
 from bot.server.access import read_body, refuse_change, who_may
 from bot.server.answers import (
@@ -36,7 +34,8 @@ from bot.server.answers import (
     page_route,
 )
 from bot.server.history import lines_of, past_plan
-from bot.server.progress import Progress, counted_words, import_sentences, shown_time
+from bot.server.progress import Progress, import_sentences, shown_time
+from bot.server.situation import Sentence, counted_alone, situation, still_at_work
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, Item, ItemState
 
@@ -46,7 +45,6 @@ CAUSES = 20  # of failures, for each watch
 NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
 TRIED = "This is tried in a pass that begins now."
-NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
@@ -84,20 +82,19 @@ class OperatorRoutes:
         return operator_page(template, path, now=moment(self.views.clock()), clock_of=moment, may=may, **values)
 
     def _watches(self, request: Request) -> bytes:
-        status, watches = self.views.overview()
+        _, watches = self.views.overview()
         causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
         imports = import_sentences(watches, self.views.store, self.views.clock())
-        running, plans = [*self._running(watches, imports), *imports.values()], self._waiting(watches)
+        plans = self._waiting([one for one in watches if one.name not in imports])
         return self._page(
             "watches.html",
             "",
-            status=status,
             watches=watches,
             budgets=self.views.budgets(),
             causes=causes,
-            sentences=[*self._situation([one for one in watches if one.name not in imports], causes), *running],
-            running=running,
-            well=_counted_alone(watches),
+            can_try=any(not one.needs_token for found in causes.values() for one in found),
+            sentences=self._sentences(watches, causes, plans, imports),
+            well=counted_alone(watches),
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
             paused=imports,
             note=self._result_of_try(request),
@@ -109,57 +106,26 @@ class OperatorRoutes:
             referrer="same-origin",
         )
 
+    def _sentences(
+        self,
+        watches: Sequence[WatchView],
+        causes: Mapping[str, Sequence[FailureCause]],
+        plans: Sequence[tuple[str, Plan]],
+        imports: Mapping[str, str],
+    ) -> list[Sentence]:
+        """What the first page says first; nothing where all is well."""
+        store, now = self.views.store, self.views.clock()
+        others = [watch for watch in watches if watch.name not in imports]
+        running = [text for one in others for text in self.progress.sentences(one, store.counts(one.name), now)]
+        return [
+            *situation(others, causes, [plan for _, plan in plans], now, self.views.hub),
+            *(Sentence(text, "runs") for text in (*running, *imports.values())),
+        ] or list(still_at_work(others))
+
     def _waiting(self, watches: Sequence[WatchView]) -> list[tuple[str, Plan]]:
         """The plans that wait for a person, each with the name of its watch."""
         held = [(one.name, plan) for one in watches for plan in self.views.store.held_plans(one.name) if plan.waits]
         return [(name, plan.plan) for name, plan in held]
-
-    def _running(self, watches: Sequence[WatchView], paused: Collection[str]) -> Iterator[str]:
-        """How far the reading of each watch is that is not `paused`, in sentences."""
-        for watch in watches:
-            if watch.name not in paused:
-                yield from self.progress.sentences(watch, self.views.store.counts(watch.name), self.views.clock())
-
-    def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[FailureCause]]) -> Iterator[str]:
-        """How things stand, in sentences: what waits for a person, what fails and when it is tried again."""
-        plans = self._waiting(watches)
-        if plans:
-            one = plans[0][1] if len(plans) == 1 else None
-            effect = f" {effect_of(one).capitalize()}{cause_of(one)}." if one else ""
-            yield f"{counted_words(len(plans), 'plan')} for you.{effect}"
-        for watch in watches:
-            if watch.failure:
-                yield f"{watch.name}: {watch.failure.rstrip('.')}."
-            if watch.reached != watch.settled and not causes[watch.name]:  # what failed is marked anew as a pass begins
-                yield f"{watch.name}: the last pass could not look at the source; another one tries it now."
-            if watch.untried:  # a row that fails has its cause below
-                rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
-                yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
-            yield from self._requests(watch)
-            for cause in causes[watch.name][:1]:
-                others = counted(len(causes[watch.name]) - 1, "more cause")
-                below = f" {others} below." if len(causes[watch.name]) > 1 else ""
-                noun = cause.kind if cause.kind in NOUNS else "item"
-                fail = "fails" if cause.count == 1 else "fail"
-                now, reason = self.views.clock(), cause.reason.rstrip(".") or "something failed"
-                since, due = shown_time(cause.since, now), shown_time(cause.due, now) if cause.due > now else "now"
-                calm = (
-                    " An outage ends by itself; if it lasts, leaderboard-bot doctor says why."
-                    if _is_calm([cause])
-                    else ""
-                )
-                fails, then = f"{counted(cause.count, noun)} {fail}", f"; next try {due}"
-                if cause.needs_token:
-                    reason, then = f"{reason}, and start it again: nothing else helps", ""
-                yield f"Since {since}: {reason}; {fails}{then}.{calm}{below}"
-
-    def _requests(self, watch: WatchView) -> Iterator[str]:
-        """What waits at the targets to be merged, in a sentence for each."""
-        for target, text in watch.requests.items():
-            link, at = requests_url(target, self.views.hub), f" at {target}" if len(watch.targets) > 1 else ""
-            at += " (when last counted)" if watch.recount else ""
-            words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
-            yield Markup("{}: {}{}.").format(watch.name, words, at)
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)
@@ -183,6 +149,7 @@ class OperatorRoutes:
             state=state,
             items=found[:PAGE],
             causes=shown,
+            can_try=state not in {"held", "declined"} and (bool(found) or any(not one.needs_token for one in shown)),
             cause=cause,
             note=self._result_of_try(request),
             first={
@@ -405,14 +372,3 @@ class OperatorRoutes:
         self.hint(name)
         asked = {"watch": name, "state": state, "of": reason, "tried": self._tried()}
         return RedirectResponse(f"../{address_of('items' if state else '', **asked)}", 303)
-
-
-def _counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
-    """The watch whose ledger says where all rows are: of one target, and with nothing that happened since."""
-    counted_ones = [watch for watch in watches for _ in watch.ledgers]
-    return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
-
-
-def _is_calm(causes: Sequence[FailureCause]) -> bool:
-    """Tell whether services cannot be reached, and that is all: an outage, or an address with a typo."""
-    return bool(causes) and all(OUTAGE in cause.reason for cause in causes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -181,6 +182,58 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     page = web.get("/").text
     assert f"{waits}</a> (when last counted).</p>" in page
     assert "; something changed or failed since, the next count is at " in page
+    hub.faults.order("/", method="POST", status=403, times=-1)  # what fails stands before what waits for a merge
+    story.push(model="acme/new")
+    service.settle(watch)
+    first, second = sentences(web)[:2]
+    assert re.search("^Since .*the Hub refused: .*; 1 item fails; next try ", first)
+    assert waits in second
+    story.contexts.store.close()
+
+
+def sentences(web: TestClient) -> list[str]:
+    """What the first page says first."""
+    return re.findall(r'<p class="lead note[^>]*>(.*?)</p>', web.get("/").text)
+
+
+def test_all_is_well_only_once_the_rows_are_counted_and_nothing_is_on_its_way(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    web = TestClient(make_web(service), base_url="http://localhost")
+    store, [watch] = story.contexts.store, service.watches_settings
+    story.push()
+    settle_watches(story.contexts, [watch])
+    service.settle(watch)
+    assert [text[:20] for text in sentences(web)] == ["All well. 1 accepted"]
+
+    story.push(model="acme/new")  # and counted within the minute
+    service.settle(watch)
+    assert sentences(web) == ["tiny: something changed since the rows were counted."]
+    store.mark("tiny", [Mark("file", "later.json")], time.time())
+    assert sentences(web) == ["tiny: 1 item waits for the pass that runs or comes next."]
+    store.finish([one for one in store.all("tiny") if one.kind == "file"])
+
+    settle_watches(story.contexts, [watch])
+    assert [text[:20] for text in sentences(web)] == ["All well. 2 accepted"]
+    hub.push(story.target, {"notes.md": b"by a person"})  # a merge, say
+    service.settle(watch)
+    assert sentences(web) == ["tiny: something changed since the rows were counted."]
+    store.close()
+
+
+def test_the_token_is_asked_for_where_a_button_needs_it(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    web = TestClient(make_web(service, token="letmein"), base_url="http://localhost")
+    asks = "Operator token"
+    service.settle(service.watches_settings[0])
+    assert asks not in web.get("/items?state=failing").text
+    hub.tokens.clear()
+    service.settle(service.watches_settings[0])
+    assert "set HF_TOKEN" in web.get("/").text
+    assert asks not in web.get("/").text  # only another token helps, and no button
+    story.contexts.store.mark("tiny", [Mark("file", "later.json")], time.time())
+    assert asks in web.get("/items?state=waiting").text
     story.contexts.store.close()
 
 

@@ -21,7 +21,7 @@ from bot.platforms.net import Budgets, bulk_work
 from bot.server.sharing import RowJobs, SharedBudgets, SharedService
 from bot.service.jobs.queue import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, JobWorker, Timing
-from bot.service.publish.ledger import stored_ledger
+from bot.service.publish.ledger import ledgers_due, stored_ledger
 from bot.service.publish.publisher import due_rows
 from bot.service.store import Store, connect
 from bot.service.store.items import RowJob
@@ -94,6 +94,24 @@ def test_what_the_safety_catch_holds_is_no_job(hub: Hub, tmp_path: Path, postgre
         assert store.held("tiny") == []
         assert Counter(story.acts())["commit"] == 8
         assert service.health()["status"] == "ok"
+    story.contexts.store.close()
+
+
+def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    push_rows(story, 2)
+    with queue_of(story.database) as jobs:
+        story.settle()
+        story.contexts.queue = jobs
+        store, to = story.contexts.store, "hf://datasets/acme/contents"
+        push_rows(story, 4)
+        story.settle()
+        rows = [one for one in store.due("tiny", "row", time.time()) if one.subject]
+        store.set_cursor("tiny", "recount", None)  # as where a pass ends after the rows
+        for one in rows:
+            RowJobs(story.contexts).publish(story.watch, RowJob("tiny", to, one.subject, one.marked, "added"))
+        assert len(rows) == 2
+        assert ledgers_due(store, "tiny") is not None
     story.contexts.store.close()
 
 

@@ -305,7 +305,8 @@ def read_facts(client: HubClient, models: Iterable[str]) -> dict[str, ModelFacts
 
     def facts(address: HubAddress) -> ModelFacts:
         found = client.read(client.api.model_info, address.name, expand=["safetensors", "tags"])
-        return facts_from_tags(found.tags or (), found.safetensors and params_of(found.safetensors.parameters), today)
+        params = params_of(found.safetensors.parameters) if found.safetensors else None
+        return facts_from_tags(found.tags or (), params, today)
 
     return ask_models(models, facts)
 

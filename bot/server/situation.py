@@ -1,0 +1,102 @@
+"""What the operator's first page says first, in sentences: what fails, what waits for a person, what is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from bot.errors import OUTAGE
+from bot.evaluation.finding import counted
+from bot.publishing.layout import requests_url
+from bot.publishing.plan import Plan, cause_of, effect_of
+from bot.server.progress import counted_words, shown_time
+from bot.server.views import WatchView
+from bot.service.store.items import FailureCause
+
+NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with its tone: "stop" where nothing moves, "runs" where nobody has to act, else "".
+
+    `has_plan` says that it is about plans, which wait for an answer.
+    """
+
+    text: str
+    tone: str = ""
+    has_plan: bool = False
+
+
+def situation(
+    watches: Sequence[WatchView],
+    causes: Mapping[str, Sequence[FailureCause]],
+    plans: Sequence[Plan],
+    now: float,
+    hub: str,
+) -> Iterator[Sentence]:
+    """Yield what fails and when it is tried again, then what waits for a person; `now` in Unix seconds."""
+    for watch in watches:
+        tone = "stop" if watch.status == "failed" else ""
+        yield from (Sentence(text, tone) for text in _failures(watch, causes[watch.name], now))
+    if plans:
+        effect = f" {effect_of(plans[0]).capitalize()}{cause_of(plans[0])}." if len(plans) == 1 else ""
+        yield Sentence(f"{counted_words(len(plans), 'plan')} for you.{effect}", has_plan=True)
+    for watch in watches:
+        yield from map(Sentence, _requests(watch, hub))
+
+
+def still_at_work(watches: Sequence[WatchView]) -> Iterator[Sentence]:
+    """Yield why it cannot be said yet that all is well, of watches of which `situation` says nothing."""
+    for watch in watches:
+        waiting = sum(watch.items.get(state, 0) for state in ("waiting", "held"))
+        if waiting:
+            yield Sentence(
+                f"{watch.name}: {counted_words(waiting, 'item')} for the pass that runs or comes next.", "runs"
+            )
+        elif watch.recount:
+            yield Sentence(f"{watch.name}: something changed since the rows were counted.", "runs")
+
+
+def counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
+    """The watch whose ledger says where all rows are: of one target, and with nothing that happened since."""
+    counted_ones = [watch for watch in watches for _ in watch.ledgers]
+    return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
+
+
+def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> Iterator[str]:
+    """Yield what fails of a watch: the pass itself, its most frequent cause, rows without a place."""
+    if watch.failure:
+        yield f"{watch.name}: {watch.failure.rstrip('.')}."
+    if watch.reached != watch.settled and not causes:  # what failed is marked anew as a pass begins
+        yield f"{watch.name}: the last pass could not look at the source; another one tries it now."
+    if causes:
+        more = f" {counted(len(causes) - 1, 'more cause')} below." if len(causes) > 1 else ""
+        yield f"{_cause(causes[0], now)}{more}"
+    if watch.untried:  # a row that fails has its cause above
+        rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
+        yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
+
+
+def _cause(cause: FailureCause, now: float) -> str:
+    """One cause: since when, why, how many items fail for it, and what comes next."""
+    noun, fail = cause.kind if cause.kind in NOUNS else "item", "fails" if cause.count == 1 else "fail"
+    begin, reason = f"Since {shown_time(cause.since, now)}: ", cause.reason.rstrip(".") or "something failed"
+    fails = f"{counted(cause.count, noun)} {fail}"
+    if cause.needs_token:
+        return f"{begin}{reason}, and start it again: nothing else helps; {fails}."
+    due = shown_time(cause.due, now) if cause.due > now else "now"
+    # An address with a typo looks like an outage, too.
+    calm = " An outage ends by itself; if it lasts, leaderboard-bot doctor says why." if OUTAGE in reason else ""
+    return f"{begin}{reason}; {fails}; next try {due}.{calm}"
+
+
+def _requests(watch: WatchView, hub: str) -> Iterator[str]:
+    """Yield what waits at the targets to be merged, in a sentence for each."""
+    for target, text in watch.requests.items():
+        link, at = requests_url(target, hub), f" at {target}" if len(watch.targets) > 1 else ""
+        at += " (when last counted)" if watch.recount else ""
+        words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
+        yield Markup("{}: {}{}.").format(watch.name, words, at)
