@@ -206,7 +206,7 @@ def _asking_the_same(candidates: Iterable[JoinCandidate]) -> list[list[JoinCandi
 
 def _asked_otherwise(one: JoinCandidate, other: JoinCandidate) -> str:
     """How the definitions differ of the first leaf that both measured by different ones, "" where none is known to."""
-    for leaf_id in one.sound.keys() & other.sound.keys() if one is not other else ():
+    for leaf_id in sorted(one.sound.keys() & other.sound.keys()):
         if why := _difference(one, other, leaf_id):
             return why
     return ""

@@ -133,6 +133,19 @@ def test_files_that_asked_one_leaf_otherwise_are_no_runs_of_one_task() -> None:
     assert not [one for one in row.findings if one.rule == "rerun-differs"]
 
 
+def test_of_many_leaves_that_were_asked_otherwise_the_first_by_name_is_told() -> None:
+    """In the same words by every process, or the text of a request would change with each of them."""
+    declaration = declared().model_dump()
+    declaration["harness"]["definitions"] = ()
+    data = base()
+    leaves = sorted(data["configs"])
+    for leaf in leaves:
+        data["configs"][leaf]["doc_to_text"] = "{{Answer}}"
+    other = parse_submission(one_file("results_y.json", dumps(data)))
+    (row,) = judge_all([with_config({}), other], Leaderboard.model_validate(declaration)).rows
+    assert [why.partition(":")[0] for why in row.prompts.values()] == leaves[:1]
+
+
 def of_format(name: str, changes: dict[str, Any]) -> list[Finding]:
     """The findings on the definition in a file of another format, judged by the board drafted from the original."""
     start, read = FILES[name]
