@@ -184,8 +184,6 @@ def _compatible(
     candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, facts: Facts
 ) -> list[list[JoinCandidate]]:
     """The candidates in sets that may stand in one row, each newest first."""
-    if len(candidates) == 1:
-        return [list(candidates)]
     sets: dict[object, list[JoinCandidate]] = {}
     for candidate in candidates:
         sets.setdefault(_conditions(candidate.verdict, leaderboard, facts), []).append(candidate)
@@ -216,8 +214,8 @@ def _difference(one: JoinCandidate, other: JoinCandidate, leaf_id: str) -> str:
     result, other_result = one.verdict.result, other.verdict.result
     if result is None or other_result is None:
         return ""
-    keys = [candidate.sound[leaf_id][0].required.leaf_key for candidate in (one, other)]
-    found = differences(result, keys[0], other_result, keys[1])
+    key = one.sound[leaf_id][0].required.leaf_key  # the same in both: files of two formats are not compared
+    found = differences(result, key, other_result, key)
     return next((f"{leaf_id}: {field} is {value} and not {instead}" for field, value, instead in found), "")
 
 

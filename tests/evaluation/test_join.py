@@ -65,6 +65,21 @@ def test_a_leaf_with_all_of_its_metrics_counts_before_a_newer_one_without() -> N
     assert without_evidence(row).tasks == WHOLE.tasks
 
 
+def test_a_part_of_a_leaf_is_no_run_of_it_and_no_reason_to_leave_a_whole_one_out() -> None:
+    whole = only(base(), {"leaderboard_ifeval"})
+    part = patched({"/date": 1.9e9, "/results/leaderboard_ifeval/inst_level_strict_acc,none": ABSENT}, whole)
+    assert row_of({"whole.json": whole, "part.json": part}).repeats == ()
+    row = row_of({"whole.json": whole, "part.json": patched({"/config/gen_kwargs": {"temperature": 0.8}}, part)})
+    assert ([file.path for file in row.files], row.left_out) == (["whole.json"], ("part.json",))
+
+
+def test_a_leaf_is_blocked_by_errors_and_not_by_warnings_beside_them() -> None:
+    wrong = patched({f"/n-shot/{MMLU}": 3, "/date": 1.9e9})
+    row = row_of({"wrong.json": wrong}, facts=Facts(today=date(2026, 12, 31)))
+    assert rules_of(row.lead) == {"wrong-num-fewshot", "future-date"}
+    assert row.blocked == {MMLU: ("wrong-num-fewshot",)}
+
+
 def test_a_leaf_that_another_file_measured_without_error_is_not_blocked() -> None:
     wrong = patched({"/date": 1.9e9, "/n-shot/leaderboard_ifeval": 3})
     assert row_of({"old.json": base(), "wrong.json": wrong}).blocked == {}
@@ -172,7 +187,9 @@ def test_a_file_that_brings_one_task_is_not_at_fault_and_its_row_is_incomplete()
 def test_where_nothing_of_the_leaderboard_is_there_one_line_says_so() -> None:
     row = row_of({"part.json": only(base(), {MMLU})}, "open-llm-v1-drop")
     other = patched({"/results": {"arc_challenge": {"acc_norm,none": 0.5}}, "/groups": {}, "/group_subtasks": {}})
-    (finding,) = row_of({"other.json": other}).findings
+    nothing = row_of({"other.json": other})
+    (finding,) = nothing.findings
+    assert (nothing.status, nothing.files) == ("rejected", ())
     assert finding.rule == "missing-task"
     assert "the file has none of the 39 subtasks of open-llm-v2" in finding.message
     assert finding.command == ""

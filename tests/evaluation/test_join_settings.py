@@ -75,6 +75,14 @@ def test_what_is_left_out_is_named_from_the_newest_on() -> None:
     })  # fmt: skip
     assert [file.path for file in row.files] == ["most.json"]
     assert row.left_out == ("newer.json", "older.json")
+    assert row.prompts == {}
+    assert "2 files were measured with another harness or other settings" in row.findings[-1].message
+
+
+def test_a_file_without_a_sound_number_is_not_named_as_left_out() -> None:
+    faulty = {"/config/gen_kwargs": {"api_key": "0123456789abcdef"}}
+    row = row_of({"sound.json": base(), "faulty.json": patched(faulty)})
+    assert (row.status, row.left_out, row.findings) == ("accepted", (), ())
 
 
 def test_of_the_same_bytes_the_place_where_they_came_first_counts() -> None:
