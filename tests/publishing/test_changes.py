@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from bot.publishing.changes import SCHEMA, BoardChange, additions, change_of, to_jsonl
+from bot.publishing.changes import SCHEMA, BoardChange, additions, change_of, request_of, to_jsonl
 from bot.publishing.entry import Entry
 from tests.platforms.git.publisher import entry
 
@@ -45,6 +45,22 @@ def test_a_row_was_added_changed_or_removed(
         return
     kind, was, is_now, reason = expected
     assert found == BoardChange(DATE, kind, KEY, MODEL, was, is_now, reason)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("target", "reason", "url"),
+    [
+        ("hf://datasets/acme/board", "Add atlas-7b (#7)", "https://huggingface.co/datasets/acme/board/discussions/7"),
+        ("github://acme/board", "Add atlas-7b (#7)", "https://github.com/acme/board/pull/7"),
+        ("github://acme/board", "Merge pull request #12 from bot/rows", "https://github.com/acme/board/pull/12"),
+        ("github://acme/board", "As in Merge pull request #12 of ours", ""),
+        ("github://acme/board", "Add atlas-7b (#7) by hand", ""),
+    ],
+)
+def test_the_request_of_a_change_is_the_number_in_the_title_of_its_merge(target: str, reason: str, url: str) -> None:
+    change = BoardChange(DATE, "added", KEY, MODEL, None, AVERAGE, reason, "c" * 40)
+    assert request_of(change, target) == url
+    assert request_of(replace(change, commit=""), target) == ""
 
 
 def test_a_board_without_history_has_its_rows_as_added_when_they_were_measured_newest_first() -> None:

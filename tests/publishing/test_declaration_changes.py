@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
-from bot.publishing.changes import changed_keys, why_rescored
+from bot.publishing.changes import MOST_KEYS, changed_keys, why_rescored
 from bot.publishing.entry import Entry
 from tests.evaluation.judging import entry_from
 from tests.world.results import TINY, path_of, result
@@ -51,6 +51,9 @@ def test_a_new_task_is_one_key_and_many_keys_are_counted() -> None:
     said = why_rescored(row(OLD), replace(row(OLD), leaderboard=declared), OLD, many)
     assert said.startswith("the declaration changed: tasks.sums.num_fewshot: 0 → 1, ")
     assert said.endswith(" and 1 more key")
+    five = changed(("samples = 100", "samples = 90"), ("num_fewshot = 0", "num_fewshot = 1"))
+    assert len(changed_keys(OLD, five)) == MOST_KEYS
+    assert "more key" not in why_rescored(row(OLD), row(OLD), OLD, five)
 
 
 def test_each_cause_has_its_own_words() -> None:

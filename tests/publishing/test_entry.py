@@ -32,9 +32,11 @@ from bot.publishing.entry import (
     checked,
     choose,
     digest_of,
+    digest_of_raws,
     entry_of,
     is_same_row,
     parse_entry,
+    raws_of,
 )
 from tests.evaluation.judging import ABSENT, base, declared, dumps, entry_from, judgement_of, outcome_of, patched
 from tests.evaluation.parts import parts_of
@@ -58,6 +60,7 @@ def test_an_entry_reads_back_as_it_was_written(entry: Entry) -> None:
     assert parse_entry(data) == entry
     assert parse_entry(data).to_bytes() == data
     assert json.loads(data)["model"]["id"] == entry.model.id
+    assert data.startswith(b'{\n  "schema"')
     assert data.endswith(b"}\n")
 
 
@@ -122,7 +125,21 @@ def test_a_rejected_row_has_no_entry_and_an_incomplete_one_where_the_board_takes
     assert outcome_of(patched({"/config/limit": 5.0})).entry() is None
     assert outcome_of(hole, refusing).entry() is None
     assert entry_from(base(), refusing).verdict == entry_from(base()).verdict == "accepted"
-    assert entry_from(hole).verdict == "incomplete"
+    incomplete = entry_from(hole)
+    assert (incomplete.verdict, incomplete.warnings) == ("incomplete", ())  # what is missing is in its coverage
+    assert (len(raws_of(ENTRY) or ()), raws_of(incomplete)) == (len(ENTRY.tasks), None)
+
+
+def test_what_a_file_does_not_record_of_a_leaf_is_left_out() -> None:
+    leaf = "leaderboard_mmlu_pro"
+    entry = entry_from(patched({f"/n-samples/{leaf}": ABSENT}))
+    assert (leaf in entry.num_samples, leaf in entry.num_fewshot) == (False, True)
+
+
+def test_raw_values_have_one_digest_where_they_are_equal() -> None:
+    """The state of a bot has them: one that a new version computes otherwise would find no row of equal values."""
+    assert digest_of_raws([0.5, 0.0]) == digest_of_raws([0.5, -0.0]) == "898cbf30b93f86082996bca1fad83351"
+    assert digest_of_raws([0.5, 5e-324]) != digest_of_raws([0.5, 0.0])
 
 
 def test_an_entry_says_what_measured_it() -> None:
@@ -309,5 +326,6 @@ def test_an_entry_with_a_number_that_no_measurement_gives_is_refused(field: str,
 def test_an_entry_with_a_score_that_no_measurement_gives_is_refused(name: str) -> None:
     whole = json.loads(ENTRY.to_bytes())
     (whole["tasks"][0] if name == "score" else whole)[name] = -1e308
-    with pytest.raises(MalformedEntry, match="a number that no measurement gives"):
-        parse_entry(json.dumps(whole).encode())
+    for path, named in ("a.json", "a.json"), ("", "the entry"):
+        with pytest.raises(MalformedEntry, match=rf"\A{named} has a number that no measurement gives\Z"):
+            parse_entry(json.dumps(whole).encode(), path)

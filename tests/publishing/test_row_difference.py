@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from bot.publishing.changes import OF_DECLARATION, Difference, differences
-from bot.publishing.entry import Evidence
+from bot.publishing.entry import Evidence, Remark
 from tests.platforms.git.publisher import entry
 
 replace = msgspec.structs.replace
@@ -38,9 +38,16 @@ def test_every_field_that_differs_is_named() -> None:
 
 
 def test_warnings_count_only_within_one_version_of_the_tool() -> None:
-    warned = replace(ROW, warnings=())
-    assert differences(ROW, warned) != () or ROW.warnings == ()
-    assert differences(ROW, replace(warned, tool="another")) == ()
+    warned = replace(ROW, warnings=(Remark("implausibly-low", "Sums is low"),))
+    named = ["warnings.0.rule", "warnings.0.message"]
+    assert [one.name for one in differences(warned, ROW)] == named
+    assert [one.name for one in differences(ROW, warned)] == named
+    assert differences(replace(warned, tool="another"), ROW) == ()
+
+
+def test_a_warning_about_files_that_are_no_evidence_of_the_row_does_not_count() -> None:
+    warned = replace(ROW, warnings=(Remark("rerun-differs", "0.5 (a.json)"), Remark("settings-differ", "b.json")))
+    assert differences(warned, ROW) == differences(ROW, warned) == ()
 
 
 def test_the_digests_of_another_declaration_can_be_left_out() -> None:
