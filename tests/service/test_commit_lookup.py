@@ -12,7 +12,8 @@ from bot.evaluation.leaderboard import Accepted, Leaderboard, parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.commits import AnswersInFile, Commits
-from bot.service.judge.commits import CommitLookup, askable
+from bot.platforms.platform import Access
+from bot.service.judge.commits import CommitLookup, askable, open_look_up
 from bot.service.judge.facts import Judge, no_look_up
 from tests.command import bot
 from tests.platforms.github.fixtures import github
@@ -178,6 +179,22 @@ def test_a_service_that_is_down_makes_it_unknown(github: GitHubServer, history: 
 
     assert looker.judge(history.main[2], [history.span(1)]) is None
     assert looker.unreachable.startswith("GitHub could not be reached")
+
+
+def test_why_commits_are_not_looked_up_is_said_once_and_nothing_where_they_are(
+    github: GitHubServer, history: History
+) -> None:
+    said: list[str] = []
+    look_up = open_look_up(Access(github_api_url=github.url), AnswersInFile(), said.append)
+    assert look_up([history.main[3]], declared(history))
+    assert said == []
+
+    github.state.anonymous_left = 0
+    for sha in (history.side, history.outside):
+        assert look_up([sha], declared(history)) == {}
+    [why] = said
+    assert why.startswith("harness commits are not looked up: ")
+    assert "rate limit exceeded" in why
 
 
 def test_a_private_repository_is_no_reason_to_fail(github: GitHubServer, history: History) -> None:
