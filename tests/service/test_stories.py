@@ -89,6 +89,18 @@ def test_a_bad_push_gets_one_discussion_and_a_mended_one_resolves_it(story: Stor
     assert story.acts() == ["request", "comment", "closed"]
 
 
+def test_a_pass_says_of_a_rejected_file_its_first_error_and_how_many_more_there_are(story: Story) -> None:
+    story.push(path="one/results.json", right=(50, 60, 170))
+    story.push(path="two/results.json", right=(50, 160, 170))
+    texts = {one.subject: one.text for one in story.settle() if one.outcome == "rejected"}
+    one, two = texts["one/results.json"], texts["two/results.json"]
+    assert one.startswith("value-out-of-range: ")
+    assert "other error" not in one
+    assert two.startswith("value-out-of-range: ")
+    assert two.endswith(" and 1 other error")
+    assert story.acts() == ["discussion"] * 2
+
+
 def test_a_fault_that_comes_back_opens_the_same_discussion_again(story: Story) -> None:
     for right in ((50, 60, 170), (50, 60, 70), (50, 60, 170)):
         story.push(right=right)
