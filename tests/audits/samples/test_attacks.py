@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from posixpath import dirname
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
+from bot.evaluation.discovery import ListedFile
+from bot.evaluation.result import CheckedSamples
+from bot.platforms.git.source import GitSource
 from bot.platforms.inputs import find_places
 from bot.platforms.platform import Access
-from bot.service.judge.samples import with_local_samples
+from bot.service.judge.samples import LogSamples, with_local_samples
 from tests.audits.samples.test_check import STAMP, faults, hashed, inspect_log, result_of
 from tests.evaluation.inspect_logs import archive
 from tests.evaluation.judging import stderr
 from tests.evaluation.test_helm import spec, stat
 from tests.evaluation.test_lighteval import release_011
+from tests.platforms.git.test_source import Folder
 
 QUESTIONS = 20
 RIGHT = [number % 4 == 0 for number in range(QUESTIONS)]  # what the model answers rightly
@@ -225,6 +231,31 @@ def found(folder: Path, form: str, rows: Rows, value: float = VALUE) -> tuple[se
 @pytest.mark.parametrize("form", LOGS)
 def test_a_sound_log_breaks_no_rule(tmp_path: Path, form: str) -> None:
     assert found(tmp_path, form, LOGS[form][0]())[0] == set()
+
+
+@pytest.mark.parametrize("form", LOGS)
+def test_a_log_in_a_repository_shows_what_it_shows_on_this_machine(tmp_path: Path, form: str) -> None:
+    repository = Folder(tmp_path / "results")
+    path = LOGS[form][1](repository.path, LOGS[form][0](), VALUE)
+    source, commit = GitSource(repository.path), repository.push({})
+    files = [ListedFile(change.path, change.size) for change in source.changes(None, commit)]
+    [place] = find_places([str(path)], Access())
+    parsed = replace(place.parse(), path=path.relative_to(repository.path).as_posix())
+
+    def shown(listed: list[ListedFile], **more: Any) -> tuple[CheckedSamples, ...]:
+        def listing(folder: str) -> Iterable[ListedFile]:
+            return [one for one in listed if dirname(one.path) == folder]
+
+        return LogSamples(source, commit, listing, **more).look(parsed).samples or ()
+
+    assert shown(files) == with_local_samples(parsed, path).samples
+    assert shown(files, left=sum(one.size for one in files)) == shown(files)
+    [large] = shown(files, left=1)
+    assert large.unreadable.endswith("1 GB of logs are read at once")
+    if not form.startswith("inspect"):  # of which the log is the result
+        assert shown([one for one in files if one.path == parsed.path]) == ()
+    [longer] = shown([ListedFile(one.path, one.size - 1) for one in files])
+    assert longer.unreadable == "it is gone, or larger than its listing says"
 
 
 @pytest.mark.parametrize("form", LOGS)
