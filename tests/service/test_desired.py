@@ -250,3 +250,22 @@ def test_a_migration_says_why_each_row_changes() -> None:
         f"| `{KEY}` | 61.67 → 58.33 | a \\| b |",
         f"| `{OTHER.key}` | 58.33 → – | c |",
     ]
+
+
+def test_a_migration_that_also_brings_a_row_tells_of_those_that_are_scored_again() -> None:
+    there = {PATH: BETTER.to_bytes(), "entries/tiny/x.json": b"{"}
+    proposed = request({OTHER_PATH: OTHER.to_bytes(), "entries/tiny/x.json": None})
+    found = desired_together(
+        migration_mark("tiny"), [desired_row(NEW)], CurrentState(there, proposed), "pull-request", why=lambda _, __: "y"
+    )
+    assert found.files.keys() == {PATH, OTHER_PATH, "entries/tiny/x.json"}
+    assert found.text.title == "Score 1 row of tiny again"
+    assert f"| `{KEY}` | 61.67 → 58.33 | y |" in found.text.body
+
+
+def test_only_a_migration_tells_reasons() -> None:
+    said = [
+        desired_together(ROLLING, [desired_row(NEW)], CurrentState(), "pull-request", why=why).text
+        for why in (None, lambda _, __: "a reason")
+    ]
+    assert said[0] == said[1]
