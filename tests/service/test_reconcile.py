@@ -162,6 +162,16 @@ def test_what_is_no_entry_is_none() -> None:
     assert (parsed(None), parsed(b"{"), parsed(b"")) == (None, None, None)
 
 
+def test_of_rows_that_are_stored_together_one_that_is_there_is_not_called_stored(folder: Folder) -> None:
+    there, *new = (entry(model) for model in ("acme/atlas-7b", "acme/borea-1b", "acme/ceres-7b"))
+    publish([there], folder, "commit")
+    done = publish([there, *new], folder, "commit")
+    whys = {one.subject: one.decision.why for one in done}
+    assert whys.pop(there.key) == "the main branch has it already"
+    assert whys == {row.key: "a commit stores it" for row in new}
+    assert len({one.where for one in done} - {""}) == 1
+
+
 def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
     mine, theirs = entry(), entry("acme/borea-1b")
     theirs = replace(
