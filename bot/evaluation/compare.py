@@ -37,6 +37,7 @@ from bot.evaluation.statistics import (
     mean_of,
     scaled,
     smallest,
+    without_error,
 )
 
 Method = Literal["paired-exact", "paired-t", "independent"]
@@ -219,7 +220,7 @@ def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) ->
     if first.counts and second.counts and first.span == second.span:
         return scaled(independent_counts(first.counts, second.counts), first.span), "independent"
     if first.stderr is None or second.stderr is None:
-        return independent(first.value, second.value, (0.0, 0.0)), "independent"
+        return without_error(second.value - first.value), "independent"
     return independent(first.value, second.value, (first.stderr, second.stderr)), "independent"
 
 

@@ -107,7 +107,7 @@ def clustered(sums: Sequence[tuple[float, int]]) -> Contrast:
     n, k = sum(size for _, size in sums), len(sums)
     mean = fsum(total for total, _ in sums) / n
     if k == 1:
-        return Contrast(mean, None, None, lambda _: (-inf, inf))
+        return without_error(mean)
     error = sqrt(k / (k - 1) * fsum((total - size * mean) ** 2 for total, size in sums)) / n
     return t_test(mean, error, k - 1)
 
@@ -134,6 +134,11 @@ def t_quantile(level: float, degrees: int) -> float:
     while t_p(high, degrees) > level:
         high *= 2
     return _root(lambda t: t_p(t, degrees) - level, 0.0, high)
+
+
+def without_error(difference: float) -> Contrast:
+    """A difference of whose error nothing is known."""
+    return Contrast(difference, None, None, lambda _: (-inf, inf))
 
 
 def independent(first: float, second: float, errors: tuple[float, float]) -> Contrast:
@@ -210,7 +215,7 @@ def mean_of(tests: Sequence[Contrast]) -> Contrast:
     k = len(tests)
     mean = fsum(one.difference for one in tests) / k
     if any(one.stderr is None for one in tests):
-        return Contrast(mean, None, None, lambda _: (-inf, inf))
+        return without_error(mean)
     error = sqrt(fsum((one.stderr or 0.0) ** 2 for one in tests)) / k
     interval = partial(interval_of_mean, tests)
     return Contrast(mean, error, _p_of(mean, interval) if error else None, interval, min(one.step for one in tests) / k)

@@ -282,6 +282,9 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
 
 
 def _half(task: ComparedTask) -> float:
+    """Half of the interval of a difference, 0 where nothing is known of its error."""
+    if task.contrast.stderr is None:
+        return 0.0
     low, high = task.contrast.interval(LEVEL)
     return (high - low) / 2
 

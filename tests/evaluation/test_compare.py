@@ -101,6 +101,48 @@ def test_a_nested_group_without_counts_has_the_largest_error_of_its_mean_and_no_
     assert task.stderr == pytest.approx(sqrt(0.04**2 + 0.03**2 + 0.02**2 + wholes) / 3)
 
 
+def toys(*exact: str, **values: float) -> dict[str, Any]:
+    """A file of tasks that no catalogue knows, two of three in a group of their own; `exact` have another metric."""
+    rows = {"toy_a": 0.25, "toy_b": 0.5, "toy_c": 0.75} | values
+    metrics = {name: "exact_match,none" if name in exact else "acc,none" for name in rows}
+    return base() | {
+        "results": {name: {"alias": name, metrics[name]: value} for name, value in rows.items()},
+        "groups": {},
+        "group_subtasks": {"toy": ["toy_half", "toy_c"], "toy_half": ["toy_a", "toy_b"], "toy_alone": ["toy_c"]},
+        "n-samples": {name: {"original": 4, "effective": 4} for name in rows},
+    }
+
+
+def test_of_groups_inside_of_groups_the_largest_of_one_metric_is_the_task() -> None:
+    [toy] = run(toys()).tasks.values()
+    assert (toy.id, {*toy.leaves}, toy.samples) == ("toy", {"toy_a", "toy_b", "toy_c"}, 12)
+    assert list(run(toys("toy_c")).tasks) == ["toy_half", "toy_c"]
+    assert list(run(toys("toy_b")).tasks) == ["toy_a", "toy_b", "toy_c"]
+
+
+def test_a_smaller_group_and_its_leaves_can_be_named() -> None:
+    half = run(toys(), "toy_half").tasks["toy_half"]
+    assert (half.leaves, half.value, half.points) == (("toy_a", "toy_b"), 0.375, 100.0)
+    assert list(run(toys(), "toy_half", "toy_a").tasks) == ["toy_a", "toy_half"]
+    with pytest.raises(CallError, match="has no task toy_half"):
+        run(toys("toy_b"), "toy_half")
+
+
+@pytest.mark.parametrize(("value", "points"), [(0.0, 100.0), (1.0, 100.0), (1.5, 0.0), (-0.5, 0.0)])
+def test_a_number_between_0_and_1_is_a_share(value: float, points: float) -> None:
+    assert run(toys(toy_a=value), "toy_a").tasks["toy_a"].points == points
+
+
+def test_a_field_of_definitions_that_differs_is_named_once_for_each_task() -> None:
+    other = base()
+    for leaf in [name for name in other["configs"] if "_musr_" in name] + ["leaderboard_mmlu_pro"]:
+        other["configs"][leaf]["doc_to_text"] = "{{Answer}}"
+    found = [one for one in compare(run(base()), run(other)).settings if one.name == "definition: doc_to_text"]
+    assert {task for one in found for task in one.tasks} == {"leaderboard_musr", "leaderboard_mmlu_pro"}
+    assert sum(len(one.tasks) for one in found) == 2
+    assert all("{{Answer}}" in one.values[1] and "{{Answer}}" not in one.values[0] for one in found)
+
+
 def test_single_leaves_can_be_named() -> None:
     assert list(run(base(), "leaderboard_musr_team_allocation").tasks) == ["leaderboard_musr_team_allocation"]
     with pytest.raises(CallError, match="has no task nothing"):
@@ -210,10 +252,91 @@ def test_the_average_with_a_task_that_is_not_comparable_has_no_p() -> None:
     assert average.why == "a: only 100 of 1000 questions are shared"
 
 
+def numbers(tasks: dict[str, tuple[float, float | None]], points: float = 100.0) -> MeasuredRun:
+    """A run of tasks that are no plain shares, from value and standard error."""
+    made = {task: MeasuredTask(task, value, error, "acc", points, (task,)) for task, (value, error) in tasks.items()}
+    return MeasuredRun("run", {}, made)
+
+
+@pytest.mark.parametrize("errors", [(None, 0.01), (0.01, None), (None, None)])
+def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tuple[float | None, float | None]) -> None:
+    one, other = (
+        numbers({"known": (value, 0.01), "unknown": (value, error)})
+        for value, error in zip((0.5, 0.9), errors, strict=True)
+    )
+    comparison = compare(one, other)
+    known, unknown = comparison.tasks
+    assert (known.conclusion, known.p_adjusted) == ("higher", known.contrast.p)
+    assert (unknown.conclusion, unknown.contrast.stderr, unknown.smallest) == ("not separable", None, None)
+    average = comparison.average
+    assert average is not None
+    assert (average.conclusion, average.contrast.p) == ("not separable", None)
+    assert "40.00 points above A on the average of 2 tasks; the files say nothing of its error" in sentence_of(
+        comparison
+    )
+    assert json.dumps(comparison_json(comparison), allow_nan=False)
+
+
 def test_a_margin_is_in_points() -> None:
     found = compare(shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)}))
     assert [found.is_lower(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
     assert not compare(shares({"task": (0.4, 1000)}), shares({"task": (0.5, 1000)})).is_lower()
+    assert not compare(shares({"task": (0.5, 1000)}), shares({"task": (0.49, 1000)})).is_lower()
+    whole = compare(numbers({"task": (5.0, 0.1)}, 0.0), numbers({"task": (3.5, 0.1)}, 0.0))
+    assert [whole.is_lower(margin) for margin in (1.4, 1.6)] == [True, False]  # of a number that is no share, its unit
+
+
+def test_an_average_can_be_lower_where_no_task_is() -> None:
+    one, other = (numbers(dict.fromkeys("abcd", (value, 0.02))) for value in (0.5, 0.46))
+    found = compare(one, other)
+    assert {task.conclusion for task in found.tasks} == {"not separable"}
+    assert found.average is not None
+    assert found.average.values == pytest.approx((0.5, 0.46))
+    assert (found.average.conclusion, found.is_lower()) == ("lower", True)
+
+
+def test_tasks_of_two_scales_have_no_average() -> None:
+    one = MeasuredRun("run", {}, {**numbers({"a": (0.5, 0.1)}).tasks, **numbers({"b": (5.0, 0.1)}, 0.0).tasks})
+    assert compare(one, one).average is None
+    assert compare(numbers({"a": (5.0, 0.1)}, 0.0), numbers({"a": (5.0, 0.1)}, 0.0)).average is None
+
+
+def test_tasks_that_one_run_alone_has_are_named() -> None:
+    one, other = (shares(dict.fromkeys(names, (0.5, 100))) for names in ("abc", "bd"))
+    assert compare(one, other).only == (("a", "c"), ("d",))
+
+
+def test_a_setting_that_makes_other_numbers_of_it_is_the_reason_for_no_test() -> None:
+    one, other = (
+        dataclasses.replace(shares({"a": (0.5, 100), "b": (0.5, 100)}), of_leaves={"implementation": {"a": name}})
+        for name in ("letters", "answers")
+    )
+    broken, sound = compare(one, other).tasks
+    assert (broken.conclusion, broken.why) == ("not comparable", "other answers are scored")
+    assert (sound.conclusion, sound.why) == ("not separable", "")
+
+
+def test_settings_that_are_equal_are_counted() -> None:
+    tasks = shares({"a": (0.5, 100), "b": (0.5, 100)}).tasks
+    one = MeasuredRun("one", {"precision": "x", "limit": "none"}, tasks, {"version": {"a": "1", "b": "1"}})
+    other = MeasuredRun("other", {"precision": "x", "limit": "10"}, tasks, {"version": {"a": "1", "b": "2"}})
+    assert compare(one, one).equal == 4
+    found = compare(one, other)
+    assert (found.equal, {each.name: each.tasks for each in found.settings}) == (
+        2, {"limit": ("a", "b"), "task version": ("b",)},
+    )  # fmt: skip
+    unsaid = dataclasses.replace(one, of_leaves={"version": {"a": "1"}})
+    assert compare(one, unsaid).settings == ()
+
+
+def test_paired_leaves_count_by_their_weights() -> None:
+    task = MeasuredTask("task", 0.5, 0.05, "acc", 100.0, ("a", "b"), weights=(75.0, 25.0))
+    run = MeasuredRun("run", {}, {"task": task})
+    parts = (paired_exact(40, 0, 20, 40), paired_exact(40, 10, 10, 40))
+    pairs = Pairs(parts[0], "paired-exact", 200, 200, parts=parts)
+    [found] = compare(run, run, {"task": pairs}).tasks
+    assert found.contrast.difference == pytest.approx(75 * parts[0].difference + 25 * parts[1].difference)
+    assert (found.method, found.pairs) == ("paired-exact", pairs)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -160,6 +160,20 @@ def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_mod
     assert "was looked up when" in text(Site(PageContent(board, heads={})), "about.html")
 
 
+def test_a_difference_of_unknown_error_has_no_interval_and_leaves_the_average_without_one() -> None:
+    rows = [
+        replace(row, tasks=tuple(replace(task, stderr=None) if task.id == "bbh" else task for task in row.tasks))
+        for row in generated(2)
+    ]
+    content = site_of(tuple(rows)).content
+    page = found(compare_live(content, list(content.rows)))
+    scores = {line[0]: line[1] for line in page.tables[-1][1:]}
+    assert re.fullmatch(r"[+-][0-9.]+", scores["BBH"])
+    assert re.fullmatch(r"[+-][0-9.]+ ±[0-9.]+ higher", scores["IFEval"])
+    assert "on the average of 6 tasks; the files say nothing of its error." in page.text
+    assert not re.search(r"\b(inf|nan)\b", page.text)
+
+
 def test_rows_are_compared_under_names_in_any_script() -> None:
     rows = tuple(named(entry, name) for name, entry in zip(("組織/模型", "org/plain"), generated(2), strict=True))
     site = site_of(rows)

@@ -43,10 +43,12 @@
     const [difference, error] = [two - one, Math.hypot(...errors)];
     return { difference, error, p: error ? normalP(difference / error) : null, ends: [difference - Z * error, difference + Z * error], step: 0 };
   };
+  const withoutError = (difference) => ({ difference, error: null, p: null, ends: [difference, difference], step: 0 });
   // As `mean_of`: at least the normal interval of each; its p is below the level where 0 is outside.
   const meanOf = (tests) => {
     const k = tests.length;
     const difference = sum(tests.map((one) => one.difference)) / k;
+    if (tests.some((one) => one.error === null)) return withoutError(difference);
     const error = Math.sqrt(sum(tests.map((one) => square(one.error)))) / k;
     const step = Math.min(...tests.map((one) => one.step)) / k;
     const reach = (side) => Math.sqrt(sum(tests.map((one) => square(Math.max(Math.abs(one.ends[side] - one.difference), Z * one.error))))) / k + step / 2;
@@ -71,7 +73,8 @@
     const [fewer, more] = [Math.min(samples, otherSamples), Math.max(samples, otherSamples)];
     const why = samples && otherSamples && fewer < ENOUGH_SHARED * more ? `only ${fewer} of ${more} questions are shared` : "";
     if (asked && otherAsked && span === otherSpan) return { ...ofCounts(right, asked, otherRight, otherAsked, span), why };
-    return { ...ofErrors(value, otherValue, error === null || otherError === null ? [0, 0] : [error, otherError]), why };
+    if (error === null || otherError === null) return { ...withoutError(otherValue - value), why };
+    return { ...ofErrors(value, otherValue, [error, otherError]), why };
   };
   // What a row says of a setting, for the task at a place of the board.
   const said = (row, setting, task) => texts[row.settings[setting][row.tasks.slice(0, task).filter(Boolean).length]];
