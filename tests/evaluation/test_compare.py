@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from bot.errors import CallError
 from bot.evaluation.compare import (
@@ -25,8 +26,10 @@ from bot.evaluation.compare import (
     compare,
     effects,
     run_of_results,
+    run_of_scores,
 )
 from bot.evaluation.result import Result
+from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.statistics import LEVEL, Contrast, independent, paired_exact
 from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text, sentence_of
@@ -126,6 +129,50 @@ def test_a_smaller_group_and_its_leaves_can_be_named() -> None:
     assert list(run(toys(), "toy_half", "toy_a").tasks) == ["toy_a", "toy_half"]
     with pytest.raises(CallError, match="has no task toy_half"):
         run(toys("toy_b"), "toy_half")
+
+
+def test_a_share_has_its_right_answers_and_their_error() -> None:
+    half = run(toys(), "toy_half").tasks["toy_half"]
+    assert (half.counts, half.samples, half.weights) == ((3, 8), 8, ())
+    assert half.stderr == pytest.approx(sqrt(3 / 8 * 5 / 8 / 7))
+    for value, right in ((0.0, 0), (1.0, 4)):
+        assert run(toys(toy_a=value), "toy_a").tasks["toy_a"].counts == (right, 4)
+    without = toys()
+    without["results"]["toy_a"]["acc_stderr,none"] = sqrt(0.25 * 0.75 / 7)  # of 8 questions
+    assert run(without, "toy_a").tasks["toy_a"].counts is None
+    del without["n-samples"]
+    assert run(without, "toy_a").tasks["toy_a"].counts == (2, 8)
+    assert (run(without, "toy_b").tasks["toy_b"].counts, run(without, "toy_b").tasks["toy_b"].samples) == (None, None)
+
+
+def test_numbers_that_are_no_share_of_the_questions_have_the_plain_mean_of_their_leaves() -> None:
+    data = toys(toy_a=0.3, toy_b=0.6)
+    one = run(data, "toy_half").tasks["toy_half"]
+    assert (one.counts, one.stderr, one.weights, one.samples) == (None, None, (0.5, 0.5), 8)
+    assert one.value == pytest.approx(0.45)
+    for name, error in (("toy_a", 0.03), ("toy_b", 0.04)):
+        data["results"][name]["acc_stderr,none"] = error
+    assert run(data, "toy_half").tasks["toy_half"].stderr == pytest.approx(0.025)
+    assert run(data, "toy_a").tasks["toy_a"].weights == ()
+
+
+def test_a_file_says_how_it_was_measured() -> None:
+    found = run(base())
+    assert found.settings | {"limit": "none"} == found.settings
+    assert {name: found.settings[name] for name in ("harness", "precision", "chat template", "backend")} == {
+        "harness": "lm-evaluation-harness 0.4.9", "precision": "bfloat16", "chat template": "no", "backend": "hf",
+    }  # fmt: skip
+    other = run(base() | {"lm_eval_version": None, "git_hash": "abcdef12" * 5})
+    assert other.settings["harness"] == "lm-evaluation-harness abcdef12a"
+    assert run(base() | {"chat_template": "{{ x }}"}).settings["chat template"] == "yes"
+
+
+def test_what_a_file_does_not_say_of_a_leaf_is_no_setting_of_it() -> None:
+    data = toys()
+    data |= {"versions": {"toy_a": 1.0}, "n-shot": {"toy_a": 0}, "configs": {}}
+    found = run(data).of_leaves
+    assert (found["num_fewshot"], [*found["version"]], found["until"]) == ({"toy_a": "0"}, ["toy_a"], {})
+    assert found["silent change"] == {}
 
 
 @pytest.mark.parametrize(("value", "points"), [(0.0, 100.0), (1.0, 100.0), (1.5, 0.0), (-0.5, 0.0)])
@@ -234,6 +281,61 @@ def test_a_task_that_is_not_comparable_makes_no_other_less_clear() -> None:
     few, clear = compare(one, other).tasks
     assert (few.conclusion, few.p_adjusted) == ("not comparable", None)
     assert clear.p_adjusted == clear.contrast.p
+
+
+# ---- rows of a board ----
+
+
+def column(*leaves: tuple[float, int | None, str], score: float | None, **more: Any) -> TaskScore:
+    """A column with its score, of leaves with these raw values, numbers of samples and lower bounds."""
+    made = [
+        LeafScore(f"leaf_{place}", "acc,none", samples, raw, None, low, "1", None, "a.json")
+        for place, (raw, samples, low) in enumerate(leaves)
+    ]
+    return TaskScore("task", "Task", None, score, 1.0, tuple(made), **more)
+
+
+def measured(task: TaskScore) -> MeasuredTask:
+    return run_of_scores("row", [task], {}, {}).tasks["task"]
+
+
+def test_a_column_of_one_leaf_counts_its_right_answers_in_points_of_its_range() -> None:
+    one = measured(column((0.7, 100, "1/4"), score=60.0))
+    assert (one.value, one.counts, one.span, one.samples, one.weights) == (60.0, (70, 100), 100 / 0.75, 100, ())
+    at_the_bound = measured(column((0.25, 100, "1/4"), score=0.0))
+    assert (at_the_bound.value, at_the_bound.counts, at_the_bound.weights) == (0.0, (25, 100), ())
+    clipped = measured(column((0.2, 100, "1/4"), score=0.0))
+    assert (clipped.counts, clipped.weights) == (None, None)
+
+
+def test_leaves_of_a_column_are_worth_alike_or_by_their_questions_whichever_gives_the_score() -> None:
+    leaves = (0.5, 100, "1/4"), (0.6, 300, "0")
+    alike = measured(column(*leaves, score=(100 / 3 + 60.0) / 2))
+    assert alike.weights == pytest.approx((100 / 0.75 / 2, 50.0))
+    by_questions = measured(column(*leaves, score=100 / 3 / 4 + 60.0 * 3 / 4))
+    assert by_questions.weights == pytest.approx((100 / 0.75 / 4, 75.0))
+    assert (by_questions.counts, by_questions.samples) == (None, 400)
+    assert measured(column(*leaves, score=50.0)).weights is None
+    assert measured(column(*leaves, score=(100 / 3 + 60.0) / 2, nested=True)).weights is None
+    unknown = measured(column((0.5, None, "1/4"), (0.6, 300, "0"), score=(100 / 3 + 60.0) / 2))
+    assert (unknown.samples, unknown.weights) == (None, alike.weights)
+
+
+def test_a_column_of_two_metrics_has_no_weights_and_names_both() -> None:
+    task = column((0.5, 100, "0"), (0.6, 100, "0"), score=55.0)
+    assert measured(task).weights == (50.0, 50.0)
+    first, second = task.leaves
+    both = measured(replace(task, leaves=(first, replace(second, metric="em"))))
+    assert (both.weights, both.metric) == (None, "acc,none and em")
+
+
+def test_only_columns_with_a_score_are_compared_and_one_that_is_asked_for_must_have_one() -> None:
+    hole = replace(column((0.5, 100, "0"), score=None), id="hole")
+    tasks = [column((0.7, 100, "0"), score=70.0), replace(column((0.5, 100, "0"), score=50.0), id="other"), hole]
+    assert list(run_of_scores("row", tasks, {}, {}).tasks) == ["task", "other"]
+    assert list(run_of_scores("row", tasks, {}, {}, ["other"]).tasks) == ["other"]
+    with pytest.raises(CallError, match="row has no score of hole"):
+        run_of_scores("row", tasks, {}, {}, ["other", "hole"])
 
 
 @pytest.mark.parametrize(("p", "conclusion"), [(LEVEL, "not separable"), (LEVEL - 1e-9, "higher")])

@@ -14,7 +14,7 @@ from bot.publishing.compared_rows import (
     counterpart,
     settings_of,
 )
-from bot.publishing.entry import Entry, EntryHarness
+from bot.publishing.entry import Entry, EntryHarness, Evidence
 from tests.platforms.git.publisher import entry
 
 ROW = entry()
@@ -69,6 +69,8 @@ def test_a_row_says_how_it_was_measured() -> None:
         "format": "lm-eval-0.4",
     }
     assert of_leaves["bounds"] == {"sums_plus": "1/4 to 1", "sums_times": "0 to 1", "logic": "0 to 1"}
+    commit = replace(ROW, harness=replace(ROW.harness, git_hash="abcdef12" * 5), evidence=(*ROW.evidence, Evidence()))
+    assert settings_of(commit)[0] == settings | {"harness": "lm-evaluation-harness abcdef12a"}
     other, _ = settings_of(measured_otherwise(ROW))
     assert (other["harness"], other["chat template"]) == ("lm-evaluation-harness 0.4.9", "yes")
 
