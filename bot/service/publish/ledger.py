@@ -59,7 +59,8 @@ class Ledger:
 
     `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows on main that are not accepted any
-    more. `requests` are those that wait for a merge. `head` is the commit at main then, "" where there is no such branch.
+    more. `requests` are those that wait for a merge. `head` is the commit at main then, "" where there is no such
+    branch.
     """
 
     target: str
