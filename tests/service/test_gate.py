@@ -157,6 +157,36 @@ def test_with_rows_that_are_gone_only_what_is_large_waits(context: WatchContext)
     assert held(context).keys() == {"changed-2", "restored-0", "restored-1"}
 
 
+def test_more_rows_that_somebody_took_from_main_than_may_go_wait_for_a_person(context: WatchContext) -> None:
+    assert gate(context).admit(restored(context, 2, TAKEN)) == []
+    assert held(context).keys() == {"restored-0", "restored-1"}
+
+
+def test_a_declined_plan_lets_go_of_the_rows_that_are_gone_and_of_no_other(context: WatchContext) -> None:
+    rows = [*looks(context, changed=3), *restored(context, 2, REWRITTEN)]
+    for _ in range(2):  # nothing is let go before somebody says so
+        one = gate(context)
+        assert one.admit(rows) == []
+        assert held(context).keys() == keys(rows)
+    assert context.store.decline_plan("tiny", one.plan(rows).digest)
+
+    one = gate(context)
+    assert one.admit(rows) == []
+    told = [each.subject for each in one.report.outcomes if each.text == LET_GO]
+    assert told == ["restored-0", "restored-1"]
+    plan = context.store.plan("tiny", TARGET)
+    assert plan is not None
+    assert plan[0] == one.plan(rows[:3]).digest
+
+
+def test_what_is_left_of_rows_that_people_want_back_is_not_let_go(context: WatchContext) -> None:
+    rows = restored(context, 2, TAKEN)
+    one = gate(context)
+    one.admit(rows)
+    context.store.approve_plan("tiny", one.plan(rows).digest)
+    assert gate(context).admit(rows[1:]) == rows[1:]  # one is there again, and a single one is let go unasked
+
+
 def test_a_share_of_a_board_from_which_rows_were_taken_is_of_what_it_was(context: WatchContext) -> None:
     shares = replace(context, watch=context.watch.model_copy(update={"max_removed": "10%"}))
     one = gate(shares, size=54)
@@ -198,6 +228,7 @@ def test_the_rows_of_the_board_are_not_counted_for_a_few(context: WatchContext) 
 
     one = Gate(shares, TARGET, Report(shares), count, list)
     assert len(one.admit(looks(shares, removed=5, changed=5))) == 10
+    assert one.admit(restored(shares, 5, TAKEN)) == []
     assert counted == []
     assert len(one.admit(looks(shares, removed=6, changed=5))) == 11
     assert counted == ["once"]
@@ -253,6 +284,16 @@ def test_no_row_is_removed_without_a_person_while_the_source_lists_nothing(conte
     assert gate(context).admit(rows) == []
     assert [item.subject for item in context.store.held("tiny")] == ["removed-0"]
     assert gate(context).admit(looks(context, added=1, changed=1)) != []
+
+
+def test_a_plan_that_nobody_approved_is_left_as_people_see_it(context: WatchContext) -> None:
+    narrow_approved(context, TARGET)  # no plan waits
+    rows = looks(context, changed=4)
+    gate(context).admit(rows)
+    plan = context.store.plan("tiny", TARGET)
+    context.store.finish([rows[0].items[0]])
+    narrow_approved(context, TARGET)
+    assert context.store.plan("tiny", TARGET) == plan
 
 
 def test_another_plan_needs_another_approval(context: WatchContext) -> None:
