@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,41 @@ def folded(key: RowKey) -> tuple[object, ...]:
 def test_where_case_is_ignored_only_case_makes_two_rows_one(one: RowKey, other: RowKey) -> None:
     assume(folded(one) != folded(other))
     assert entry_path(one.text).casefold() != entry_path(other.text).casefold()
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (RowKey("b", "acme/m-1.5", "main", "bfloat16", True), "b/acme/m-1.5/main-bfloat16-chat"),
+        (RowKey("b", "gpt2", "", "", False), "b/_/gpt2/unpinned-unknown"),
+        (RowKey("b", "/m", "", "", False), "b/_/%2Fm/unpinned-unknown"),
+        (RowKey("b", "m/", "", "", False), "b/_/m%2F/unpinned-unknown"),
+        (RowKey("b", "a/m 1.5..2", "v1.5-x y", "", False), "b/a/m%201.5.%2E2/v1.5%2Dx%20y-unknown"),
+        (RowKey("b", "a/.m.lock", "Unpinned", "", False), "b/a/%2Em%2Elock/%55npinned-unknown"),
+        (RowKey("b", "a/m.lock.lock", "", "", False), "b/a/m.lock%2Elock/unpinned-unknown"),
+        (RowKey("b", "a b.c.x/m b.abcd", "", "", False), "b/a%20b.c.x/m%20b.abcd/unpinned-unknown"),
+        (RowKey("b", "a/" + 200 * "x", 90 * "r", "", False), f"b/a/{200 * 'x'}/{90 * 'r'}-unknown"),
+    ],
+)
+def test_the_text_of_a_key_stays_what_it_is(key: RowKey, text: str) -> None:
+    """It is the path of published rows: with another one every row would be published once more."""
+    assert key.text == text
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [
+        (201 * "x", 166 * "x"),
+        (164 * "x" + 20 * "é", 164 * "x"),  # the limit is behind `%C`
+        (165 * "x" + 20 * "é", 165 * "x"),  # the limit is behind `%`
+        (163 * "x" + 20 * "é", 163 * "x" + "%C3"),
+    ],
+)
+def test_a_long_name_is_cut_before_a_letter_and_ends_in_a_digest_of_the_whole(model: str, kept: str) -> None:
+    digest = sha256(model.encode()).hexdigest()[:32]
+    assert RowKey("b", f"a/{model}", "", "", False).text == f"b/a/{kept}%_{digest}/unpinned-unknown"
+    revision = RowKey("b", "a/m", 91 * "r", "", False).text
+    assert revision == f"b/a/m/{56 * 'r'}%_{sha256(91 * b'r').hexdigest()[:32]}-unknown"
 
 
 @given(KEYS)
