@@ -203,7 +203,7 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
     others = f"other metrics: {first.metric} and {second.metric}" if first.metric != second.metric else ""
     why = broken or others or _too_little(first, second, pairs)
     if why:
-        bare = independent(*values, (0.0, 0.0))
+        bare = without_error(second.value - first.value)
         return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
     if pairs is not None and (first.weights is None or first.weights != second.weights):
         pairs, unpaired = None, NO_WEIGHTS
@@ -255,10 +255,10 @@ def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
         return tasks[0]
     values = (fsum(one.values[0] for one in tasks) / len(tasks), fsum(one.values[1] for one in tasks) / len(tasks))
     broken = next((f"{one.id}: {one.why}" for one in tasks if one.why), "")
-    contrast = mean_of([one.contrast for one in tasks])
+    contrast = without_error(values[1] - values[0]) if broken else mean_of([one.contrast for one in tasks])
     method: Method = tasks[0].method if len({one.method for one in tasks}) == 1 else "independent"
     average = ComparedTask("average", values, tasks[0].points, contrast, None, method, "not separable", broken)
-    return _concluded(average, None if broken else contrast.p)
+    return _concluded(average, contrast.p)
 
 
 def _settings(

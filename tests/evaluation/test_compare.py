@@ -91,6 +91,9 @@ def test_a_group_that_asks_a_question_several_times_has_the_error_of_its_questio
     assert (found.method, found.pairs) == ("independent", None)
     assert "counts questions twice" in found.unpaired
     assert run(base(), "leaderboard_gpqa_main").tasks["leaderboard_gpqa_main"].counts is not None
+    two = base()
+    del two["results"]["leaderboard_gpqa_extended"]
+    assert (run(two).tasks["leaderboard_gpqa"].counts, len(run(two).tasks["leaderboard_gpqa"].leaves)) == (None, 2)
 
 
 def test_a_nested_group_without_counts_has_the_largest_error_of_its_mean_and_no_pairs() -> None:
@@ -131,6 +134,13 @@ def test_a_smaller_group_and_its_leaves_can_be_named() -> None:
         run(toys("toy_b"), "toy_half")
 
 
+def test_a_leaf_of_a_group_without_a_number_is_left_out_of_it() -> None:
+    data = toys()
+    data["results"]["toy_b"] = {"alias": "toy_b"}
+    assert {*run(data).tasks["toy"].leaves} == {"toy_a", "toy_c"}
+    assert run(data, "toy_half").tasks["toy_half"].leaves == ("toy_a",)
+
+
 def test_a_share_has_its_right_answers_and_their_error() -> None:
     half = run(toys(), "toy_half").tasks["toy_half"]
     assert (half.counts, half.samples, half.weights) == ((3, 8), 8, ())
@@ -154,6 +164,16 @@ def test_numbers_that_are_no_share_of_the_questions_have_the_plain_mean_of_their
         data["results"][name]["acc_stderr,none"] = error
     assert run(data, "toy_half").tasks["toy_half"].stderr == pytest.approx(0.025)
     assert run(data, "toy_a").tasks["toy_a"].weights == ()
+    data["results"]["toy_a"]["acc_stderr,none"] = 0.0
+    assert run(data, "toy_half").tasks["toy_half"].stderr == pytest.approx(0.02)
+
+
+def test_probabilities_are_no_right_answers() -> None:
+    data = toys(mc2=0.5)
+    data["results"]["mc2"] = {"alias": "mc2", "acc,none": 0.5}
+    data["results"]["toy_a"] = {"alias": "toy_a", "mc2,none": 0.25}
+    tasks = run(data).tasks
+    assert (tasks["mc2"].counts, tasks["toy_a"].counts) == (None, None)
 
 
 def test_a_file_says_how_it_was_measured() -> None:
@@ -175,6 +195,12 @@ def test_what_a_file_does_not_say_of_a_leaf_is_no_setting_of_it() -> None:
     assert found["silent change"] == {}
 
 
+def test_a_silent_change_is_told_of_the_leaves_that_it_concerns() -> None:
+    data = toys(ifeval=0.5)
+    for release, leaves in (("0.4.11", set()), ("0.4.12", {"ifeval"})):
+        assert run(data | {"lm_eval_version": release}).of_leaves["silent change"].keys() == leaves
+
+
 @pytest.mark.parametrize(("value", "points"), [(0.0, 100.0), (1.0, 100.0), (1.5, 0.0), (-0.5, 0.0)])
 def test_a_number_between_0_and_1_is_a_share(value: float, points: float) -> None:
     assert run(toys(toy_a=value), "toy_a").tasks["toy_a"].points == points
@@ -188,6 +214,15 @@ def test_a_field_of_definitions_that_differs_is_named_once_for_each_task() -> No
     assert {task for one in found for task in one.tasks} == {"leaderboard_musr", "leaderboard_mmlu_pro"}
     assert sum(len(one.tasks) for one in found) == 2
     assert all("{{Answer}}" in one.values[1] and "{{Answer}}" not in one.values[0] for one in found)
+
+
+def test_a_leaf_of_which_one_run_knows_no_definition_hides_no_difference_of_the_others() -> None:
+    one, data = run(base()), base()
+    first, *others = one.tasks["leaderboard_musr"].leaves
+    for leaf in others:
+        data["configs"][leaf]["doc_to_text"] = "{{Answer}}"
+    row = dataclasses.replace(one, sources={leaf: result for leaf, result in one.sources.items() if leaf != first})
+    assert "definition: doc_to_text" in named(compare(row, run(data)))
 
 
 def test_single_leaves_can_be_named() -> None:
@@ -221,9 +256,14 @@ def test_what_differs_is_named_with_its_effect_before_the_result(place: str, val
 
 
 def test_what_one_file_does_not_record_is_no_difference() -> None:
-    other = base()
-    del other["model_source"]
-    assert "backend" not in named(compare(run(base()), run(other)))
+    assert "backend" in run(base()).settings
+    assert compare(run(base()), unsaid()).settings == ()
+
+
+def unsaid() -> MeasuredRun:
+    """The example file, which does not say by what the model was run."""
+    result = result_of(base())
+    return run_of_results("file", [replace(result, model=replace(result.model, source=""))])
 
 
 def test_two_runs_without_a_common_task_cannot_be_compared() -> None:
@@ -276,6 +316,20 @@ def test_a_setting_of_one_run_alone_is_no_difference() -> None:
     assert (found.settings, found.equal) == ((), 0)
 
 
+def test_what_a_tool_writes_down_only_where_it_is_given_is_not_set_elsewhere() -> None:
+    plain, told = run(base()), run(changed(system_instruction="Answer briefly."))
+    [found] = compare(plain, told).settings
+    assert found.values[0] == "(not set)"
+    foreign = dataclasses.replace(
+        plain, sources={leaf: replace(one, format="other") for leaf, one in plain.sources.items()}
+    )
+    assert compare(foreign, told).settings == ()  # another tool need not write it down
+
+
+def test_what_neither_file_records_is_not_counted_as_equal() -> None:
+    assert compare(unsaid(), unsaid()).equal == compare(run(base()), run(base())).equal - 1
+
+
 def test_a_task_that_is_not_comparable_makes_no_other_less_clear() -> None:
     one, other = shares({"a": (0.5, 1000), "b": (0.5, 1000)}), shares({"a": (0.7, 100), "b": (0.45, 1000)})
     few, clear = compare(one, other).tasks
@@ -316,6 +370,9 @@ def test_leaves_of_a_column_are_worth_alike_or_by_their_questions_whichever_give
     assert by_questions.weights == pytest.approx((100 / 0.75 / 4, 75.0))
     assert (by_questions.counts, by_questions.samples) == (None, 400)
     assert measured(column(*leaves, score=50.0)).weights is None
+    near = measured(column((0.5, 100, "0"), (0.51, 300, "0"), score=50.75))
+    assert near.weights == (25.0, 75.0)  # the plain mean is 50.5
+    assert measured(column((0.25, 100, "1/4"), (0.0, 300, "0"), score=0.0)).weights == alike.weights
     assert measured(column(*leaves, score=(100 / 3 + 60.0) / 2, nested=True)).weights is None
     unknown = measured(column((0.5, None, "1/4"), (0.6, 300, "0"), score=(100 / 3 + 60.0) / 2))
     assert (unknown.samples, unknown.weights) == (None, alike.weights)
@@ -345,13 +402,24 @@ def test_a_difference_counts_where_p_is_below_the_level(p: float, conclusion: st
     assert (task.p_adjusted, task.conclusion) == (p, conclusion)
 
 
-def test_the_average_with_a_task_that_is_not_comparable_has_no_p() -> None:
-    one, other = shares({"a": (0.5, 1000), "b": (0.5, 1000)}), shares({"a": (0.5, 100), "b": (0.3, 1000)})
-    average = compare(one, other).average
-    assert average is not None
-    assert average.contrast.p is not None
-    assert (average.p_adjusted, average.conclusion) == (None, "not comparable")
-    assert average.why == "a: only 100 of 1000 questions are shared"
+def test_nothing_is_said_of_chance_where_a_task_is_not_comparable_nor_of_the_average_with_it() -> None:
+    one, other = shares({"a": (0.5, 1000), "b": (0.5, 1000)}), shares({"a": (0.6, 100), "b": (0.3, 1000)})
+    report = comparison_json(compare(one, other))
+    task, clear, average = *report["tasks"], report["average"]
+    for each in (task, average):
+        assert each["verdict"] == "not comparable"
+        assert {each[name] for name in ("stderr", "interval", "p", "p_adjusted", "smallest")} == {None}
+    assert clear["p"] is not None
+    assert (average["difference"], average["why"]) == (
+        pytest.approx(-0.05), "a: only 100 of 1000 questions are shared",
+    )  # fmt: skip
+
+
+def test_an_average_names_the_test_of_its_tasks_where_they_have_one() -> None:
+    one = shares(dict.fromkeys("ab", (0.5, 100)))
+    pairs = {task: Pairs(paired_exact(40, 10, 10, 40), "paired-exact", 100, 100) for task in "ab"}
+    found = [compare(one, one, dict(list(pairs.items())[:count])).average for count in (0, 1, 2)]
+    assert [average.method for average in found if average] == ["independent", "independent", "paired-exact"]
 
 
 def numbers(tasks: dict[str, tuple[float, float | None]], points: float = 100.0) -> MeasuredRun:
@@ -382,6 +450,10 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
 def test_a_margin_is_in_points() -> None:
     found = compare(shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)}))
     assert [found.is_lower(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
+    exact = compare(shares({"task": (0.75, 1000)}), shares({"task": (0.5, 1000)}))
+    assert [exact.is_lower(margin) for margin in (24.9, 25.0)] == [True, False]  # by more than the margin
+    row, other = (run_of_scores("row", [column((raw, 1000, "0"), score=100 * raw)], {}, {}) for raw in (0.75, 0.5))
+    assert [compare(row, other).is_lower(margin) for margin in (24.9, 25.0)] == [True, False]  # scores are points
     assert not compare(shares({"task": (0.4, 1000)}), shares({"task": (0.5, 1000)})).is_lower()
     assert not compare(shares({"task": (0.5, 1000)}), shares({"task": (0.49, 1000)})).is_lower()
     whole = compare(numbers({"task": (5.0, 0.1)}, 0.0), numbers({"task": (3.5, 0.1)}, 0.0))
