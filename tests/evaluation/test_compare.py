@@ -358,6 +358,8 @@ def test_a_column_of_one_leaf_counts_its_right_answers_in_points_of_its_range() 
     assert (one.value, one.counts, one.span, one.samples, one.weights) == (60.0, (70, 100), 100 / 0.75, 100, ())
     at_the_bound = measured(column((0.25, 100, "1/4"), score=0.0))
     assert (at_the_bound.value, at_the_bound.counts, at_the_bound.weights) == (0.0, (25, 100), ())
+    share = column((0.7, 100, "0"), score=70.0)
+    assert measured(replace(share, leaves=(replace(share.leaves[0], metric="mc2,none"),))).counts is None
     clipped = measured(column((0.2, 100, "1/4"), score=0.0))
     assert (clipped.counts, clipped.weights) == (None, None)
 
@@ -450,6 +452,8 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
 def test_a_margin_is_in_points() -> None:
     found = compare(shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)}))
     assert [found.is_lower(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
+    little = compare(numbers({"task": (0.5, 0.001)}), numbers({"task": (0.495, 0.001)}))
+    assert (little.is_lower(), little.is_lower(1.0)) == (True, False)
     exact = compare(shares({"task": (0.75, 1000)}), shares({"task": (0.5, 1000)}))
     assert [exact.is_lower(margin) for margin in (24.9, 25.0)] == [True, False]  # by more than the margin
     row, other = (run_of_scores("row", [column((raw, 1000, "0"), score=100 * raw)], {}, {}) for raw in (0.75, 0.5))
