@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from bot.evaluation.discovery import Candidate, ListedFile
+from bot.evaluation.formats import MAX_BYTES
+from bot.service.judge.reading import unread_for_size
 from tests.service.stories import Story
 from tests.world.git import Blob
 from tests.world.hub import Hub
@@ -147,6 +150,18 @@ def test_many_faulty_folders_share_one_discussion(hub: Hub, tmp_path: Path) -> N
     assert story.discussions == []
     assert story.acts() == ["comment", "closed"]
     story.end()
+
+
+def test_only_a_file_beyond_its_limit_is_not_asked_for() -> None:
+    def why(name: str, size: int, limit: int = 0) -> str:
+        found = unread_for_size(Candidate(name, (ListedFile(name, size),), limit=limit), 300)
+        return "" if found is None or found.problem is None else found.problem.why
+
+    assert (why("results.json", 300), why("results.json", 301)) == ("", "has 301 bytes; the limit is 300 bytes")
+    assert (why("log.eval", 134_217_728), why("log.eval", 134_217_729)) == ("", "has 128.1 MB; the limit is 128 MB")
+    assert (why("run", MAX_BYTES, MAX_BYTES), why("run", MAX_BYTES + 1, MAX_BYTES)) == (
+        "", "has 8.1 MB; the limit is 8 MB",
+    )  # fmt: skip
 
 
 def test_the_largest_file_is_a_setting(hub: Hub, tmp_path: Path) -> None:
