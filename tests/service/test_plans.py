@@ -13,6 +13,7 @@ from bot.publishing.plan import PlannedRow
 from bot.service.publish.gate import Gate
 from bot.service.publish.publisher import PlannedLook
 from bot.service.store.items import Item
+from bot.service.watch import observe
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.service.stories import Story
@@ -168,6 +169,19 @@ def test_new_rows_go_on_while_a_plan_is_held(hub: Hub, tmp_path: Path) -> None:
     story.settle()
 
     assert rows_of(story) == ROWS + 1
+
+
+def test_a_large_push_of_faulty_files_is_told_of_while_a_plan_is_held(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observe, "MANY", 3)
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    story.settle()
+    hub.push(story.source, {f"faulty/results_{n}.json": b"{" for n in range(4)})
+    assert len(held(story)) == 1
+    [discussion] = story.discussions
+    assert discussion.title == "Results in faulty were rejected"
 
 
 def test_the_plan_is_shown_and_approved_from_the_command_line(hub: Hub, tmp_path: Path) -> None:
