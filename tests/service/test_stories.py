@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
 
 def test_a_good_push_opens_one_request_with_its_evidence(story: Story) -> None:
     commit = story.push()
+    story.hub.push(story.source, {"notes.json": b"{}"}, "Later")  # the row names the commit that brought its file
     story.settle()
 
     [request] = story.requests
@@ -33,6 +35,8 @@ def test_a_good_push_opens_one_request_with_its_evidence(story: Story) -> None:
     (file,) = entry.evidence
     assert (file.source, file.path) == ("hf://datasets/acme/results", path_of())
     assert file.commit == commit.oid
+    [stored] = story.contexts.store.submissions_at("tiny", [path_of()]).values()
+    assert stored.committed == datetime.fromisoformat(commit.date).timestamp()
     assert story.acts() == ["request"]
 
 
