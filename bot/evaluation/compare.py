@@ -62,8 +62,7 @@ class KnownEffect(msgspec.Struct, frozen=True):
     breaks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredTask:
+class MeasuredTask(msgspec.Struct, frozen=True):
     """One number of a measurement: `value` with its standard error in the same unit, None if unknown.
 
     `points` is what one of the unit is in percentage points, 0 where the number is no share. `counts` are right answers
@@ -510,18 +509,18 @@ def run_of_scores(
     scored = [task for task in tasks if task.score is not None and (not only or task.id in only)]
     if missing := [task for task in only if task not in {one.id for one in scored}]:
         raise CallError(f"{name} has no score of {missing[0]}")
-    measured_tasks = {task.id: replace(task_of_score(task), weights=_weights(task)) for task in scored}
+    measured_tasks = {task.id: task_of_score(task, _weights(task)) for task in scored}
     return MeasuredRun(name, settings, measured_tasks, of_leaves)
 
 
-def task_of_score(task: TaskScore) -> MeasuredTask:
-    """A column of a row as a number to compare, without the weights of its leaves, which only samples need."""
-    leaves = tuple(leaf.id for leaf in task.leaves)
-    metric = " and ".join(dict.fromkeys(leaf.metric for leaf in task.leaves))
+def task_of_score(task: TaskScore, weights: tuple[float, ...] | None = ()) -> MeasuredTask:
+    """A column of a row as a number to compare; the weights of its leaves are needed for samples only."""
+    leaves = tuple([leaf.id for leaf in task.leaves])
+    metric = " and ".join(dict.fromkeys([leaf.metric for leaf in task.leaves]))
     counts, span = _counts_of(task.leaves[0]) if len(task.leaves) == 1 else (None, 1.0)
     sizes = [leaf.samples or 0 for leaf in task.leaves]
     samples = sum(sizes) if all(sizes) else None
-    return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples)
+    return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples, weights)
 
 
 @lru_cache(maxsize=1_000)

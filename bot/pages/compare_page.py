@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,7 @@ def compare_data(content: PageContent) -> bytes:
 
     Scores and errors are in points, rounded to nine digits after the point.
     """
-    seen, examples = SharedTexts(), dict[Hashable, Entry]()
+    seen, examples = SharedTexts(), dict[bytes, Entry]()
     ways = [_way(row.entry) for row in content.rows.values()]
     for way, row in zip(ways, content.rows.values(), strict=True):
         examples.setdefault(way, row.entry)
@@ -111,15 +111,10 @@ def titles_of(content: PageContent) -> dict[str, str]:
     }
 
 
-def _way(entry: Entry) -> Hashable:
+def _way(entry: Entry) -> bytes:
     """How a row was measured: what `_kind` and `_warned` are made of. Most rows were measured in one of a few ways."""
-    settings, of_leaves = settings_of(entry)
-    return (
-        tuple(settings.items()),
-        tuple((name, tuple(values.items())) for name, values in of_leaves.items()),
-        tuple((task.id, len(task.leaves)) for task in entry.tasks if task.score is not None),
-        _warned(entry),
-    )
+    tasks = [(task.id, len(task.leaves)) for task in entry.tasks if task.score is not None]
+    return msgspec.msgpack.encode((settings_of(entry), tasks, _warned(entry)))
 
 
 def _kind(content: PageContent, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, RunComparison, compare, run_of_scores
@@ -14,7 +14,7 @@ MOST_SETTINGS = 10  # that a request names
 MOST_FOLDED = 20  # comparisons that one comment holds
 
 
-def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, str | int]]]:
     """The settings that a row records: those of the whole run, and those of single leaves by name."""
     release = entry.harness.version or (entry.harness.git_hash or "")[:9]
     formats = sorted({file.format for file in entry.evidence if file.format})
@@ -25,13 +25,12 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, dict[str, str]]
         "format": ", ".join(formats),
     }
     leaves = [leaf for task in entry.tasks for leaf in task.leaves]
-    of_leaves = {
+    return settings, {
         "bounds": {leaf.id: f"{leaf.lower_bound} to {leaf.upper_bound}" for leaf in leaves},
-        "num_fewshot": {leaf: str(shots) for leaf, shots in entry.num_fewshot.items()},
+        "num_fewshot": entry.num_fewshot,
         "version": entry.versions,
-        "samples": {leaf: str(count) for leaf, count in entry.num_samples.items()},
+        "samples": entry.num_samples,
     }
-    return settings, of_leaves
 
 
 def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredRun:
@@ -39,7 +38,9 @@ def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredR
 
     Raises CallError where it has no score of a task in `only`.
     """
-    return run_of_scores(name, entry.tasks, *settings_of(entry), only)
+    settings, of_leaves = settings_of(entry)
+    texts = {setting: {leaf: str(value) for leaf, value in values.items()} for setting, values in of_leaves.items()}
+    return run_of_scores(name, entry.tasks, settings, texts, only)
 
 
 def compared_rows(

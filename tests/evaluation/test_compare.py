@@ -12,6 +12,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
@@ -304,7 +305,7 @@ def test_half_of_the_questions_are_enough() -> None:
 
 def test_counts_on_two_scales_are_compared_by_their_errors() -> None:
     one, other = shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)})
-    wide = MeasuredRun("wide", {}, {"task": dataclasses.replace(other.tasks["task"], span=2.0)})
+    wide = MeasuredRun("wide", {}, {"task": msgspec.structs.replace(other.tasks["task"], span=2.0)})
     bare = independent(0.5, 0.4, (one.tasks["task"].stderr or 0.0, other.tasks["task"].stderr or 0.0))
     assert compare(one, wide).tasks[0].contrast.p == bare.p
     assert compare(one, other).tasks[0].contrast.p != bare.p
