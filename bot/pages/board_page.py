@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from bot.evaluation.finding import counted
+from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
@@ -21,6 +22,8 @@ from bot.reporting.escape import visible
 TINTS = 6  # of a column's cells, the lowest without colour
 FEW = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
+ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
+Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw values
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +36,10 @@ class Column:
     href: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row as people read it; `cells` are its numbers, and `facts` what is known of its model, as cells."""
-
-    ranks: str
-    sentence: str
-    href: str
-    model: str
-    precision: str
-    chat: str
-    cells: Markup
-    facts: Markup
-    date: str
-    warnings: int
-
-
-def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
-    """The page of all rows; the incomplete ones stand apart."""
+def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
+    """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
-    declared = board.leaderboard
-    tints = {task.id: _tints(content, task) for task in declared.tasks}
-    longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in board.rows)
-    lines = [_line(content, row, tints, longest, is_raw=is_raw) for row in board.rows]
+    declared, rows = board.leaderboard, [line[is_raw] for line in lines()]
     return content.page(
         "board.html",
         "raw.html" if is_raw else "index.html",
@@ -65,10 +49,12 @@ def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
         has_sizes=content.has_sizes,
         has_licences=content.has_licences,
         has_evidence=content.has_evidence,
-        rows=lines[: content.ranked],
+        precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
+        chats=len({row.entry.model.chat_template for row in board.rows}),
+        rows=rows[: content.ranked],
         best=_best(content),
         sentence=content.rank_sentence(board.rows[0]) if content.ranked else "",
-        holes=lines[content.ranked :],
+        holes=rows[content.ranked :],
         ranked=content.ranked,
         models=len({row.entry.model.id for row in board.rows}),
         newest=max((row.entry.date for row in board.rows), default="")[:10],
@@ -77,10 +63,10 @@ def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
     )
 
 
-def _best(content: PageContent) -> tuple[float | None, float]:
-    """The average of the first row, and half of its interval."""
-    first = content.board.rows[0].entry if content.ranked else None
-    return (first.average, TIE * (first.stderr or 0.0)) if first else (None, 0.0)
+def _best(content: PageContent) -> tuple[str, Entry, float]:
+    """The first row with its page, and half of the interval of its average."""
+    first = content.board.rows[0].entry
+    return row_page(content.names[first.key]), first, TIE * (first.stderr or 0.0)
 
 
 def _figures(content: PageContent) -> Iterator[Figure]:
@@ -133,10 +119,8 @@ def _title(task: Task) -> str:
 
 def _tints(content: PageContent, task: Task) -> tuple[float, float]:
     """The lowest score of a column and the width of one tint."""
-    had = [score.score for row in content.board.rows for score in row.entry.tasks if score.id == task.id]
-    scores = [score for score in had if score is not None]
-    low = min(scores, default=0.0)
-    return low, (max(scores, default=0.0) - low) / TINTS
+    scores = content.fields.get(task.id) or [0.0]
+    return scores[0], (scores[-1] - scores[0]) / TINTS
 
 
 def _tinted(score: float | None, tints: tuple[float, float]) -> str:
@@ -146,37 +130,51 @@ def _tinted(score: float | None, tints: tuple[float, float]) -> str:
     return f"<td class=q{level}>" if level else "<td>"
 
 
-def _line(
-    content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, float]], longest: float, *, is_raw: bool
-) -> Line:
+def board_lines(content: PageContent) -> list[Line]:
+    """The lines of all rows."""
+    rows = content.board.rows
+    tints = {task.id: _tints(content, task) for task in content.board.leaderboard.tasks}
+    longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
+    return [_line(content, row, tints, longest) for row in rows]
+
+
+def _line(content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, float]], longest: float) -> Line:
+    had, sentence = {score.id: score for score in row.entry.tasks}, content.rank_sentence(row)
+    scores = raws = ""
+    for task, tint in tints.items():
+        score = had.get(task, ABSENT)
+        begin = _tinted(score.score, tint)
+        scores += begin + _with_error(score.score, score.stderr)
+        raws += begin + raw(score.raw)
+    title = f' title="{_text(sentence)}"' if sentence else ""
+    before, after = _before(content, row, longest), _after(content, row.entry)
+    lines = f"<tr><td{title}>{before}{scores}{after}", f"<tr><td>{before}{raws}{after}"
+    return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
+
+
+def _before(content: PageContent, row: BoardRow, longest: float) -> str:
+    """What stands before the scores of a row: its ranks, its model and its average."""
     entry = row.entry
-    scores = {score.id: score for score in entry.tasks}
-    cells = [_bar(entry.average, entry.stderr, longest) + _with_error(entry.average, entry.stderr)]
-    if content.has_quarantined:
-        cells.append(f"<td>{points(average_without(entry, content.board.leaderboard))}")
-    for task in content.board.leaderboard.tasks:
-        score = scores.get(task.id)
-        if score is None:
-            cells.append(f"<td>{points(None)}")
-        else:
-            text = raw(score.raw) if is_raw else _with_error(score.score, score.stderr)
-            cells.append(_tinted(score.score, tints[task.id]) + text)
-    return Line(
-        row.ranks,
-        "" if is_raw else content.rank_sentence(row),
-        row_page(content.names[entry.key]),
-        entry.model.id or "(no name)",
-        entry.model.precision or "unknown",
-        "chat" if entry.model.chat_template else "plain",
-        Markup("".join(cells)),  # noqa: S704 - numbers and the tints of this page
-        _facts(content, entry),
-        entry.date[:DAY],
-        len(entry.warnings),
-    )
+    model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
+    link = f'<a href="{_text(page)}"><bdi>{_text(model)}</bdi></a>'
+    average = _bar(entry.average, entry.stderr, longest) + _with_error(entry.average, entry.stderr)
+    without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
+    return f"{row.ranks}<th scope=row>{link}{average}{without or ''}"
 
 
-def _facts(content: PageContent, entry: Entry) -> Markup:
-    """What backs the row and what is known of its model, as cells of the columns that this board has."""
+def _after(content: PageContent, entry: Entry) -> str:
+    """What stands behind them: what is known of the row and how it was measured."""
+    chat, facts = "chat" if entry.model.chat_template else "plain", _facts(content, entry)
+    known = "".join([f"<td>{_text(text)}" for text in (*facts, entry.model.precision or "unknown")])
+    return f"{known}<td>{chat}<td>{_text(entry.date[:DAY])}<td>{len(entry.warnings)}"
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _facts(content: PageContent, entry: Entry) -> list[str]:
+    """What backs the row and what is known of its model, as texts of the columns that this board has."""
     facts, cells = content.facts_of(entry), list[str]()
     if content.has_evidence:
         known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
@@ -185,7 +183,7 @@ def _facts(content: PageContent, entry: Entry) -> Markup:
         cells.append(billions(facts.params) if facts.params else MISSING)
     if content.has_licences:
         cells += [facts.licence or MISSING, facts.kind or MISSING]
-    return Markup("").join(Markup("<td>{}").format(visible(text)) for text in cells)
+    return cells
 
 
 def _bar(value: float | None, stderr: float | None, longest: float) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page
-from bot.pages.board_page import board_page
+from bot.pages.board_page import board_lines, board_page
 from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
 from bot.pages.compare_page import compare_data, compare_page
@@ -130,5 +130,6 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     yield "scores.html", partial(scores_page, content)
     yield "about.html", partial(about_page, content)
     yield "design.html", partial(design_page, content)
-    yield "raw.html", partial(board_page, content, is_raw=True)
-    yield "index.html", partial(board_page, content)
+    lines = cache(partial(board_lines, content))  # for both pages of the board
+    yield "raw.html", partial(board_page, content, lines, is_raw=True)
+    yield "index.html", partial(board_page, content, lines)
