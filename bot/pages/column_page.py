@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from math import fsum
 
-from bot.audits.board.audit import ColumnFigures, rest
+from bot.audits.board.audit import ColumnFigures
 from bot.audits.ranks import places
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import Figure, fitting, histogram, scatter
+from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
 from bot.publishing.board import TIE
 
 MOVED = 20  # rows of the table of ranks
@@ -41,62 +41,60 @@ class Best:
 
 def _best(content: PageContent, task: str) -> Best | None:
     """The first of the rows with the highest score; None if no row has one."""
-    found = [
-        Best(score.score, score.stderr and TIE * score.stderr, row.entry.model.id, row_page(name))
-        for name, row in content.rows.items()
-        for score in row.entry.tasks
-        if score.id == task and score.score is not None
-    ]
-    return max(found, key=lambda one: one.score, default=None)
+    if not (field := content.fields.get(task)):
+        return None
+    row = content.board.rows[content.table.columns[task].index(field[-1])]
+    stderr = next(score.stderr for score in row.entry.tasks if score.id == task)
+    return Best(field[-1], stderr and TIE * stderr, row.entry.model.id, row_page(content.names[row.entry.key]))
 
 
 def column_page_of(content: PageContent, task: Task) -> bytes:
     """The page of one column."""
-    board = content.board
-    scores = [score.score for row in board.rows for score in row.entry.tasks if score.id == task.id]
-    values = [score for score in scores if score is not None]
+    values = content.fields.get(task.id, [])
+    holes = content.board.rows[content.ranked :]  # a row with a rank has all of its scores
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
     drawn = [histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values))]
-    drawn += _against_rest(content, task)
+    if others := _sums_of_others(content, task):
+        drawn.append(_against_rest(content, task, others))
     return content.page(
         "column.html",
         column_page(task.id),
         task=task,
         best=_best(content, task.id),
         count=len(values),
-        missing=len(scores) - len(values),
+        missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
         figures=drawn,
         audit=content.audit,
         words=list(_words(figures)) if figures else [],
         alarms=[alarm.why for alarm in figures.alarms] if figures else [],
-        moved=_moved(content, task),
+        moved=_moved(content, others),
     )
 
 
-def _against_rest(content: PageContent, task: Task) -> Iterator[Figure]:
-    """The column against the mean of the other columns, where there are any."""
+def _sums_of_others(content: PageContent, task: Task) -> list[float]:
+    """The sums of the other columns for each row with every score; none where the column cannot be held against any."""
+    columns = content.whole[1]
+    kept = [column for name, column in columns.items() if name != task.id]
+    return [fsum(row) for row in zip(*kept, strict=True)] if task.id in columns else []
+
+
+def _against_rest(content: PageContent, task: Task, sums: Sequence[float]) -> Figure:
+    """The column against the mean of the other columns."""
     names, columns = content.whole
-    if task.id not in columns or len(columns) < 2 or not names:
-        return
-    others = rest(columns, task.id, {})
-    models = [content.rows[name].entry.model for name in names]
+    others = [total / (len(columns) - 1) for total in sums]
+    models = [content.rows[name].entry.model for name in names[:LISTED]]
     titles = [f"{model.id or '(no name)'}, {model.precision or 'unknown precision'}" for model in models]
-    points = list(zip(titles, others, columns[task.id], strict=True))
     title = f"{task.title} against the mean of the other columns"
     across, up = fitting("mean of the others (points)", others), fitting(f"{task.title} (points)", columns[task.id])
-    yield scatter(title, points, across, up)
+    return scatter(title, titles, (others, across), (columns[task.id], up))
 
 
-def _moved(content: PageContent, task: Task) -> list[Moved]:
-    """The rows whose places change most without the column, of those with every score."""
-    names, columns = content.whole
-    if task.id not in columns or len(columns) < 2:
-        return []
-    kept = [column for name, column in columns.items() if name != task.id]
-    after = places([fsum(row) for row in zip(*kept, strict=True)])
+def _moved(content: PageContent, sums: Sequence[float]) -> list[Moved]:
+    """The rows whose places change most by the sums of the other columns, of those with every score."""
+    names = content.whole[0]
     found = [
         (-abs(now - before), before, place, now)
-        for place, (before, now) in enumerate(zip(content.places, after, strict=True))
+        for place, (before, now) in enumerate(zip(content.places, places(sums), strict=bool(sums)))
         if before != now
     ]
     return [_moved_row(content, names[place], before, now) for _, before, place, now in nsmallest(MOVED, found)]

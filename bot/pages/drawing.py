@@ -139,11 +139,14 @@ def histogram(title: str, values: Sequence[float], axis: Axis) -> Figure:
     return Figure(title, _svg(title, axis, Axis(COUNT, 0, max(1, *counts)), bars), (axis.title, COUNT), rows)
 
 
-def scatter(title: str, points: Sequence[tuple[str, float, float]], x: Axis, y: Axis) -> Figure:
-    """A dot for each (name, x, y); the table lists the first ones."""
-    across, up = _scales(x, y)
-    drawn = _dots((across(a), up(b)) for _, a, b in points)
-    rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in points[:LISTED]]
+def scatter(
+    title: str, names: Sequence[str], across: tuple[Sequence[float], Axis], up: tuple[Sequence[float], Axis]
+) -> Figure:
+    """A dot for each value across and the one up, each with its axis; the table lists those that have names."""
+    (right, x), (high, y) = across, up
+    to_right, to_top = _scales(x, y)
+    drawn = _dots(zip(map(to_right, right), map(to_top, high), strict=True))
+    rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in zip(names, right, high, strict=False)]
     return Figure(title, _svg(title, x, y, drawn), ("row", x.title, y.title), rows)
 
 
@@ -209,8 +212,8 @@ def _cut(name: str) -> str:
 
 def _dots(places: Iterable[tuple[float, float]]) -> str:
     """A dot at each place, to the pixel; dots that would cover each other are drawn once."""
-    shown = dict.fromkeys(f"M{x:.0f} {y:.0f}h0" for x, y in places)
-    return f'<path class="dots" d="{"".join(shown)}"/>' if shown else ""
+    shown = dict.fromkeys([(round(x), round(y)) for x, y in places])
+    return f'<path class="dots" d="{"".join([f"M{x} {y}h0" for x, y in shown])}"/>' if shown else ""
 
 
 def _day(date: str) -> float:
