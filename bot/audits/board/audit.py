@@ -131,9 +131,8 @@ class Effect:
     first_without: str
 
 
-def effect_of(names: Sequence[str], columns: Mapping[str, Sequence[float]], without: Collection[str]) -> Effect:
-    """Return the effect of leaving columns out."""
-    having, lacking = _averages(columns), _averages(columns, without)
+def effect_of(names: Sequence[str], having: Sequence[float], lacking: Sequence[float]) -> Effect:
+    """Return the effect of leaving columns out, from the averages with and without them."""
     rank_with, rank_without = places(having), places(lacking)
     moves = [abs(one - other) for one, other in zip(rank_with, rank_without, strict=True)]
     return Effect(
@@ -261,7 +260,7 @@ def audit_board(board: PublishedTable) -> BoardAudit:
         named[worst.column] = worst
         judged = _judge_others(names, columns, named)
     figures = tuple(named.get(column) or judged[column] for column in columns)
-    effect = effect_of(names, columns, named) if named else None
+    effect = effect_of(names, _averages(columns), _averages(columns, named)) if named else None
     moved = moved_rows(names, columns, named) if named else ()
     points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
     incomplete = len(board.names) - len(names)
@@ -297,8 +296,9 @@ def _judge_others(
     names: Sequence[str], columns: Mapping[str, Sequence[float]], named: Mapping[str, ColumnFigures]
 ) -> dict[str, ColumnFigures]:
     """Return the figures of each column that is not named yet."""
-    ranked = {column: ranks(values) for column, values in columns.items()}
-    return {column: judge_column(names, columns, column, named, ranked) for column in columns if column not in named}
+    ranked, averages = {column: ranks(values) for column, values in columns.items()}, _averages(columns)
+    others = [column for column in columns if column not in named]
+    return {column: judge_column(names, columns, column, named, ranked, averages=averages) for column in others}
 
 
 def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
@@ -312,9 +312,12 @@ def judge_column(
     column: str,
     named: Mapping[str, ColumnFigures],
     ranked: Mapping[str, Sequence[float]],
+    *,
+    averages: Sequence[float],
 ) -> ColumnFigures:
     """Return the figures of one column and its alarms; `ranked` are the ranks of the rows in each column."""
-    values, strength = columns[column], rest(columns, column, named)
+    values, lacking = columns[column], rest(columns, column, {})
+    strength = rest(columns, column, named) if named else lacking
     low, high, floor, counts = tenths(values)
     rows, on_floor, placed = len(values), counts[0], ranks(strength)
     misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
@@ -340,7 +343,7 @@ def judge_column(
         correlation=correlation,
         correlation_low=limits[0],
         correlation_high=limits[1],
-        effect=effect_of(names, columns, (column,)),
+        effect=effect_of(names, averages, lacking),
         alarms=(),
         apart=apart,
     )
