@@ -131,7 +131,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def backed_by(self) -> Literal["", "answers", "means"]:
         """What the sample logs of all its leaves show: the answers, or their means; "" where a leaf has no log."""
         logged = {one.leaf: one.recomputed for one in self.samples}
-        leaves = {leaf.id for task in self.tasks for leaf in task.leaves}
+        leaves = {leaf.id for task in self.tasks for leaf in task.leaves} if logged else ()
         if not leaves or not leaves <= logged.keys():
             return ""
         return "means" if "means" in logged.values() else "answers"
@@ -144,7 +144,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def date(self) -> str:
         """When the newest of its files was measured, ISO 8601 in UTC, "" if that is unknown."""
-        return max((file.date for file in self.evidence), default="")
+        return max([file.date for file in self.evidence], default="")
 
     def to_bytes(self) -> bytes:
         """The canonical bytes: fields in declared order, two spaces, one line feed at the end."""
