@@ -114,7 +114,7 @@ def titles_of(content: PageContent) -> dict[str, str]:
 def _way(entry: Entry) -> bytes:
     """How a row was measured: what `_kind` and `_warned` are made of. Most rows were measured in one of a few ways."""
     tasks = [(task.id, len(task.leaves)) for task in entry.tasks if task.score is not None]
-    return msgspec.msgpack.encode((settings_of(entry), tasks, _warned(entry)))
+    return msgspec.json.encode((settings_of(entry), tasks, _warned(entry)))
 
 
 def _kind(content: PageContent, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts) -> list[list[int]]:

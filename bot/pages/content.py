@@ -207,7 +207,7 @@ class PageContent:
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
             self.source,
         )  # fmt: skip
-        return hashlib.sha256(fingerprint() + msgspec.msgpack.encode(parts)).hexdigest()[:32]
+        return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 
     def page(self, template: str, path: str, *, stamp: str = "", **values: Any) -> bytes:
         """The bytes of the page at a path."""

@@ -225,6 +225,8 @@ def _steps(score: TaskScore, task: Task | None) -> str:
     """
     if score.score is None or score.raw is None:
         return "No score: at least one of its subtasks is missing or has no number that counts."
+    if not score.leaves:
+        return f"{score.score:.4f}, of which the entry names no subtask."
     first, count = score.leaves[0], len(score.leaves)
     lower, upper = Fraction(first.lower_bound), Fraction(first.upper_bound)
     mean = "the mean weighted by samples" if task and task.aggregation == "size-weighted" else "the plain mean"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,6 +28,7 @@ Schema = Literal["leaderboard-bot/entry/2"]
 SCHEMA: Schema = "leaderboard-bot/entry/2"
 FOLDER = "entries"
 MAX_BYTES = 512 * 1024
+DATE = re.compile(r"(\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?)?", re.ASCII)
 MAX_REMARKS, LONGEST_REMARK = 50, 1_000  # warnings that one entry carries, and the characters of each
 
 
@@ -169,12 +171,15 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
         raise MalformedEntry(f"{path or 'the entry'} is not an entry of {SCHEMA}: {error}") from None
     if not all(map(_is_possible, entry.tasks)) or any(one and abs(one) > HUGE for one in (entry.average, entry.stderr)):
         raise MalformedEntry(f"{path or 'the entry'} has a number that no measurement gives")
+    if not all(DATE.fullmatch(file.date) for file in entry.evidence):
+        raise MalformedEntry(f"{path or 'the entry'} has a date that is not as 2026-03-02T10:00:00Z")
     return entry
 
 
 def _is_possible(task: TaskScore) -> bool:
     """Tell whether whoever computes with the scores and bounds of a column gets numbers."""
-    scores = [task.score, task.stderr, *(leaf.score for leaf in task.leaves)]
+    raws = [leaf.raw for leaf in task.leaves]
+    scores = [task.score, task.stderr, task.raw, *raws, *(leaf.score for leaf in task.leaves)]
     are_scores = all(one is None or abs(one) < HUGE for one in scores)
     return are_scores and all(_are_bounds(leaf.lower_bound, leaf.upper_bound) for leaf in task.leaves)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import re
+from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
 
 import pytest
 from msgspec.structs import replace
 
+from bot.errors import MalformedEntry
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import row_page
@@ -17,7 +23,7 @@ from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
 from bot.publishing.changes import additions
 from bot.publishing.compared_rows import compared_rows
-from bot.publishing.entry import Entry, EntrySamples
+from bot.publishing.entry import Entry, EntrySamples, parse_entry
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of
@@ -231,3 +237,59 @@ def test_a_change_leads_to_the_request_that_made_it(target: str, reason: str, ad
     for path in (f"rows/{name}.html", "changes.html"):
         links = [link for link in found(site[path]).links if "discussions" in link or "/pull/" in link]
         assert links == ([address] if address else []), path
+
+
+def places(value: object, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Each place in a JSON value, of lists the first three."""
+    yield place
+    inside = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
+    for key, one in inside:
+        yield from places(one, (*place, key))
+
+
+ODD: tuple[object, ...] = (
+    None,
+    "",
+    [],
+    {},
+    0,
+    -1,
+    1e308,
+    -1e308,
+    True,
+    "x",
+    "1/0",
+    "../..",
+    "9" * 400,
+    [None],
+    {"a": 1},
+    1.5,
+    2**70,
+)
+
+
+@pytest.mark.parametrize("share", [30, pytest.param(1, marks=pytest.mark.campaign)])
+def test_an_entry_in_which_a_stranger_changed_one_value_is_refused_or_shown(share: int) -> None:
+    first, sound, last = generated(3)
+    changed = list(itertools.product([place for place in places(json.loads(sound.to_bytes())) if place], ODD))
+    built = 0
+    for place, value in random.Random(0).sample(changed, len(changed) // share):
+        data = json.loads(sound.to_bytes())
+        *outer, name = place
+        reduce(getitem, outer, data)[name] = value
+        try:
+            entry = parse_entry(json.dumps(data).encode())
+        except MalformedEntry:
+            continue
+        if entry.leaderboard.id == sound.leaderboard.id:  # a board takes no others
+            site = site_of((first, entry, last))
+            assert [site[path] for path in site][-1], (place, value)
+            built += 1
+    assert built > len(changed) // share // 10
+
+
+def test_a_score_of_which_the_entry_names_no_subtask_is_shown_as_that() -> None:
+    first, entry, last = generated(3)
+    bare = replace(entry, tasks=(replace(entry.tasks[0], leaves=()), *entry.tasks[1:]))
+    site = site_of((first, bare, last))
+    assert ", of which the entry names no subtask." in text(site, row_page(site.content.names[bare.key]))

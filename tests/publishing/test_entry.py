@@ -310,7 +310,7 @@ def test_an_entry_as_our_own_tool_writes_it_has_possible_numbers() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("score", number) for number in ("1e308", "-1e308", "1e101", "9" * 400)),
+        *((field, number) for field in ("score", "raw") for number in ("1e308", "-1e308", "1e101", "9" * 400)),
         *(("lower_bound", f'"{text}"') for text in ("1e999999999", "1/0", "x", "", f"1/{'9' * 9999}")),
         ("upper_bound", '"0"'),
     ],
@@ -329,3 +329,14 @@ def test_an_entry_with_a_score_that_no_measurement_gives_is_refused(name: str) -
     for path, named in ("a.json", "a.json"), ("", "the entry"):
         with pytest.raises(MalformedEntry, match=rf"\A{named} has a number that no measurement gives\Z"):
             parse_entry(json.dumps(whole).encode(), path)
+
+
+@pytest.mark.parametrize("date", ["2026", "2026-3-2", "2026-03-02 10:00", "9" * 400, "2026-03-02T10:00:00Z\n"])
+def test_an_entry_with_a_date_of_another_form_is_refused(date: str) -> None:
+    whole = json.loads(ENTRY.to_bytes())
+    for known in ("", "2026-03-02", "2026-03-02T10:00:00Z"):
+        whole["evidence"][0]["date"] = known
+        assert parse_entry(json.dumps(whole).encode()).evidence[0].date == known
+    whole["evidence"][0]["date"] = date
+    with pytest.raises(MalformedEntry, match="has a date that is not as"):
+        parse_entry(json.dumps(whole).encode())
