@@ -45,7 +45,8 @@
   heads.forEach((head, column) => {
     const title = head.querySelector("span");
     const button = make("button", title.textContent, { type: "button" });
-    title.replaceWith(button);
+    title.before(button);
+    title.className = "printed"; // a head that is repeated on paper has its texts, and not its buttons
     button.addEventListener("click", () => {
       const [sorted, falls] = sorting(read());
       const first = head.dataset.kind === undefined;
@@ -148,14 +149,15 @@
       .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}`);
     $("status").textContent = `${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}${order}.${found}`;
   };
-  // What a reader takes away of a filter: its best row, how many of its rows chance leaves on the same ranks, what to know of it.
-  const ends = (row) => text(row, 0).split("–").map(Number);
+  // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
+  const half = (row) => Number.parseFloat(text(row, 2).split("±")[1]);
   const praise = (best) => {
-    const worst = ends(best).at(-1);
-    const alike = shown.flat().filter((row) => row !== best && key(row, 0) !== null && ends(row)[0] <= worst).length;
+    const others = shown.flat().filter((row) => row !== best && key(row, 2) !== null);
+    const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
+    const verdict = alike ? `not separable from ${grouped(alike)} more of these` : others.length ? "better than all others of these" : "";
     const warnings = key(best, columnOf("warnings"));
-    const more = [alike && `the ranks of ${grouped(alike)} more of these overlap`, warnings && `${warnings} warning${warnings > 1 ? "s" : ""} on its page`];
-    return `${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}${more.filter(Boolean).map((one) => `; ${one}`).join("")}.`;
+    const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
+    return [`${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned].filter(Boolean).join("; ") + ".";
   };
 
   const labels = () => [...document.querySelectorAll("#controls label:not(fieldset label)")];
@@ -198,6 +200,12 @@
   $("q").addEventListener("input", () => change({ q: $("q").value }, false));
   for (const id of CHOICES) $(id).addEventListener(id === "size" ? "input" : "change", () => change({ [id]: chosen(id) }, id !== "size"));
   for (const id of [...Object.keys(filters), "filters"]) for (const kind of ["focusin", "pointerdown"]) $(id).addEventListener(kind, offer);
+  $("licence")?.addEventListener("mousedown", (event) => { // a click adds or takes away one, without Ctrl
+    if (!event.target.matches("option")) return;
+    event.preventDefault();
+    event.target.selected = !event.target.selected;
+    change({ licence: chosen("licence") }, true);
+  });
   $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
   $("reset").addEventListener("click", () => {
     write(new URLSearchParams(), true);
@@ -215,5 +223,4 @@
   };
   $("controls").hidden = false;
   show();
-  $("filters").open = labels().some((label) => $("filters").contains(label) && chosen(label.control.id));
 })();
