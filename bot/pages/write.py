@@ -101,7 +101,7 @@ def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
     stamps = site.stamps()
     for path in site:
         stamp = stamps.get(path)
-        if stamp and _bears(f"{folder}/{path}", stamp):
+        if stamp and _bears(folder / path, stamp):
             continue
         data = site[path]
         if not stamp and _has(folder / path, data):
@@ -111,9 +111,9 @@ def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
         yield path
 
 
-def _bears(file: str, stamp: str) -> bool:
+def _bears(file: Path, stamp: str) -> bool:
     try:
-        with open(file, "rb", buffering=0) as opened:  # noqa: PTH123 - each page of a row
+        with file.open("rb", buffering=0) as opened:
             return stamp.encode() in opened.read(STAMPED)
     except OSError:
         return False

@@ -160,7 +160,8 @@ class RowJobs:
         report = Report(context)
         Publisher(EntryRows(context, *target, report)).publish_admitted(item, job.admitted)
         store.add_outcomes(watch.name, [(one.outcome, one.subject, one.text) for one in report.outcomes])
-        count_later(store, watch.name, context.targets_by_address)
+        if report.outcomes:
+            count_later(store, watch.name, context.targets_by_address)
         return report.outcomes
 
     def _context(self, watch: Watch) -> WatchContext:

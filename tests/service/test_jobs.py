@@ -21,11 +21,13 @@ from bot.platforms.net import Budgets, bulk_work
 from bot.server.sharing import RowJobs, SharedBudgets, SharedService
 from bot.service.jobs.queue import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, JobWorker, Timing
+from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.ledger import ledgers_due, stored_ledger
-from bot.service.publish.publisher import due_rows
+from bot.service.publish.publisher import admission, due_rows
 from bot.service.store import Store, connect
 from bot.service.store.items import RowJob
 from bot.service.store.leases import LOOK
+from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.command import BOT, bot
 from tests.service.job_worker import QUICK, make_service
@@ -106,11 +108,13 @@ def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Pa
         store, to = story.contexts.store, "hf://datasets/acme/contents"
         push_rows(story, 4)
         story.settle()
-        rows = [one for one in store.due("tiny", "row", time.time()) if one.subject]
+        rows, context = store.due("tiny", "row", time.time()), story.contexts.open_context(story.watch)
+        looks = EntryRows(context, *context.targets[0], Report(context)).look(rows)
         store.set_cursor("tiny", "recount", None)  # as where a pass ends after the rows
-        for one in rows:
-            RowJobs(story.contexts).publish(story.watch, RowJob("tiny", to, one.subject, one.marked, "added"))
-        assert len(rows) == 2
+        for one, look in zip(rows, looks, strict=True):
+            job = RowJob("tiny", to, one.subject, one.marked, admission(look))
+            assert [made.outcome for made in RowJobs(story.contexts).publish(story.watch, job)] == ["proposed"]
+        assert story.acts() == ["request"] * 4
         assert ledgers_due(store, "tiny") is not None
     story.contexts.store.close()
 

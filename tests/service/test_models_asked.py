@@ -71,7 +71,7 @@ def test_size_licence_and_type_come_from_the_hub_and_what_the_file_states_first(
     story = Story(hub, tmp_path, form="commit", more="look_up_models = true")
     for model, parameters in zip(MODELS, (7_000_000_000, 1_300_000_000), strict=True):
         repository = hub.repository(model, "model")
-        repository.parameters = {"BF16": parameters}
+        repository.parameters = parameters
         repository.tags = ["license:mit", "base_model:acme/root", "base_model:finetune:acme/root", "<b>"]
     for model, stated in zip(MODELS, (7_240_000_000, -1), strict=True):
         data = patch(json.loads(story.result(model=model)), "/config/model_num_parameters", stated)

@@ -140,7 +140,7 @@ class Repository:
         self.kind, self.name, self.private = kind, name, private
         self.gated = False
         self.tags: list[str] = []  # of the repository's page, such as `license:mit`
-        self.parameters: dict[str, int] = {}  # as the Hub counts them in files of safetensors, by type
+        self.parameters: int | None = None  # as the Hub counts them in files of safetensors
         self.has_discussions = True
         self.id = hashlib.sha1(f"{kind}/{name} {next(self._ids)}".encode(), usedforsecurity=False).hexdigest()[:24]
         self.refs: dict[str, Commit] = {}

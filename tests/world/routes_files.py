@@ -34,8 +34,8 @@ def info(hub: Hub, call: Call, repository: Repository, revision: str) -> Reply:
         return answer({"_id": repository.id, "id": repository.name, "createdAt": "2026-01-01T00:00:00.000Z"})
     siblings = [{"rfilename": path} for path, item in commit.tree.all_paths("") if isinstance(item, Blob)]
     about = {"id": repository.name, "sha": commit.oid, "private": repository.private}
-    counted = {"parameters": repository.parameters, "total": sum(repository.parameters.values())}
-    sizes = {"safetensors": counted} if repository.parameters else {}
+    counted = {"parameters": {"BF16": repository.parameters}, "total": repository.parameters}
+    sizes = {} if repository.parameters is None else {"safetensors": counted}
     return answer({**about, "siblings": siblings, "tags": repository.tags, **sizes})
 
 

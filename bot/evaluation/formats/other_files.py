@@ -115,7 +115,7 @@ KINDS = (
         has_value=_has_keys("request_throughput", "mean_ttft_ms"),
     ),
 )
-OTHER = Kind("other", "not a result", "nothing needs to be done: it has no form that is read here")
+OTHER = Kind("other", "not a result", "nothing needs to be done: leaderboard-bot reads no such file")
 
 
 @cache

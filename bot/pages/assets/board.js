@@ -9,8 +9,8 @@
   const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
   const heads = [...tables[0].tHead.rows[0].cells];
   const names = heads.map((head) => head.dataset.name);
-  // What not every visit needs is made when it is asked for the first time.
   const grouped = (count) => count.toLocaleString("en");
+  // What not every visit needs is made when it is asked for the first time.
   const once = (prepare) => {
     let made;
     return () => (made ??= prepare());

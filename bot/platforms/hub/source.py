@@ -41,7 +41,6 @@ FILE_LIMIT = 4_000_000  # bytes of one entry or table at a target
 LONG_FOLDERS = 100  # of a repository that are known to be long
 PAUSE = 600.0  # seconds in which the API is asked after git failed
 LAST = "\U0010ffff"  # sorts behind every name
-PACKED = ("U8", "I32")  # what bitsandbytes and GPTQ keep several parameters of 4 bits in
 FEW, ENTRIES = 4, 500  # folders that are listed together, at half a page of a thousand entries for each at most
 log = logging.getLogger(__name__)
 Listing = dict[str, RepoFile | RepoFolder]
@@ -305,19 +304,9 @@ def read_facts(client: HubClient, models: Iterable[str]) -> dict[str, ModelFacts
 
     def facts(address: HubAddress) -> ModelFacts:
         found = client.read(client.api.model_info, address.name, expand=["safetensors", "tags"])
-        params = params_of(found.safetensors.parameters) if found.safetensors else None
-        return facts_from_tags(found.tags or (), params, today)
+        return facts_from_tags(found.tags or (), found.safetensors.total if found.safetensors else None, today)
 
     return ask_models(models, facts)
-
-
-def params_of(counts: Mapping[str, int]) -> int | None:
-    """The number of parameters, from how many numbers of each type a model's files hold; None if it cannot be told.
-
-    A quantized model has several parameters in each number of a `PACKED` type: one of 14.7 billion counts as 8.5.
-    """
-    total = sum(counts.values())
-    return None if sum(counts.get(kind, 0) for kind in PACKED) > total / 100 else total
 
 
 def ask_models(models: Iterable[str], ask: Callable[[HubAddress], T]) -> dict[str, T]:

@@ -13,7 +13,7 @@ import pytest
 from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.hub.address import HubAddress, parse_address
 from bot.platforms.hub.client import HubClient
-from bot.platforms.hub.source import HubSource, params_of
+from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
 from tests.world import routes_files
@@ -329,18 +329,3 @@ def test_a_listing_of_a_target_is_asked_for_once_for_each_commit(
     hub.push(repository, {"entries/b.json": b"{}"})
     target.look_again()
     assert target.list_folder("entries") == ["entries/a.json", "entries/b.json"]
-
-
-@pytest.mark.parametrize(
-    ("counts", "params"),
-    [
-        ({"BF16": 7_000_000_000}, 7_000_000_000),
-        ({"F32": 1_000, "BF16": 7_000_000_000}, 7_000_001_000),
-        ({"F8_E4M3": 7_000_000_000, "F32": 4_000}, 7_000_004_000),  # one number each
-        ({"BF16": 7_000_000_000, "U8": 4_000_000}, 7_004_000_000),  # a mask, say
-        ({"BF16": 1_200_000_000, "U8": 7_280_000_000, "F32": 2_000}, None),  # bitsandbytes: two in one
-        ({"F16": 1_100_000_000, "I32": 800_000_000}, None),  # GPTQ: eight in one
-    ],
-)
-def test_packed_numbers_are_no_count_of_parameters(counts: dict[str, int], params: int | None) -> None:
-    assert params_of(counts) == params
