@@ -238,7 +238,7 @@ def test_what_is_shown_can_be_copied_as_markdown(watch: Opener) -> None:
     page = watch("generated", permissions=["clipboard-read", "clipboard-write"]).open("index.html?q=model-00&hide=date")
     page.click("#filters summary")
     page.click("#copy")
-    page.wait_for_function("document.getElementById('status').textContent.includes('copied')")
+    page.locator("#status", has_text="copied").wait_for()
     head, _, *lines = page.evaluate("navigator.clipboard.readText()").splitlines()
     first = next(row for row in board_of_rows(generated(200)).rows if "model-00" in row.entry.model.id)
     error = 1.96 * (first.entry.stderr or 0.0)
@@ -327,8 +327,11 @@ def test_a_command_is_copied_as_it_stands(watch: Opener) -> None:
     page = watch("examples").open(f"rows/{next(iter(site_of(examples()).content.rows))}.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     command = page.locator("#from ~ pre").first.evaluate("node => node.firstChild.data")
-    page.locator("#from ~ pre button").first.click()
-    assert page.locator("#from ~ pre button").first.inner_text() == "Copied"
+    button = page.locator("#from ~ pre button").first
+    next_word = button.evaluate_handle("""button => ({said: new Promise(
+        say => new MutationObserver(() => say(button.textContent)).observe(button, {childList: true}))})""")
+    button.click()
+    assert next_word.evaluate("word => word.said") == "Copied"  # it stands for two seconds only
     assert page.evaluate("navigator.clipboard.readText()") == command
 
 
@@ -368,14 +371,17 @@ def test_the_heads_the_name_and_the_average_stay_in_sight(watch: Opener) -> None
     assert first["y"] + first["height"] < 740
     assert first["x"] + first["width"] <= 360
     page.locator(".frame").first.evaluate("frame => { frame.scrollTop = 4000; frame.scrollLeft = 10000 }")
-    page.wait_for_timeout(300)  # the browser lays out the rows that came into sight
     seen = """() => {
         const frame = document.querySelector('.frame').getBoundingClientRect();
         const head = document.querySelector('#board thead').getBoundingClientRect();
         const at = y => [60, 200].map(x => document.elementFromPoint(frame.left + x, y)?.closest('th, td')?.cellIndex);
         return [Math.round(head.top - frame.top), at(head.bottom - 8), at(head.bottom + 80)];
     }"""
-    top, head, row = page.evaluate(seen)
+    for _ in range(50):
+        top, head, row = page.evaluate(seen)
+        if head == row == [1, 2]:
+            break
+        page.wait_for_timeout(100)  # the browser lays out the rows that came into sight
     assert top <= 1
     assert head == row == [1, 2]
 
@@ -397,23 +403,25 @@ def test_head_name_and_average_are_in_sight_at_row_500_and_at_the_last_column(
         (tmp_path / path).write_bytes(site[path])
     page = browser.new_page(viewport={"width": width, "height": 740})
     page.goto(f"file://{tmp_path}/index.html")
-    for _ in range(3):  # the heights of the parts above become known as they come near the screen
+    for _ in range(50):
         page.evaluate("""() => {
             const frame = document.querySelector('.frame'), row = document.querySelectorAll('#board tbody tr')[499];
             frame.scrollIntoView();
             frame.scrollLeft = 1e5;
             frame.scrollTop += row.getBoundingClientRect().top - frame.getBoundingClientRect().top - 200;
         }""")
-        page.wait_for_timeout(100)
-    seen = page.evaluate("""() => {
-        const row = document.querySelectorAll('#board tbody tr')[499];
-        const isSeen = cell => {
-            const {left, top, width, height} = cell.getBoundingClientRect();
-            return document.elementFromPoint(left + width / 2, top + height / 2)?.closest('td, th') === cell;
-        };
-        const cells = one => [one.cells[1], one.cells[2], one.cells[one.cells.length - 1]];
-        return [document.querySelector('#board thead tr'), row].flatMap(cells).map(isSeen);
-    }""")
+        page.wait_for_timeout(100)  # the heights of the parts above become known as they come near the screen
+        seen = page.evaluate("""() => {
+            const row = document.querySelectorAll('#board tbody tr')[499];
+            const isSeen = cell => {
+                const {left, top, width, height} = cell.getBoundingClientRect();
+                return document.elementFromPoint(left + width / 2, top + height / 2)?.closest('td, th') === cell;
+            };
+            const cells = one => [one.cells[1], one.cells[2], one.cells[one.cells.length - 1]];
+            return [document.querySelector('#board thead tr'), row].flatMap(cells).map(isSeen);
+        }""")
+        if all(seen):
+            break
     page.close()
     assert seen == [True] * 6
 

@@ -147,8 +147,7 @@ def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, servi
     assert not store.held_plans("open-llm")[0].waits
     page.goto(page.url.removesuffix("plans"))
     page.click("button:has-text('Try all') >> nth=0")
-    page.wait_for_load_state()
-    assert "/?watch=open-llm&of=" in page.url
+    page.wait_for_url("**/?watch=open-llm&of=*")
     assert TRIED in page.inner_text("main")
     assert all(one.due <= NOW for one in store.all("open-llm") if one.kind == "row")
 
@@ -162,13 +161,16 @@ def test_without_script_everything_is_there(watch: Opener, service: Service) -> 
     watched = watch("service", java_script_enabled=False)
     page = watched.open("items?state=failing")
     page.click('[aria-label="Try now: sweep without script"]')
+    page.wait_for_url("**/items?*&tried=*")
     assert TRIED in page.inner_text("main")
     page = watched.open("submissions")
     page.fill("[name=q]", "harrier")
     page.select_option("[name=status]", "rejected")
     page.click("text=Search >> nth=-1")
+    page.wait_for_url("**/submissions?*q=harrier*")
     assert page.locator("tbody tr").count() == 1
     page.click("tbody th a")
+    page.wait_for_url(lambda url: "/submissions?" not in url)
     assert "limited-run" in page.inner_text("main")
     page.go_back()
     assert page.input_value("[name=q]") == "harrier"
@@ -180,6 +182,7 @@ def compare_rows(page: Page) -> None:
     page.fill("input >> nth=0", names[0])
     page.fill("input >> nth=1", names[1])
     page.click("#compare button")
+    page.wait_for_url("**/compare.html?*")
     assert page.locator("#found table").count() == 3  # settings, the numbers of the figure, scores
     assert page.inner_text("#status") == "2 rows are compared."
 
