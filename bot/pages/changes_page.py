@@ -51,7 +51,7 @@ class Move:
 
     A place counts from 1 among the rows of that moment, and is None for a row without average. `leader` is the model at
     the first place after the change, "" if there was none. `link` is the address of the request or the
-    commit that made it.
+    commit that made it, and `linked` says which.
     """
 
     change: BoardChange
@@ -60,6 +60,7 @@ class Move:
     after: int | None
     leader: str
     link: str
+    linked: str
 
 
 def _moves(content: PageContent) -> list[Move]:
@@ -79,8 +80,9 @@ def _moves(content: PageContent) -> list[Move]:
             insort(ordered, (-change.before, change.key))
         before = _place(ordered, change.before)
         commit = f"{place}/commit/{quote(change.commit)}" if place and change.commit else ""
-        link = request_of(change, content.target) or commit
-        found.append(Move(change, _page_of(content, change), before, after, leader, link))
+        request = request_of(change, content.target)
+        linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
+        found.append(Move(change, _page_of(content, change), before, after, leader, request or commit, linked))
     return found
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from bot.errors import MalformedEntry, Unavailable
 from bot.platforms.git.fetch import fetch_history
 from bot.platforms.git.repository import Repository, logged_files
@@ -16,8 +18,8 @@ from bot.platforms.git.source import CopiedSource, GitSource
 from bot.platforms.git.target import LocalRepository
 from bot.platforms.platform import Access, Opener, platform_of
 from bot.platforms.source import Source
-from bot.publishing.changes import BoardChange
-from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, digest_of, parse_entry
+from bot.publishing.changes import BoardChange, change_of
+from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, parse_entry
 
 log = logging.getLogger(__name__)
 LOG = ("log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct %s")
@@ -81,17 +83,7 @@ def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
 
 
 def _change(head: str, before: Entry | None, after: Entry | None) -> BoardChange | None:
-    entry = after or before
-    if entry is None or (before and after and digest_of(before) == digest_of(after)):
-        return None
     commit, seconds, subject = head.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split(" ", 2)
-    return BoardChange(
-        date=datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        kind="removed" if after is None else "added" if before is None else "changed",
-        key=entry.key,
-        model=entry.model.id,
-        before=before.average if before else None,
-        after=after.average if after else None,
-        reason=subject,
-        commit=commit,
-    )
+    date = datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    change = change_of(before, after, date)
+    return change and replace(change, reason=subject, commit=commit)

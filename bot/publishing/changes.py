@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any, Literal
 
 import msgspec
@@ -17,14 +18,33 @@ from bot.publishing.entry import Entry, digest_of
 from bot.publishing.layout import request_url
 
 SCHEMA = "leaderboard-bot/change/1"
+MOST_SCORES = 3  # that a sentence names; the file of the changes has all
 MERGED = re.compile(r"\(#([0-9]+)\)$|^Merge pull request #([0-9]+) ")
+
+
+class ScoreChange(msgspec.Struct, frozen=True):
+    """A score of a row that stayed on the board, 0 to 100, before and after a change; None where there is no score."""
+
+    title: str
+    before: float | None
+    after: float | None
+
+    @property
+    def size(self) -> float:
+        """How far it moved; one that came or went counts as the largest."""
+        return inf if self.before is None or self.after is None else abs(self.after - self.before)
+
+    def __str__(self) -> str:
+        before, after = ("–" if score is None else f"{score:.2f}" for score in (self.before, self.after))
+        return f"{self.title} {before} → {after}"
 
 
 class BoardChange(msgspec.Struct, frozen=True):
     """One change of one row; `date` is ISO 8601 in UTC, "" if it is unknown.
 
     `before` and `after` are the averages, None if there was no row or the row has no average. `commit` is where it
-    happened at the target, "" if only the row's evidence is known.
+    happened at the target, "" if only the row's evidence is known. `scores` are those that differ in a changed row, in
+    the order of the declaration.
     """
 
     date: str
@@ -35,7 +55,18 @@ class BoardChange(msgspec.Struct, frozen=True):
     after: float | None
     reason: str
     commit: str = ""
+    scores: tuple[ScoreChange, ...] = ()
     schema: str = SCHEMA
+
+    @property
+    def moved(self) -> str:
+        """The scores that moved most, as a sentence: "BBH 30.10 → 33.00, MuSR 9.00 → 8.00 and 2 more scores."."""
+        if not self.scores:
+            return ""
+        largest = sorted(self.scores, key=lambda score: score.size, reverse=True)[:MOST_SCORES]
+        rest = len(self.scores) - len(largest)
+        more = f" and {counted(rest, 'more score')}" if rest else ""
+        return f"{', '.join(map(str, largest))}{more}."
 
 
 def request_of(change: BoardChange, target: str) -> str:
@@ -68,12 +99,22 @@ def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChan
         return BoardChange(date, "added", entry.key, entry.model.id, *averages, _source(after))
     is_rescored = before.leaderboard.scoring_digest != after.leaderboard.scoring_digest
     reason = "scored under a changed declaration" if is_rescored else _source(after)
-    return BoardChange(date, "changed", entry.key, entry.model.id, *averages, reason)
+    scores = tuple(_score_changes(before, after))
+    return BoardChange(date, "changed", entry.key, entry.model.id, *averages, reason, scores=scores)
+
+
+def _score_changes(before: Entry, after: Entry) -> Iterator[ScoreChange]:
+    old, new = ({task.id: task for task in entry.tasks} for entry in (before, after))
+    for name in dict.fromkeys([*new, *old]):
+        was, is_now = (tasks[name].score if name in tasks else None for tasks in (old, new))
+        if was != is_now:
+            yield ScoreChange((new.get(name) or old[name]).title, was, is_now)
 
 
 def _source(entry: Entry) -> str:
     newest = entry.evidence[0] if entry.evidence else None
-    return f"measured; {newest.source or 'a file'} {newest.path}".rstrip() if newest else "measured"
+    where = " of ".join(part for part in (newest.path, newest.source) if part) if newest else ""
+    return f"measured: {where}" if where else "measured"
 
 
 MOST_KEYS, LONGEST_VALUE = 5, 40  # keys of a declaration that a reason names, and the characters of a value

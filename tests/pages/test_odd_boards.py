@@ -21,7 +21,7 @@ from bot.pages.compare_page import compare_live, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
-from bot.publishing.changes import additions
+from bot.publishing.changes import additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, parse_entry
 from bot.reporting.comparison import sentence_of
@@ -214,6 +214,22 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
     assert len(page.tables[-1]) == 1 + 100
+
+
+def test_a_change_names_the_scores_that_moved_most_and_its_commit() -> None:
+    after, *others = generated(3)
+    off = (0.5, -3.0, 0.0, 2.0, 0.25, -1.0)
+    tasks = tuple(replace(task, score=(task.score or 0.0) - by) for task, by in zip(after.tasks, off, strict=True))
+    change = change_of(replace(after, average=20.0, tasks=tasks), after, "2026-03-04T10:00:00Z")
+    assert change is not None
+    made = replace(change, reason="Measure again", commit="0123abc" + "d" * 33)
+    site = Site(PageContent(board_of_rows((after, *others)), "github://acme/board", history=(made,)))
+    page = found(site["changes.html"])
+    names, ends = [task.title for task in after.tasks], [task.score or 0.0 for task in after.tasks]
+    moved = ", ".join(f"{names[i]} {ends[i] - off[i]:.2f} → {ends[i]:.2f}" for i in (1, 3, 5))
+    assert page.tables[-1][1][-1] == f"{moved} and 2 more scores.Measure again (commit 0123abc)"
+    assert f"https://github.com/acme/board/commit/{made.commit}" in page.links
+    assert f"{moved} and 2 more scores." in found(site[row_page(site.content.names[after.key])]).text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from bot.publishing.changes import SCHEMA, BoardChange, additions, change_of, request_of, to_jsonl
+from bot.publishing.changes import SCHEMA, BoardChange, ScoreChange, additions, change_of, request_of, to_jsonl
 from bot.publishing.entry import Entry
 from tests.platforms.git.publisher import entry
 
@@ -16,7 +16,7 @@ DATE = "2026-11-05T00:00:00Z"
 ROW = entry()
 KEY, MODEL, AVERAGE = ROW.key, ROW.model.id, ROW.average
 [FILE] = ROW.evidence
-MEASURED = f"measured; a file {FILE.path}"
+MEASURED = f"measured: {FILE.path}"
 BETTER = entry(day=3, right=(60, 60, 70))
 RESCORED = replace(ROW, average=0.5, leaderboard=replace(ROW.leaderboard, scoring_digest="sha256:" + "0" * 64))
 
@@ -28,12 +28,12 @@ RESCORED = replace(ROW, average=0.5, leaderboard=replace(ROW.leaderboard, scorin
         (ROW, ROW, None),
         (None, ROW, ("added", None, AVERAGE, MEASURED)),
         (ROW, None, ("removed", AVERAGE, None, "is not on the board any more")),
-        (ROW, BETTER, ("changed", AVERAGE, BETTER.average, f"measured; a file {BETTER.evidence[0].path}")),
+        (ROW, BETTER, ("changed", AVERAGE, BETTER.average, f"measured: {BETTER.evidence[0].path}")),
         (ROW, RESCORED, ("changed", AVERAGE, 0.5, "scored under a changed declaration")),
         (None, replace(ROW, evidence=()), ("added", None, AVERAGE, "measured")),
-        (None, replace(ROW, evidence=(replace(FILE, path=""),)), ("added", None, AVERAGE, "measured; a file")),
+        (None, replace(ROW, evidence=(replace(FILE, path=""),)), ("added", None, AVERAGE, "measured")),
         (None, replace(ROW, evidence=(replace(FILE, source="hf://datasets/a/b"), FILE)),
-         ("added", None, AVERAGE, f"measured; hf://datasets/a/b {FILE.path}")),
+         ("added", None, AVERAGE, f"measured: {FILE.path} of hf://datasets/a/b")),
     ],
 )  # fmt: skip
 def test_a_row_was_added_changed_or_removed(
@@ -44,7 +44,24 @@ def test_a_row_was_added_changed_or_removed(
         assert found is None
         return
     kind, was, is_now, reason = expected
-    assert found == BoardChange(DATE, kind, KEY, MODEL, was, is_now, reason)  # type: ignore[arg-type]
+    assert found is not None
+    assert replace(found, scores=()) == BoardChange(DATE, kind, KEY, MODEL, was, is_now, reason)  # type: ignore[arg-type]
+
+
+def test_a_changed_row_says_which_scores_differ() -> None:
+    first, *others = ROW.tasks
+    assert first.score is not None
+    new = replace(first, id="new", title="New", score=5.0)
+    higher = replace(first, score=first.score + 1)
+    for after, expected in (
+        ((higher, *others), [ScoreChange(first.title, first.score, higher.score)]),
+        ((first, *others, new), [ScoreChange("New", None, 5.0)]),
+        ((*others, new), [ScoreChange("New", None, 5.0), ScoreChange(first.title, first.score, None)]),
+    ):
+        found = change_of(ROW, replace(ROW, average=1.0, tasks=after), DATE)
+        assert found is not None
+        assert list(found.scores) == expected
+    assert change_of(None, ROW, DATE).scores == ()  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
