@@ -258,6 +258,7 @@ def test_an_approval_by_a_stranger_or_of_another_plan_does_nothing(hub: Hub, tmp
     hub.comment(story.target, held, "/approve 0123456789ab", "meg")
     story.settle()
     assert story.requests == []
+    assert len([one for one in held.comments("bot") if one.startswith("Only the maintainers")]) == 1
 
     hub.comment(story.target, held, f"/approve {digest}", "meg")
     story.settle()

@@ -10,6 +10,7 @@ import pytest
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory, open_context_factory
+from bot.service.talk.commands import NOT_A_MAINTAINER
 from bot.service.watch.settle import settle
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
@@ -95,7 +96,7 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     story.push()
     assert story.settle() == []
     [pull] = story.pulls
-    assert story.write(pull, "/merge", "eve") == ""
+    assert story.write(pull, "/merge", "eve") == NOT_A_MAINTAINER
     assert story.write(pull, "/merge abc") == (
         "The bot cannot read this command: write `/merge [COMMIT]`, where COMMIT is at least 12 digits of the "
         "request's newest commit."

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from bot.service.talk import comments
+from bot.service.talk.commands import NOT_A_MAINTAINER
 from bot.service.watch.settle import DAILY, settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
@@ -56,12 +58,31 @@ def test_a_maintainer_merges_what_was_proposed(story: Story) -> None:
 
 def test_nobody_else_merges(story: Story) -> None:
     request = proposed(story)
-    assert write(story, request, "/merge", "eve") == ""
-    assert write(story, request, f"/merge {head_of(story, request)}", "ann") == ""
+    assert write(story, request, "/merge", "eve") == NOT_A_MAINTAINER
+    assert write(story, request, f"/merge {head_of(story, request)}", "ann") == NOT_A_MAINTAINER
     assert write(story, request, "please /merge this") == ""
 
+    story.maintainer = "ann"  # what she wrote before counts no more than it did then
+    story.hub.comment(story.target, request, "Now I may.", "ann")
+    story.settle()
     assert request.status == "open"
-    assert story.acts() == []
+    assert story.acts() == ["comment", "comment"]
+
+
+def test_strangers_have_so_many_answers_an_hour_on_a_request_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = proposed(story)
+    monkeypatch.setattr(comments, "COMMANDS_OF_ONE", 2)
+    for author in ("eve", "eve", "eve", "eve", "ann"):
+        story.hub.comment(story.target, request, "/merge", author)
+    story.settle()
+    story.settle()
+    assert story.acts() == ["comment"] * 3
+    assert write(story, request, "/decline x").startswith("This request holds one row")
+
+    monkeypatch.setattr(comments, "HOUR", 0.0)
+    story.settle()
+    assert [text.partition("\n")[0] for text in request.comments("bot")].count(NOT_A_MAINTAINER) == 5
+    story.news()
 
 
 def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) -> None:
@@ -222,7 +243,7 @@ def test_a_decline_is_taken_back_on_its_request(hub: Hub, tmp_path: Path, *, is_
     write(story, request, f"/decline {key}")
     story.settle()
     assert request.title == "Update 2 rows of tiny"
-    assert write(story, request, f"/restore {key}", "eve") == ""
+    assert write(story, request, f"/restore {key}", "eve") == NOT_A_MAINTAINER
     assert write(story, request, f"/restore {key}") == f"The row `{key}` is proposed again."
     for _ in range(2):
         story.settle()
@@ -241,10 +262,10 @@ def test_a_decline_that_names_no_row_says_so(hub: Hub, tmp_path: Path) -> None:
     unknown = write(story, request, "/decline tiny/acme/`@eve`/x")
     assert unknown == "There is no row ``tiny/acme/`@eve`/x`` of this source."
     assert "write `/decline KEY`, where KEY names the row" in write(story, request, "/decline")
-    assert write(story, request, f"/decline {key}", "eve") == ""
+    assert write(story, request, f"/decline {key}", "eve") == NOT_A_MAINTAINER
 
     assert request.title == "Update 3 rows of tiny"
-    assert story.acts() == ["comment", "comment"]
+    assert story.acts() == ["comment", "comment", "comment"]
     story.end()
 
 

@@ -33,7 +33,7 @@ from bot.service.talk.commands import (
     last_answer,
     names_of,
 )
-from bot.service.talk.comments import answers_of, unanswered
+from bot.service.talk.comments import CommandQuota, answers_of, unanswered
 from bot.service.watch.outcome import Report
 
 MERGED_AT = re.compile(r"Merged at `([0-9a-f]{12})`\.")
@@ -87,9 +87,11 @@ class TargetCommands:
             return
         us, maintainers = self.conversations.us, self.context.watch.maintainers
         place = RequestPlace(self.context, self.conversations, request, self.report)
+        take = CommandQuota(self.context).take
         for one in unanswered(request.comments, us, names_of(REQUEST)):
-            is_answered = one.comment.author not in maintainers or answer_commands(REQUEST, place, [one])
-            if not is_answered:
+            if not take(one.comment.author):
+                self.context.store.set_cursor(self.context.name, "request", None, num, target=self.to)  # it waits
+            elif not answer_commands(REQUEST, place, [one]):
                 break  # it is merged: later comments there need no answer
         after = self.conversations.read(num)
         if after is not None:
@@ -155,13 +157,17 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     elif asked is not None and asked.id not in used and asked.at >= shown:  # stopped before it did what it says
         place.approve()
         note_used(asked)
+    take = CommandQuota(context).take
     for one in unanswered(replies, us, names_of(PLAN)):
         # Whoever takes the bot's answer away must not make a command count once more, nor for a later plan.
-        if one.comment.author in maintainers and one.comment.id not in used:
-            if one.comment.at >= shown:
-                answer_commands(PLAN, place, [one])
-            else:
-                comments.answer(mark, reply_text(OLDER, one.comment.id, context.leaderboard.id))
+        if one.comment.id in used or not take(one.comment.author):
+            continue
+        is_older = one.comment.author in maintainers and one.comment.at < shown
+        if is_older:
+            comments.answer(mark, reply_text(OLDER, one.comment.id, context.leaderboard.id))
+        else:
+            answer_commands(PLAN, place, [one])
+        if one.comment.author in maintainers:
             note_used(one.comment)
     dropped = taken.items() & dropped_in(replies, us, maintainers)
     let_go(context, to, [key for key, _ in dropped])  # with other rows in an earlier plan
