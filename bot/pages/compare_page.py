@@ -299,11 +299,13 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
             lines.append((effect.title + which, cells))
         elif any(any(texts) for _, texts in said):
             same.append(effect.title)
-    if len(set(warned := [_warned(entry) for entry in entries])) > 1:
-        lines.append(("warnings", [Cell(text or "none", "wrap") for text in warned]))
     caption = "Measured differently; where this differs, the numbers may not be comparable." if lines else ""
     equal = f"Measured alike: {', '.join(same)}." if same else ""
-    return CompareTable(" ".join(filter(None, (caption, equal))), ("Setting", *shown), lines)
+    unlike = ""
+    if len(set(warned := [_warned(entry) for entry in entries])) > 1:
+        lines.append(("warnings", [Cell(text or "none", "wrap") for text in warned]))
+        unlike = "The warnings differ."
+    return CompareTable(" ".join(filter(None, (caption, equal, unlike))), ("Setting", *shown), lines)
 
 
 def _score_table(

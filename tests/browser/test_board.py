@@ -189,6 +189,20 @@ def test_ranks_of_a_large_board_and_the_box_beside_them_are_whole(
     assert average[1] <= width
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("licence=mit,zzz", "10 of 20 rows shown, licences mit or zzz."),
+        ("licence=zzz", "0 of 20 rows shown, licences zzz."),
+        ("org=zzz", "0 of 20 rows shown, organization zzz."),
+        ("since=zzz&size=zzz&rows=zzz&sort=zzz", "20 of 20 rows shown."),
+    ],
+)
+def test_what_a_link_asks_for_is_said_also_where_no_row_has_it(watch: Opener, query: str, said: str) -> None:
+    page = watch("sized").open(f"index.html?{query}")
+    assert page.inner_text("#status").startswith(said)
+
+
 def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None:
     page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
     filters = "search nobody, dated since 2026-01-01"

@@ -28,6 +28,9 @@
   const wantedOf = (id, state) => (state.get(id) || "").split(",").filter(Boolean);
   const chosen = (id) => ($(id).multiple ? [...$(id).selectedOptions].map((option) => option.value).join(",") : $(id).value);
   const select = (id, state) => {
+    if (id in filters || id === "org") { // what a link asks for is seen, also where no row has it
+      fill(id, wantedOf(id, state).filter((value) => ![...$(id).options].some((option) => option.value === value)));
+    }
     if (chosen(id) === (state.get(id) || "")) return;
     if (!$(id).multiple) $(id).value = state.get(id) || "";
     else for (const option of $(id).options) option.selected = wantedOf(id, state).includes(option.value);
@@ -117,7 +120,7 @@
   const places = once(() => new Map(rows.map((row, place) => [row, place])));
   const filter = (state) => {
     const parts = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    const since = state.get("since") || "";
+    const since = $("since").value; // "" where a link has no date
     const date = columnOf("date");
     const kind = state.get("rows") || "";
     const wanted = {

@@ -139,11 +139,13 @@
       return [line(`${title}${which}`, cells.map((text) => make("td", text, { class: "wrap" })))];
     });
     const warned = picked.map((row) => texts[row.warnings]);
-    if (new Set(warned).size > 1) differ.push(line("warnings", warned.map((text) => make("td", text || "none", { class: "wrap" }))));
-    return [differ, [
+    const caption = [
       differ.length ? "Measured differently; where this differs, the numbers may not be comparable." : "",
       same.length ? `Measured alike: ${same.join(", ")}.` : "",
-    ].filter(Boolean).join(" ")];
+      new Set(warned).size > 1 ? "The warnings differ." : "",
+    ].filter(Boolean).join(" ");
+    if (new Set(warned).size > 1) differ.push(line("warnings", warned.map((text) => make("td", text || "none", { class: "wrap" }))));
+    return [differ, caption];
   };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
