@@ -233,6 +233,7 @@ class OperatorRoutes:
             status=status,
             statuses=STATUSES,
             submissions=found[:PAGE],
+            reasons=self.views.store.rejections(watch, CAUSES) if not text and status in {"", "rejected"} else [],
             next=address_of("submissions", **following) if following else "",
         )
 

@@ -110,7 +110,10 @@ class ItemView(msgspec.Struct, frozen=True):
 
 
 class SubmissionView(msgspec.Struct, frozen=True):
-    """A file of the source: `status` is accepted, rejected or unread, `row` the key of the row that it measures."""
+    """A file of the source: `status` is accepted, rejected or unread, `row` the key of the row that it measures.
+
+    `why` names the rules whose errors reject it.
+    """
 
     watch: str
     path: str
@@ -118,6 +121,7 @@ class SubmissionView(msgspec.Struct, frozen=True):
     row: str | None
     commit: str
     committed: str | None
+    why: str
 
 
 class FindingView(msgspec.Struct, frozen=True):
@@ -357,7 +361,7 @@ def _item(one: Item, state: ItemState) -> ItemView:
 
 
 def _submission(watch: str, one: StoredSubmission | SubmissionLine) -> SubmissionView:
-    return SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed))
+    return SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed), one.why)
 
 
 def _finding(one: Finding) -> FindingView:

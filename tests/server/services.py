@@ -65,7 +65,9 @@ def read_examples() -> list[StoredSubmission]:
         name = parsed.result.model.id if parsed.result else ""
         status = "rejected" if "harrier" in path else "accepted"
         key = f"open-llm-v2/{name}" if name else None
-        found.append(StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, NOW - number, parsed))
+        why = "limited-run" if status == "rejected" else ""
+        stamps = ("0" * 40, "c" * 40, NOW - number)
+        found.append(StoredSubmission(path, folder_of(path), key, status, *stamps, parsed, why))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from bot.publishing.changes import BoardChange
 from bot.service.store import Store, StoredBoard
@@ -65,6 +66,22 @@ def test_a_search_takes_every_letter_as_it_is(store: Store, text: str, found: li
     if first:
         rest = store.submissions_page("w", text=text, after=first[0].path)
         assert [one.path for one in (*first, *rest)] == [one.path for one in store.submissions_page("w", text=text)]
+
+
+def test_rejected_submissions_are_counted_and_found_by_their_reasons(store: Store) -> None:
+    reasons = ["limited-run", "limited-run", "limited-run, missing-task", "missing-task", ""]
+    rejected = [replace(submission(f"{i}.json", "key", "rejected"), why=why)
+                for i, why in enumerate(reasons)]  # fmt: skip
+    store.set_submissions("w", [*rejected, submission("sound.json", "key")])
+    counted = [("limited-run", 2), ("", 1), ("limited-run, missing-task", 1), ("missing-task", 1)]
+    assert store.rejections("w", 9) == counted
+    assert store.rejections("w", 1) == counted[:1]
+    assert store.rejections("other", 9) == []
+    found = store.submissions_page("w", "rejected", "missing-task")
+    assert [(one.path, one.why) for one in found] == [("2.json", reasons[2]), ("3.json", reasons[3])]
+
+    store.set_verdicts("w", [replace(rejected[3], status="accepted", why="")])
+    assert store.rejections("w", 9) == counted[:3]
 
 
 def test_a_board_is_kept_with_what_came_changed_and_went(store: Store) -> None:

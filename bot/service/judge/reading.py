@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.finding import counted, in_units
@@ -199,13 +201,12 @@ def _as_judged(
     done = []
     for one in found:
         verdict = verdicts.get(one.path)
-        key, status = None, "unread"
+        key, status, why = None, "unread", ""
         if verdict is not None:
             status = verdict.status
             key = key_of(context.leaderboard.id, verdict.result.model).text if verdict.result else None
-        done.append(
-            StoredSubmission(one.path, one.folder, key, status, one.oid, one.commit, one.committed, one.content)
-        )
+            why = ", ".join(sorted({finding.rule for finding in verdict.findings if finding.is_error}))
+        done.append(replace(one, key=key, status=status, why=why))
     return done
 
 
@@ -236,7 +237,7 @@ def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push
         for part in batches(sorted(key for key in ours if reading_of(key) in unlike), BATCH):
             found = list(store.submissions_of(name, part).values())
             again = judged(context, found)
-            store.set_verdicts(name, {one.path: (one.key, one.status) for one in again})
+            store.set_verdicts(name, again)
             mark_rows(context, part, cause)
             mark_folders(context, {one.folder for one in again}, cause)
 
@@ -289,7 +290,7 @@ def _mark_judged(
 ) -> None:
     """Note what judging again came to. The submissions of a row come together: what was judged is the whole row."""
     moved = {new.path: new for new, old in zip(again, before, strict=True) if _verdict(new) != _verdict(old)}
-    context.store.set_verdicts(context.name, {path: (new.key, new.status) for path, new in moved.items()})
+    context.store.set_verdicts(context.name, moved.values())
     known = {one.key for one in before if one.key is not None}
     _mark_moved(context, _digests(made, sorted(known)), "declaration")
     mark_rows(context, {one.key for one in again if one.key is not None} - known, "declaration")
@@ -297,5 +298,5 @@ def _mark_judged(
     mark_folders(context, folders, "declaration")
 
 
-def _verdict(one: StoredSubmission) -> tuple[str | None, str]:
-    return one.key, one.status
+def _verdict(one: StoredSubmission) -> tuple[str | None, str, str]:
+    return one.key, one.status, one.why

@@ -33,7 +33,8 @@ class StoredSubmission(msgspec.Struct, frozen=True):
     """A submission and what reading it came to.
 
     `status` is that of its verdict ("unread" for a file that is not a result), `key` the row that it measures,
-    None if it measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown).
+    None if it measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown). `why` names the
+    rules whose errors reject it, "" if none does.
     """
 
     path: str
@@ -44,6 +45,7 @@ class StoredSubmission(msgspec.Struct, frozen=True):
     commit: str
     committed: float | None
     content: Parsed | UnreadPath
+    why: str = ""
 
     @property
     def parsed(self) -> Parsed | None:
@@ -60,6 +62,7 @@ class SubmissionLine:
     key: str | None
     commit: str
     committed: float | None
+    why: str
 
 
 def folder_of(path: str) -> str:
@@ -190,12 +193,12 @@ class Sources(Database):
             self.delete_in(delete(submissions).where(submissions.c.watch == watch), submissions.c.path, gone)
             self.upsert(submissions, [_stored(watch, one) for one in there])
 
-    def set_verdicts(self, watch: str, verdicts: Mapping[str, tuple[str | None, str]]) -> None:
-        """Remember key and status of submissions that were judged again, by path."""
+    def set_verdicts(self, watch: str, again: Iterable[StoredSubmission]) -> None:
+        """Remember key, status and reason of submissions that were judged again."""
         with self.transaction():
-            for path, (row_key, status) in verdicts.items():
-                where = (submissions.c.watch == watch, submissions.c.path == path)
-                values = {"key": row_key, "reading": _reading(row_key), "status": status}
+            for one in again:
+                where = (submissions.c.watch == watch, submissions.c.path == one.path)
+                values = {"key": one.key, "reading": _reading(one.key), "status": one.status, "why": one.why}
                 self.run(update(submissions).where(*where).values(values))
 
     def count_submissions(self, watch: str) -> dict[str, int]:
@@ -203,19 +206,25 @@ class Sources(Database):
         counted = select(submissions.c.status, func.count()).where(submissions.c.watch == watch)
         return {row[0]: row[1] for row in self.rows(counted.group_by(submissions.c.status))}
 
+    def rejections(self, watch: str, limit: int) -> list[tuple[str, int]]:
+        """The most frequent reasons for which submissions are rejected, with how many are."""
+        count, rejected = func.count(), (submissions.c.watch == watch, submissions.c.status == "rejected")
+        found = select(submissions.c.why, count).where(*rejected).group_by(submissions.c.why)
+        return [(row[0], row[1]) for row in self.rows(found.order_by(count.desc(), submissions.c.why).limit(limit))]
+
     def submissions_page(
         self, watch: str, status: str = "", text: str = "", after: str = "", limit: int = 50
     ) -> list[SubmissionLine]:
-        """Submissions in the order of their paths, those after one; `text` is a part of the path or of the key."""
+        """Submissions in the order of their paths, those after one; `text` is a part of path, key or reason."""
         where = [submissions.c.watch == watch, submissions.c.path > after]
         if status:
             where.append(submissions.c.status == status)
         if text:
             where.append(_has(text))
-        # The index on watch, path, status and key answers this without the rows, which hold what was read.
+        # The index on watch, path, status, key and reason answers this without the rows, which hold what was read.
         found = select(submissions.c.path).where(*where).order_by(submissions.c.path).limit(limit)
         columns = (submissions.c.path, submissions.c.status, submissions.c.key, submissions.c.commit)
-        lines = select(*columns, submissions.c.committed).where(submissions.c.watch == watch)
+        lines = select(*columns, submissions.c.committed, submissions.c.why).where(submissions.c.watch == watch)
         with self.transaction():
             paths = self.values(found)
             return [
@@ -266,6 +275,7 @@ def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
         "key": one.key,
         "reading": _reading(one.key),
         "status": one.status,
+        "why": one.why,
         "oid": one.oid,
         "commit": one.commit,
         "committed": one.committed,
@@ -291,10 +301,11 @@ def _restored(found: Iterable[Any]) -> dict[str, StoredSubmission]:
         raw = zlib.decompress(row.data[1:])
         content = Parsed.from_bytes(raw) if row.data[:1] == b"P" else UnreadPath(row.path, *DECODER.decode(raw))
         restored[row.path] = StoredSubmission(
-            row.path, row.folder, row.key, row.status, row.oid, row.commit, row.committed, content
+            row.path, row.folder, row.key, row.status, row.oid, row.commit, row.committed, content, row.why
         )
     return restored
 
 
 def _has(text: str) -> ColumnElement[bool]:
-    return or_(submissions.c.path.icontains(text, autoescape=True), submissions.c.key.icontains(text, autoescape=True))
+    searched = (submissions.c.path, submissions.c.key, submissions.c.why)
+    return or_(*(column.icontains(text, autoescape=True) for column in searched))

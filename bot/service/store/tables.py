@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 11  # a state of another version is emptied: that costs one full reading
+VERSION = 12  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -80,6 +80,7 @@ submissions = Table(
     Column("key", Words),
     Column("reading", Words),  # the model of the key as a reader sees it
     Column("status", Words, nullable=False),
+    Column("why", Words, nullable=False),
     Column("oid", Words, nullable=False),
     Column("commit", Words, nullable=False),
     Column("committed", Float),
@@ -88,7 +89,7 @@ submissions = Table(
     Index("submissions_by_reading", "watch", "reading"),
     Index("submissions_by_folder", "watch", "folder"),
     Index("submissions_by_status", "watch", "status", "path"),
-    Index("submissions_by_path", "watch", "path", "status", "key"),  # a search reads this, and no row
+    Index("submissions_by_path", "watch", "path", "status", "key", "why"),  # a search reads this, and no row
 )
 
 # The digest of each row that the submissions make, "" for a row that they make no longer.

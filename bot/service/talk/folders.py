@@ -295,7 +295,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     again = judged(context, list(found.values()))
     with context.store.transaction():
         context.store.set_cursor(context.name, "waivers", dump_waivers(context.waivers))
-        context.store.set_verdicts(context.name, {one.path: (one.key, one.status) for one in again})
+        context.store.set_verdicts(context.name, again)
         mark_changed(context, [], again, found)
 
 
