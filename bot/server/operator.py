@@ -149,7 +149,7 @@ class OperatorRoutes:
             state=state,
             items=found[:PAGE],
             causes=shown,
-            can_try=state not in {"held", "declined"} and (bool(found) or any(not one.needs_token for one in shown)),
+            can_try=state not in {"held", "declined"} and any(not one.needs_token for one in (*found[:PAGE], *shown)),
             cause=cause,
             note=self._result_of_try(request),
             first={

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from bot.errors import NEEDS_TOKEN
 from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Row
@@ -107,6 +108,11 @@ class ItemView(msgspec.Struct, frozen=True):
     def id(self) -> str:
         """The id in a form: JSON of kind, target and subject."""
         return msgspec.json.encode((self.kind, self.target, self.subject)).decode()
+
+    @property
+    def needs_token(self) -> bool:
+        """Tell whether a service refuses the bot's token, so that no other try helps."""
+        return NEEDS_TOKEN in self.reason
 
 
 class SubmissionView(msgspec.Struct, frozen=True):

@@ -231,7 +231,11 @@ def test_the_token_is_asked_for_where_a_button_needs_it(hub: Hub, tmp_path: Path
     hub.tokens.clear()
     service.settle(service.watches_settings[0])
     assert "set HF_TOKEN" in web.get("/").text
-    assert asks not in web.get("/").text  # only another token helps, and no button
+    for path in ("/", "/items?state=failing"):
+        page = web.get(path).text
+        assert asks not in page
+        assert "Try now" not in page
+        assert "with another token" in page
     story.contexts.store.mark("tiny", [Mark("file", "later.json")], time.time())
     assert asks in web.get("/items?state=waiting").text
     story.contexts.store.close()
