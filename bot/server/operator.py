@@ -140,6 +140,7 @@ class OperatorRoutes:
         found = self.views.items(watch, state, after, PAGE + 1, cause=cause, without=grouped)
         last = found[PAGE - 1] if len(found) > PAGE else None
         shown = [one for one in causes if (one.reason == cause if cause else not after)]
+        can_try = any(not one.needs_token for one in found) or any(not one.needs_token for one in shown)
         return self._page(
             "items.html",
             "items",
@@ -149,7 +150,7 @@ class OperatorRoutes:
             state=state,
             items=found[:PAGE],
             causes=shown,
-            can_try=state not in {"held", "declined"} and any(not one.needs_token for one in (*found[:PAGE], *shown)),
+            can_try=state not in {"held", "declined"} and can_try,
             cause=cause,
             note=self._result_of_try(request),
             first={
