@@ -79,6 +79,7 @@ class Watched:
     faults: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.page.set_default_timeout(120_000)  # milliseconds; a busy machine may take longer than the usual 30 s
         self.page.on("console", lambda said: self.faults.append(f"console: {said.text}"))
         self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))

@@ -25,7 +25,7 @@ from tests.world.results import path_of, result
 
 ROOT = Path(__file__).parents[2]
 SECRET = "MARKER-SECRET"
-BEFORE_THE_LOCK_ENDS = 5.0  # seconds; the server itself waits longer for its database
+BEFORE_THE_LOCK_ENDS = 8.0  # seconds; the server itself waits longer for its database
 
 
 def environment(hub: Hub, **more: str) -> dict[str, str]:
@@ -77,7 +77,7 @@ def serving(story: Story, port: int = 0) -> Iterator[tuple[str, Path]]:
         yield url, log
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def answers(url: str) -> bool:
@@ -87,7 +87,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def wait_for(happened: object, seconds: float = 30.0) -> None:
+def wait_for(happened: object, seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not happened():  # type: ignore[operator]
         assert time.monotonic() < end, "it did not happen"

@@ -11,7 +11,7 @@ from tests.world.hub import Hub
 from tests.world.results import path_of
 
 
-def wait_until(happened: Callable[[], object], seconds: float = 30.0) -> None:
+def wait_until(happened: Callable[[], object], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end, "it did not happen"

@@ -85,7 +85,7 @@ class Deliveries:
             self._thread = None
 
     def _work(self) -> None:
-        with httpx.Client(timeout=5) as client:
+        with httpx.Client(timeout=60) as client:
             while (delivery := self._queue.get()) is not None:
                 self._deliver(client, delivery)
                 self._queue.task_done()

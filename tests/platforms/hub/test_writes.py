@@ -36,7 +36,7 @@ def target(client: HubClient, contents: Repository) -> HubTarget:
 @pytest.fixture
 def hasty(hub: Hub, contents: Repository) -> HubTarget:
     """A target whose client gives up before the Hub is done."""
-    client = HubClient(hub.url, hub.person("bot"), pause=0.05, timeout=0.3, unknown_fate=20.0)
+    client = HubClient(hub.url, hub.person("bot"), pause=0.05, timeout=1.0, unknown_fate=60.0)
     return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_comments=True)
 
 
@@ -102,7 +102,7 @@ def test_a_write_that_takes_longer_than_we_wait_is_made_once(
 ) -> None:
     hub.open_discussion(contents, "Question", "Why?")
     path, write, act = WRITES[what]
-    hub.faults.order(path, method="POST", delay=1.0)
+    hub.faults.order(path, method="POST", delay=2.5)
 
     write(hasty)
 
