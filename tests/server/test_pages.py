@@ -97,9 +97,9 @@ def test_items_stand_by_their_state_with_reason_age_and_next_try(web: TestClient
 
 def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) -> None:
     page = read(web, "/submissions?q=HARRIER")
-    assert [line[1:3] for line in page.tables[0][1:]] == [["rejected", "limited-run"]]
+    assert [line[1] for line in page.tables[0][1:]] == ["rejected: limited-run"]
     for path in ("/submissions", "/submissions?status=rejected"):
-        assert "Rejected for: limited-run 1" in read(web, path).text
+        assert "Rejected for: limited-run (1 file)" in read(web, path).text
     [cause] = [link for link in read(web, "/submissions").links if link.endswith("&q=limited-run")]
     assert read(web, f"/{cause}").tables == page.tables
     assert "Rejected for" not in page.text + read(web, "/submissions?status=accepted").text
