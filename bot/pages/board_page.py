@@ -48,7 +48,8 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         columns=_columns(content),
         has_sizes=content.has_sizes,
         has_licences=content.has_licences,
-        has_evidence=content.has_evidence,
+        has_logs=content.has_logs,
+        has_verified=content.has_verified,
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
         rows=rows[: content.ranked],
@@ -103,7 +104,7 @@ def _columns(content: PageContent) -> list[Column]:
         Column("average", "Average", "", "scores.html#uncertainty"),
         *without,
         *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
-        *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
+        *([Column("evidence", "Evidence", "text")] if content.has_logs or content.has_verified else []),
         *([Column("size", "Size (B)")] if content.has_sizes else []),
         *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
         Column("precision", "Precision", "text"),
@@ -176,7 +177,7 @@ def _text(text: str) -> str:
 def _facts(content: PageContent, entry: Entry) -> list[str]:
     """What backs the row and what is known of its model, as texts of the columns that this board has."""
     facts, cells = content.facts_of(entry), list[str]()
-    if content.has_evidence:
+    if content.has_logs or content.has_verified:
         known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
         cells.append(", ".join(filter(None, known)) or MISSING)
     if content.has_sizes:

@@ -120,9 +120,14 @@ class PageContent:
         return any(facts.params for facts in self.facts.values())
 
     @cached_property
-    def has_evidence(self) -> bool:
-        """Tell whether any row is backed by its sample logs, or was verified."""
-        return any(row.entry.backed_by or self.is_verified(row.entry) for row in self.board.rows)
+    def has_logs(self) -> bool:
+        """Tell whether any row is backed by its sample logs."""
+        return any(row.entry.backed_by for row in self.board.rows)
+
+    @cached_property
+    def has_verified(self) -> bool:
+        """Tell whether any row was verified."""
+        return any(self.is_verified(row.entry) for row in self.board.rows)
 
     def is_verified(self, entry: Entry) -> bool:
         """Tell whether `verify` found that a row follows from its evidence, and the row is still the same."""

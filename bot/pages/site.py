@@ -54,7 +54,9 @@ def design_page(content: PageContent) -> bytes:
 
 def scores_page(content: PageContent) -> bytes:
     """From raw values to scores, averages and ranks, by this board's declaration."""
-    return content.page("scores.html", "scores.html", declared=content.board.leaderboard, tie=TIE)
+    declared = content.board.leaderboard
+    columns = {task.id: column_page(task.id) for task in declared.tasks}
+    return content.page("scores.html", "scores.html", declared=declared, columns=columns, tie=TIE)
 
 
 def about_page(content: PageContent) -> bytes:

@@ -50,22 +50,24 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     if whole.conclusion == "not comparable":
         return f"The two are not comparable: {escape(whole.why)}."
     off = _points(abs(whole.contrast.difference), whole)
-    is_one = len(comparison.tasks) == 1
-    scope = "" if is_one else f" on the average of {len(comparison.tasks)} tasks"
+    count = len(comparison.tasks)
+    is_one = count == 1
+    tasks = f"the {count} tasks that both have" if any(comparison.only) else f"{count} tasks"
+    scope = "" if is_one else f" on the average of {tasks}"
     where = f"{_side(whole)} {first}{scope}"
-    tasks = "" if is_one else f" {_counted_tasks(comparison.tasks)}"
+    rest = "" if is_one else f" {_counted_tasks(comparison.tasks)}"
     if whole.contrast.p is None and not float(off):
-        return f"{_capital(first)} and {second} are equal{scope}.{tasks}"
+        return f"{_capital(first)} and {second} are equal{scope}.{rest}"
     if whole.contrast.p is None:
-        return f"{_capital(second)} is {off} points {where}; the files say nothing of its error.{tasks}"
+        return f"{_capital(second)} is {off} points {where}; the files say nothing of its error.{rest}"
     if whole.conclusion == "not separable":
         smallest = _points(whole.smallest or 0.0, whole)
         least = f"; a difference below {smallest} points would often stay unseen" if whole.smallest else ""
         half = _half(whole)
         by_chance = f"{second} is {off} ± {half} points {where}, which may be chance"
         result = by_chance if float(off) else f"they are equal (± {half})"
-        return f"{_capital(first)} and {second} are not separable: {result}{least}.{tasks}"
-    return f"{_capital(second)} is {off} ± {_half(whole)} points {where}: more than chance leaves.{tasks}"
+        return f"{_capital(first)} and {second} are not separable: {result}{least}.{rest}"
+    return f"{_capital(second)} is {off} ± {_half(whole)} points {where}: more than chance leaves.{rest}"
 
 
 def _capital(name: str) -> str:

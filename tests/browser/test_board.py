@@ -159,6 +159,11 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     alike = sum(best - other <= hypot(half, reach) for other, reach in others)
     assert 1 < alike < 10
     assert page.inner_text("#status").endswith(f"; not separable from {alike} more of these.")
+    assert page.get_attribute("#status a", "href") == page.get_attribute("#board tbody a", "href")
+    assert page.inner_text(".lead").startswith("Of all rows, ")
+    page.click("#reset")
+    assert page.locator("#status a").count() == 0
+    assert not page.inner_text(".lead").startswith("Of all rows")
     page = watch("generated").open("index.html?q=12")
     assert page.inner_text("#status").endswith("; better than all others of these.")
     page = watch("hostile").open("index.html?q=evil")
@@ -187,6 +192,20 @@ def test_ranks_of_a_large_board_and_the_box_beside_them_are_whole(
     )
     assert cell[0] <= box[0] <= box[1] <= cell[1]
     assert average[1] <= width
+
+
+def test_a_wheel_over_the_size_scrolls_the_page_and_changes_no_filter(watch: Opener) -> None:
+    page = watch("sized").open("index.html")
+    page.fill("#size", "10")
+    page.hover("#size")
+    page.mouse.wheel(0, 200)
+    for _ in range(100):
+        if page.evaluate("scrollY"):
+            break
+        page.wait_for_timeout(100)  # the browser scrolls step by step
+    assert page.evaluate("scrollY") > 0
+    assert page.input_value("#size") == "10"
+    assert page.url.endswith("?size=10")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from bot.errors import MalformedEntry
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.statistics import LEVEL
-from bot.pages.addresses import row_page
+from bot.pages.addresses import column_page, row_page
 from bot.pages.compare_page import compare_live, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.site import Site
@@ -204,6 +204,24 @@ def test_a_row_that_is_backed_by_samples_says_so() -> None:
     page = found(site[row_page(site.content.names[entry.key])]).text
     assert f"every logged answer was scored again: {250 * len(leaves)} samples in 1 log" in page
     assert "Evidence" not in found(site_of((other,))["index.html"]).text
+
+
+def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
+    best, *others = generated(3)
+    [task, *rest] = best.tasks
+
+    def lead(*scores: tuple[float, float | None]) -> str:
+        rows = [
+            replace(row, tasks=(replace(task, score=score, stderr=stderr), *rest))
+            for row, (score, stderr) in zip((best, *others), scores, strict=False)
+        ]
+        return found(site_of(tuple(rows))[column_page(task.id)]).text.partition(" with a score")[0]
+
+    assert "90.00 ± 2.0; better than all others." in lead((90.0, 1.0), (87.0, 1.0), (80.0, 1.0))
+    assert "90.00 ± 2.0; not separable from 1 other row." in lead((90.0, 1.0), (87.3, 1.0), (80.0, 1.0))
+    assert "90.00 ± 2.0; not separable from 2 other rows." in lead((90.0, 1.0), (87.3, 1.0), (88.5, None))
+    assert "highest score, 90.00." in lead((90.0, None), (87.3, 1.0), (80.0, 1.0))
+    assert "90.00 ± 2.0." in lead((90.0, 1.0))
 
 
 def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> None:

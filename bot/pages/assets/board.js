@@ -146,11 +146,15 @@
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
-    const found = best ? ` Best average of these: ${praise(best)}` : shown.flat().length ? "" : " Change a filter, or reset them all.";
     const words = ({ selectedOptions: options, value }) => (options ? [...options].map((one) => one.textContent).join(" or ") : value);
     const set = labels().filter((label) => chosen(label.control.id))
       .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}`);
-    $("status").textContent = `${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}${order}.${found}`;
+    $("status").textContent = `${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}${order}. `;
+    if (best) {
+      const link = make("a", text(best, 1), { href: best.cells[1].querySelector("a").getAttribute("href") });
+      $("status").append("Best average of these: ", link, `, ${praise(best)}`);
+    } else if (!shown.flat().length) $("status").append("Change a filter, or reset them all.");
+    if ($("whole")) $("whole").hidden = !set.length; // what is first of the whole board need not be shown
   };
   // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
   const half = (row) => Number.parseFloat(text(row, 2).split("±")[1]);
@@ -160,7 +164,7 @@
     const verdict = alike ? `not separable from ${grouped(alike)} more of these` : others.length ? "better than all others of these" : "";
     const warnings = key(best, columnOf("warnings"));
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
-    return [`${text(best, 1)}, ${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned].filter(Boolean).join("; ") + ".";
+    return [`${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned].filter(Boolean).join("; ") + ".";
   };
 
   const labels = () => [...document.querySelectorAll("#controls label:not(fieldset label)")];
@@ -200,6 +204,7 @@
     show();
   };
 
+  $("size")?.addEventListener("wheel", () => $("size").blur()); // a wheel scrolls the page, and not the number
   $("q").addEventListener("input", () => change({ q: $("q").value }, false));
   for (const id of CHOICES) $(id).addEventListener(id === "size" ? "input" : "change", () => change({ [id]: chosen(id) }, id !== "size"));
   for (const id of [...Object.keys(filters), "filters"]) for (const kind of ["focusin", "pointerdown"]) $(id).addEventListener(kind, offer);

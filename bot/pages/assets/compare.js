@@ -32,15 +32,15 @@
     return `Of ${found.length} task${found.length > 1 ? "s" : ""}: ${verdicts.filter(([count]) => count).map((one) => one.join(" ")).join(", ")}.`;
   };
   // As `sentence_of` of bot/reporting/comparison.py.
-  const sentence = (first, second, { differing, found, average }) => {
+  const sentence = (first, second, { differing, found, isPart, average }) => {
     if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
-    return (differing.length ? `They were measured differently: ${differing.join(", ")}. ` : "") + byHowMuch(first, second, found, average);
+    return (differing.length ? `They were measured differently: ${differing.join(", ")}. ` : "") + byHowMuch(first, second, found, isPart, average);
   };
-  const byHowMuch = (first, second, found, whole) => {
+  const byHowMuch = (first, second, found, isPart, whole) => {
     if (whole.why) return `The two are not comparable: ${whole.why}.`;
     const off = points(Math.abs(whole.difference));
     const isOne = found.length === 1;
-    const scope = isOne ? "" : ` on the average of ${found.length} tasks`;
+    const scope = isOne ? "" : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
     const where = `${whole.difference > 0 ? "above" : "below"} ${first}${scope}`;
     const rest = isOne ? "" : ` ${counted(found)}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;

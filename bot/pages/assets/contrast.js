@@ -91,12 +91,13 @@
     }));
     const found = shared.map((task) => ({ id: ids[task], task, ...contrast(first.tasks[task], second.tasks[task], broken[task]) }));
     holm(found);
+    const isPart = ids.some((_, task) => !first.tasks[task] !== !second.tasks[task]);
     if (!found.length) return { differing, found };
-    if (found.length === 1) return { differing, found, average: found[0] };
+    if (found.length === 1) return { differing, found, isPart, average: found[0] };
     const faulty = found.find((one) => one.why);
     const average = { ...meanOf(found), why: faulty ? `${faulty.id}: ${faulty.why}` : "" };
     conclude(average, average.p);
-    return { differing, found, average };
+    return { differing, found, isPart, average };
   };
   Object.assign(globalThis.page, { compare, said, SEEN, LEVEL });
 })();
