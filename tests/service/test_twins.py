@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.evaluation.row_key import twins
 from bot.platforms.platform import Opener
 from bot.service.checks.verify import Verifier
+from tests.platforms.git.publisher import entry
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -88,6 +90,22 @@ def test_the_row_on_the_board_counts_whatever_the_state_remembers(story: Story) 
     story.settle()
     assert models(story) == [OTHER]
     assert statuses(story) == {FIRST: "rejected", OTHER: "accepted"}
+
+
+@pytest.mark.parametrize("first", [FIRST, OTHER])
+@pytest.mark.parametrize("last", [2, 0], ids=["later", "at an unknown time"])
+def test_of_two_spellings_on_the_board_the_one_that_was_measured_first_counts(
+    story: Story, first: str, last: int
+) -> None:
+    """Somebody else brought both rows there; their files came in the other order."""
+    for model, day in sorted({FIRST: last, OTHER: last, first: 1}.items(), key=lambda one: one[0] == first):
+        row = entry(model, day)
+        row = row if day else replace(row, evidence=tuple(replace(file, date="") for file in row.evidence))
+        story.hub.push(story.target, {row.path: row.to_bytes()})
+        story.push(model=model)
+    story.settle()
+    story.settle()
+    assert statuses(story) == {FIRST: "rejected", OTHER: "rejected", first: "accepted"}
 
 
 def test_when_the_first_spelling_is_withdrawn_the_other_is_published(story: Story) -> None:
