@@ -71,6 +71,13 @@ def test_a_new_row_is_added_with_its_text() -> None:
     assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
 
 
+def test_only_a_request_says_what_merging_and_closing_it_mean() -> None:
+    said = {form: desired_row(NEW).at(CurrentState(), form).text.body for form in ("pull-request", "commit")}
+    assert "**Merge** this to add the row to" in said["pull-request"]
+    assert "**Close** it to decline" in said["pull-request"]
+    assert ("Merge" in said["commit"], "Close" in said["commit"]) == (False, False)
+
+
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_a_row_of_ours_takes_the_place_of_the_one_that_stands_there(form: Form) -> None:
     found = desired_row(NEW).at(CurrentState({PATH: BETTER.to_bytes()}), form)
