@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from bot.evaluation.formats import MAX_BYTES
+from bot.service.judge import reading
 from tests.service.stories import Story
 from tests.world.hub import Hub
+from tests.world.results import path_of, result
 
 ROWS, SIZE = 1_400_000, 28_000_000
 MOST = 400.0  # MiB
@@ -66,3 +70,34 @@ def test_eight_files_of_28_mb_that_are_pushed_take_less_than_400_mib(hub: Hub, t
     assert said.count("rejected h") == 8
     assert len(story.requests) == 1
     assert took < MOST
+
+
+def test_small_files_are_read_together_and_of_large_ones_no_two_at_once(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LARGE", 10_000)
+    files = {model: result(model) for model in ("acme/small-1", "acme/small-2")}
+    files |= {model: result(model) + b" " * 10_000 for model in ("acme/large-1", "acme/large-2", "acme/large-3")}
+    both, met = Barrier(2, timeout=30), []
+    here: list[None] = []
+    crowds = []
+
+    def meet() -> None:
+        met.append(both.wait())
+
+    def stay() -> None:
+        here.append(None)
+        crowds.append(len(here))
+        time.sleep(0.2)
+        here.pop()
+
+    hub.faults.order("/resolve/.*small", before=meet, times=-1)
+    hub.faults.order("/resolve/.*large", before=stay, times=-1)
+    story = Story(hub, tmp_path)
+    hub.push(story.source, {path_of(model): data for model, data in files.items()})
+    story.settle()
+
+    assert len(story.requests) == 5
+    assert sorted(met) == [0, 1]
+    assert set(crowds) == {1}
+    story.contexts.store.close()

@@ -165,6 +165,31 @@ def test_a_file_that_changes_before_it_could_be_read_is_read_as_it_is_now(story:
     assert [request.title for request in story.requests] == ["Add acme/atlas-7b (bfloat16): 61.67"]
 
 
+def test_a_file_that_is_listed_and_cannot_be_had_is_asked_for_again_and_its_row_stays(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.push(right=(60, 60, 70))
+    fault = story.hub.faults.order("/resolve/", status=404, headers={"X-Error-Code": "EntryNotFound"}, times=-1)
+    [failed] = story.settle()
+    assert (failed.outcome, failed.subject) == ("failed", path_of())
+    assert f"is listed at {story.source.main.oid[:12]} but missing" in failed.text
+    assert [request.title for request in story.requests] == ["Add acme/atlas-7b (bfloat16): 58.33"]
+    fault.times = 0
+    story.settle()
+    assert [request.title for request in story.requests] == ["Add acme/atlas-7b (bfloat16): 61.67"]
+
+
+def test_a_file_of_which_the_hub_names_no_last_commit_is_named_at_the_commit_that_was_read(story: Story) -> None:
+    story.push()
+    last = story.hub.push(story.source, {"notes.json": b"{}"}, "Later")
+    answer = {"body": b"[]", "headers": {"Content-Type": "application/json"}, "times": -1}
+    story.hub.faults.order("acme/results/paths-info", **answer)
+    story.settle()
+    [request] = story.requests
+    [file] = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json", request.ref) or b"").evidence
+    assert file.commit == last.oid
+
+
 def test_files_of_one_row_pushed_one_by_one_complete_one_request(story: Story) -> None:
     parts = [(50, None, None), (None, 60, None), (None, None, 70)]
     titles = []

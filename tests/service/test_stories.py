@@ -14,7 +14,7 @@ from bot.publishing.entry import parse_entry
 from bot.service.watch.settle import DAILY, run_pass
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
-from tests.world.results import path_of
+from tests.world.results import path_of, result
 
 
 @pytest.fixture
@@ -94,8 +94,9 @@ def test_a_bad_push_gets_one_discussion_and_a_mended_one_resolves_it(story: Stor
 
 
 def test_a_pass_says_of_a_rejected_file_its_first_error_and_how_many_more_there_are(story: Story) -> None:
-    story.push(path="one/results.json", right=(50, 60, 170))
-    story.push(path="two/results.json", right=(50, 160, 170))
+    unpinned = {"model": "hf", "model_args": "pretrained=acme/atlas-7b,dtype=bfloat16"}  # a warning, and no error
+    story.push(path="one/results.json", right=(50, 60, 170), config=unpinned)
+    story.push(path="two/results.json", right=(50, 160, 170), config=unpinned)
     texts = {one.subject: one.text for one in story.settle() if one.outcome == "rejected"}
     one, two = texts["one/results.json"], texts["two/results.json"]
     assert one.startswith("value-out-of-range: ")
@@ -267,6 +268,50 @@ def test_a_changed_declaration_reads_everything_again(story: Story) -> None:
 
     assert story.requests[0].title == "Add acme/atlas-7b (bfloat16): 59.38"
     assert story.acts() == ["request", "commit", "rename", "edit"]
+
+
+def test_a_changed_declaration_says_anew_what_is_wrong_with_a_file_that_stays_rejected(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    assert "wrong-num-fewshot" not in story.discussions[0].description
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace("num_fewshot = 0", "num_fewshot = 5"))
+    story.settle()
+
+    assert "wrong-num-fewshot" in story.discussions[0].description
+    assert story.acts() == ["discussion", "edit"]
+
+
+def test_a_file_goes_to_the_row_of_the_model_that_the_settings_name_today(hub: Hub, tmp_path: Path) -> None:
+    """Whatever else there is, and without reading anything again."""
+    unnamed = {"model": "hf", "model_args": "pretrained=/scratch/atlas,dtype=bfloat16", "model_sha": ""}
+    data = result(model="/scratch/atlas", config=unnamed)
+    story = Story(hub, tmp_path, form="commit")
+    files = {"runs/x.json": data, path_of(): result(), "notes.json": b"{}", "broken/results.json": b"{"}
+    hub.push(story.source, files)
+    story.settle()
+
+    def models() -> list[str]:
+        paths = [path for path, _ in story.target.main.tree.files() if path.startswith("entries/")]
+        return sorted(path.split("/")[3] for path in paths)
+
+    hub.calls.clear()
+    found = []
+    for name in ("", "acme/aeon", "acme/abyss", ""):
+        story.more = f'identity = [{{path = "runs/", id = "{name}"}}]' if name else ""
+        story.settle()
+        told = [one.title for one in story.discussions]
+        found.append((models(), "Results in runs were rejected" in told))
+
+    assert found == [
+        (["atlas-7b"], True),
+        (["aeon", "atlas-7b"], False),
+        (["abyss", "atlas-7b"], False),
+        (["atlas-7b"], True),
+    ]
+    assert [call for call in hub.calls if "acme/results/resolve/" in call.raw_path] == []
+    story.news()
+    story.end()
 
 
 def test_a_foreign_file_among_the_entries_is_named_and_the_board_is_rebuilt(story: Story) -> None:
