@@ -64,3 +64,20 @@ def test_the_row_of_a_folder_names_the_commit_of_its_newest_file(story: Story, n
     story.hub.push(story.source, dict.fromkeys(last), "Remove")
     story.settle()
     assert target(story).scan_entries().entries == ()
+
+
+def test_what_is_said_of_the_files_of_a_run_goes_when_it_is_whole_and_comes_back_when_it_is_not(story: Story) -> None:
+    files = folder(run())
+    missing = f"{RUN}/run_spec.json"
+    last = {missing: files.pop(missing)}
+
+    def unread() -> list[str]:
+        story.settle()
+        return [one.path for one in story.contexts.store.submissions_page("tiny", status="unread")]
+
+    story.hub.push(story.source, {**files, "notes.json": b"{}"})
+    assert unread() == ["notes.json", *sorted(files)]
+    story.hub.push(story.source, last)
+    assert unread() == ["notes.json"]
+    story.hub.push(story.source, dict.fromkeys(last), "Remove")
+    assert unread() == ["notes.json", *sorted(files)]

@@ -125,6 +125,8 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
     runs = {folder_of(path) for path in subjects if is_of_a_run(path)}
     folders = sorted({folder for path in subjects if is_sample_log(path) for folder in folders_of_results(path)})
     beside = [path for folder in folders for path in context.store.files_in(context.name, folder)]
+    # A file of a run is one by itself, of no format, as long as the run is not whole.
+    beside += [path for run in sorted(runs) for path in context.store.files_in(context.name, run) if is_of_a_run(path)]
     found = [path for path in dict.fromkeys([*subjects, *beside, *sorted(runs - {""})]) if not is_sample_log(path)]
     context.store.mark(context.name, marks("file", found, cause=cause), context.clock())
     return faulty
