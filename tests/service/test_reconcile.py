@@ -8,13 +8,16 @@ import pytest
 from msgspec.structs import replace
 
 from bot.errors import BotError, Refused, Stale, Unavailable, Unsettled
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.board import CSV_NAME
-from bot.publishing.entry import entry_path
+from bot.publishing.entry import Declared, declaration_path, entry_path
 from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText
 from bot.service.publish.reconcile import (
+    MOST_DECLARATIONS,
     DesiredState,
     PublishResult,
+    Rescored,
     entries_of,
     parsed,
     publish,
@@ -26,6 +29,7 @@ from bot.service.publish.reconcile import (
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.service.stories import Story
 from tests.world.hub import Hub
+from tests.world.results import TINY
 
 MARK = Marker("entry", "tiny/acme/atlas-7b/0-bfloat16", "tiny")
 TEXT = PostText("Add it", f"Body.\n\n{MARK.render()}")
@@ -192,3 +196,26 @@ def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
     table = folder.read_state(MARK, (CSV_NAME,)).files[CSV_NAME].decode()
     assert ("acme/atlas-7b" in table, "acme/borea-1b" in table) == (True, False)
     assert not rebuild_board(folder, DECLARED)
+
+
+def test_why_rows_are_scored_otherwise_is_told_of_20_declarations_each_of_which_is_read_once(folder: Folder) -> None:
+    texts = [TINY.replace('"1/4"', f'"1/{number}"') for number in range(5, 6 + MOST_DECLARATIONS)]
+    boards = [parse_leaderboard(text, "tiny", "tiny.toml") for text in texts]
+    kept = {declaration_path(board.digest): text.encode() for board, text in zip(boards, texts, strict=True)}
+    reconcile(folder, MARK, tuple(kept), lambda _: DesiredState(TEXT, kept), "commit")
+    rows = [replace(entry(), leaderboard=Declared("tiny", one.digest, one.scoring_digest)) for one in boards]
+    why = Rescored(folder, DECLARED)
+
+    first, *others, last = (why(row, row) for row in rows)
+    assert first == "the declaration changed: tasks.sums.leaves.sums_plus.lower_bound: 1/5 → 1/4"
+    assert all(": tasks.sums" in one for one in others)
+    assert last == "the declaration changed"
+    assert why(entry(), entry()) == "waivers, owners or other facts changed"
+
+    again = Rescored(folder, DECLARED)
+    assert again(rows[0], rows[0]) == first
+    gone = dict.fromkeys(kept)
+    reconcile(folder, MARK, tuple(kept), lambda _: DesiredState(TEXT, gone), "commit")
+    assert folder.read_files(list(kept)) == {}
+    assert again(rows[0], rows[0]) == first
+    assert again(rows[1], rows[1]) == last
