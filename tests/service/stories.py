@@ -55,6 +55,17 @@ as = "{form}"
 {target}"""
 
 
+def unnamed_result() -> bytes:
+    """A result whose model has no name on the Hub, so that the settings must say which it is."""
+    config = {"model": "hf", "model_args": "pretrained=/scratch/atlas,dtype=bfloat16", "model_sha": ""}
+    return result("/scratch/atlas", config=config)
+
+
+def runs_are_of(model: str) -> str:
+    """The line of a watch that names the model of the files in `runs/`."""
+    return f'identity = [{{path = "runs/", id = "{model}"}}]'
+
+
 @dataclass
 class Story:
     """One bot, one source, one target."""

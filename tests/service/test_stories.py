@@ -12,7 +12,7 @@ import pytest
 
 from bot.publishing.entry import parse_entry
 from bot.service.watch.settle import DAILY, run_pass
-from tests.service.stories import KEY, Story
+from tests.service.stories import KEY, Story, runs_are_of, unnamed_result
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -284,10 +284,8 @@ def test_a_changed_declaration_says_anew_what_is_wrong_with_a_file_that_stays_re
 
 def test_a_file_goes_to_the_row_of_the_model_that_the_settings_name_today(hub: Hub, tmp_path: Path) -> None:
     """Whatever else there is, and without reading anything again."""
-    unnamed = {"model": "hf", "model_args": "pretrained=/scratch/atlas,dtype=bfloat16", "model_sha": ""}
-    data = result(model="/scratch/atlas", config=unnamed)
     story = Story(hub, tmp_path, form="commit")
-    files = {"runs/x.json": data, path_of(): result(), "notes.json": b"{}", "broken/results.json": b"{"}
+    files = {"runs/x.json": unnamed_result(), path_of(): result(), "notes.json": b"{}", "broken/results.json": b"{"}
     hub.push(story.source, files)
     story.settle()
 
@@ -298,7 +296,7 @@ def test_a_file_goes_to_the_row_of_the_model_that_the_settings_name_today(hub: H
     hub.calls.clear()
     found = []
     for name in ("", "acme/aeon", "acme/abyss", ""):
-        story.more = f'identity = [{{path = "runs/", id = "{name}"}}]' if name else ""
+        story.more = runs_are_of(name) if name else ""
         story.settle()
         told = [one.title for one in story.discussions]
         found.append((models(), "Results in runs were rejected" in told))

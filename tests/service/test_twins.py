@@ -11,7 +11,7 @@ from bot.evaluation.row_key import twins
 from bot.platforms.platform import Opener
 from bot.service.checks.verify import Verifier
 from tests.platforms.git.publisher import entry
-from tests.service.stories import Story
+from tests.service.stories import Story, runs_are_of, unnamed_result
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -70,6 +70,28 @@ def test_a_model_that_is_spelled_otherwise_makes_no_second_row_at_another_commit
     story.settle()
     story.settle()
     assert models(story) == [OTHER]
+
+
+def test_a_model_that_the_settings_spell_otherwise_makes_no_second_row_either(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.more = runs_are_of(OTHER)
+    story.push(unnamed_result(), "runs/x.json")
+    [rejected] = [one for one in story.settle() if one.outcome == "rejected"]
+    assert rejected.subject == "runs/x.json"
+    assert "spelled-otherwise" in rejected.text
+    assert models(story) == [FIRST]
+
+
+def test_no_file_is_rejected_for_what_the_settings_called_its_own_model_before(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push(unnamed_result(), "runs/x.json")
+    story.push(model="zeta/zeus-1b")
+    for model in (OTHER, FIRST):
+        story.more = runs_are_of(model)
+        story.settle()
+        assert sorted(request.title.split()[1] for request in story.requests) == [model, "zeta/zeus-1b"]
+        assert story.contexts.store.count_submissions("tiny") == {"accepted": 2}
 
 
 def test_of_two_spellings_in_one_push_one_is_published(story: Story) -> None:
