@@ -149,7 +149,8 @@ def test_a_comment_shows_what_stands_on_main_beside_the_row() -> None:
 def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
     comment = PostedComment("7", "The row, as an older version wrote it.")
     said = DesiredState(PostText("", comment.body), {})
-    assert desired_row(NEW, before=NEW).at(CurrentState(comment=comment), "comment") == said
+    for before in (NEW, replace(NEW, tool="0.0.1")):
+        assert desired_row(NEW, before=before).at(CurrentState(comment=comment), "comment") == said
     for row, state in (
         (desired_row(NEW, before=NEW), CurrentState()),
         (desired_row(BETTER, before=NEW), CurrentState(comment=comment)),
@@ -193,6 +194,21 @@ def test_a_withdrawn_row_leaves_the_comment_of_another_source() -> None:
     )
     mine = desired_row(None).at(CurrentState(comment=PostedComment("7", f"A row from `{OURS}`.")), "comment")
     assert mine.text.title == f"Remove {KEY}"
+
+
+def test_a_comment_is_of_the_source_that_its_row_names_and_not_of_one_with_the_same_last_part() -> None:
+    mine, namesake = of("/srv/ours/results"), of("/srv/theirs/results")
+    for row, is_ours in ((mine, True), (namesake, False)):
+        body = desired_row(row, "").at(CurrentState(), "comment").text.body
+        assert "`results`" in body
+        state = CurrentState(comment=PostedComment("7", body))
+        title = desired_row(None, "/srv/ours/results").at(state, "comment").text.title
+        assert title == (f"Remove {KEY}" if is_ours else "")
+
+
+def test_a_row_of_which_one_file_is_ours_goes_when_it_is_withdrawn() -> None:
+    joined = replace(NEW, evidence=of(THEIRS).evidence + NEW.evidence).to_bytes()
+    assert desired_row(None).at(CurrentState({PATH: joined}), "pull-request").files == {PATH: None}
 
 
 # ---- many rows in one request ----

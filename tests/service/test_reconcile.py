@@ -12,7 +12,7 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.board import CSV_NAME
 from bot.publishing.entry import Declared, declaration_path, entry_path
-from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText
+from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText, rolling_mark
 from bot.service.publish.reconcile import (
     MOST_DECLARATIONS,
     DesiredState,
@@ -174,6 +174,33 @@ def test_of_rows_that_are_stored_together_one_that_is_there_is_not_called_stored
     assert whys.pop(there.key) == "the main branch has it already"
     assert whys == {row.key: "a commit stores it" for row in new}
     assert len({one.where for one in done} - {""}) == 1
+
+
+def test_what_a_request_proposes_is_not_stored_with_rows_that_are_committed_together(folder: Folder) -> None:
+    old, other = entry(), entry("acme/borea-1b")
+    better = entry(day=2, right=(90, 90, 90))
+    mark = rolling_mark("tiny")
+    text = PostText("Update 1 row of tiny", f"Body.\n\n{mark.render()}")
+    reconcile(
+        folder, mark, (better.path,), lambda _: DesiredState(text, {better.path: better.to_bytes()}), "pull-request"
+    )
+    publish([old, other], folder, "commit")
+    assert sorted(folder.scan_entries().entries, key=lambda row: row.key) == [old, other]
+
+
+def test_a_row_that_goes_to_a_shared_request_leaves_the_text_of_the_others_as_it_is(folder: Folder) -> None:
+    models = ("acme/atlas-7b", "acme/borea-1b")
+    publish([entry(model) for model in models], folder, "commit")
+    better = [entry(model, day=2, right=(60, 60, 70)) for model in models]
+    files = {row.path: row.to_bytes() for row in better}
+    mark = rolling_mark("tiny")
+    text = PostText("Update 2 rows of tiny", f"Body.\n\n{mark.render()}")
+    reconcile(folder, mark, tuple(files), lambda _: DesiredState(text, files), "pull-request")
+    publish([entry(day=3, right=(70, 60, 70))], folder, "pull-request")
+    request = folder.read_state(mark, tuple(files)).request
+    assert request is not None
+    lines = [line for line in request.text.body.split("\n") if line.startswith("| `")]
+    assert lines == ["| `acme/atlas-7b` | 58.33 → 65.00 |", "| `acme/borea-1b` | 58.33 → 61.67 |"]
 
 
 def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
