@@ -50,6 +50,21 @@ def test_duplicates_are_closed_and_the_first_is_updated_in_one_go(hub: Hub, tmp_
     story.contexts.store.close()
 
 
+def test_what_is_restored_is_proposed_although_a_person_closed_the_same_once(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+
+    def bring(*, is_restored: bool = False) -> int:
+        target = story.contexts.open_context(story.watch).targets[0][0]
+        reconcile(target, MARK, ("a.json",), desire, "pull-request", is_restored=is_restored)
+        return len(story.requests)
+
+    assert bring() == 1
+    hub.set_status(story.target, story.requests[0], "closed", "ann")
+    assert bring() == 0
+    assert bring(is_restored=True) == 1
+    story.contexts.store.close()
+
+
 # ---- a folder, where one look is as good as another ----
 
 ONE = {"a.json": b"1"}
@@ -201,6 +216,15 @@ def test_a_row_that_goes_to_a_shared_request_leaves_the_text_of_the_others_as_it
     assert request is not None
     lines = [line for line in request.text.body.split("\n") if line.startswith("| `")]
     assert lines == ["| `acme/atlas-7b` | 58.33 → 65.00 |", "| `acme/borea-1b` | 58.33 → 61.67 |"]
+
+
+def test_a_row_is_compared_with_other_rows_of_its_model_and_not_with_itself(folder: Folder) -> None:
+    row, beside = entry(day=2, right=(60, 60, 70)), entry(revision=2)
+    for there, is_compared in (([entry()], False), ([entry(), beside], True)):
+        publish([row], folder, "pull-request", there)
+        request = folder.read_state(Marker("entry", row.key, "tiny"), (row.path,)).request
+        assert request is not None
+        assert ("another row of this model" in request.text.body) is is_compared
 
 
 def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
