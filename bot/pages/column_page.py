@@ -138,8 +138,8 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
         else f"{effect.first_with} stays first"
     )
     yield (
-        f"Without it {effect.rows_moved:,} of {figures.rows:,} rows change their place in the order of averages, by up to "
-        f"{effect.largest_move}; {first}."
+        f"Without it {effect.rows_moved:,} of {figures.rows:,} rows change their place in the order of averages, "
+        f"by up to {effect.largest_move}; {first}."
         if effect.rows_moved
         else "Without it no row changes its place in the order of averages."
     )

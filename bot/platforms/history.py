@@ -62,7 +62,7 @@ def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
     repository = LocalRepository(folder, ())
     if not repository.main:
         return ()
-    log = repository.git(*LOG, repository.main, "--", f"{FOLDER}/{leaderboard}")
+    log = repository.walk(*LOG, repository.main, "--", f"{FOLDER}/{leaderboard}")
     steps = [(head, *line.split(" ")[2:4]) for head, line, _ in logged_files(log)]
     entries = _entries(repository, {oid for _, *oids in steps for oid in oids})
     changes = (_change(head, entries.get(old), entries.get(new)) for head, old, new in steps)

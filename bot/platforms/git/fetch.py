@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from bot.errors import CallError, Unavailable
-from bot.platforms.git.program import start
+from bot.platforms.git.program import WALKING, start, wait
 from bot.platforms.git.source import GitSource
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
@@ -29,10 +28,8 @@ FETCH_BYTES = 8_000_000_000  # on the disk; beyond, the fetch is given up
 HISTORY_BYTES = 2_000_000_000  # the same of a whole history
 FOLDERS_SECONDS = 120.0  # for a fetch of folders alone, and for their comparison
 FOLDERS_BYTES = 500_000_000  # on the disk, for folders alone
-LARGEST_FOLDER = "100m"  # of memory for one folder: more than a million entries
 CHANGED_BYTES = 20_000_000  # of the paths that changed
 PACK_FILES = 150  # of a repository of folders, three for each fetch; with more of them it is made anew
-LOOK = 0.2  # seconds between two looks at how far a fetch came
 SERVICE = "git"
 HOW = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
 FOLDERS_ALONE = ("--depth=1", "--filter=blob:none")
@@ -97,7 +94,7 @@ def changed_files(folder: Path, url: str, token: str | None, commits: tuple[str,
     """
     if not all(map(FULL_ID.fullmatch, commits)):  # git might take another name for an option
         raise Unavailable(SERVICE, "a commit is named by its full id")
-    git = _Git(folder, url, token, FOLDERS_SECONDS, FOLDERS_BYTES, {"GIT_ALLOC_LIMIT": LARGEST_FOLDER})
+    git = _Git(folder, url, token, FOLDERS_SECONDS, FOLDERS_BYTES, WALKING)
     try:
         _bring_folders(git, *commits)
         names = ("--", below) if below else ()
@@ -195,15 +192,7 @@ class _Git:
             process = start(*args, git_dir=self.folder, stdout=stdout, stderr=pipe, protocol=protocol, more=more)
         except (CallError, OSError) as error:
             raise Unavailable(SERVICE, f"cannot be run: {error}") from None
-        end = time.monotonic() + self.seconds
-        while True:
-            try:
-                _, text = process.communicate(timeout=LOOK)
-                break
-            except subprocess.TimeoutExpired as running:
-                is_late = time.monotonic() > end or size_of(self.folder) > self.most
-                if is_late or NO_FILTER in (running.stderr or b""):
-                    process.kill()
+        text = wait(process, self.seconds, lambda said: NO_FILTER in said or size_of(self.folder) > self.most)
         is_whole = NO_FILTER not in text and size_of(self.folder) <= self.most
         if process.returncode or not is_whole:
             last = text.decode("utf-8", "replace").strip().rpartition("\n")[2][:300]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -27,6 +29,11 @@ PASSED = ("PATH", "TMPDIR")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 NETWORK = (*PROXIES, *map(str.lower, PROXIES), "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
 PIECE = 1_000_000  # bytes of an answer that are read at once
+LOOK = 0.2  # seconds between two looks at what git has done so far
+MOST_PRINTED = 250_000_000  # bytes: the lines of more than a million files
+# For what walks through the folders of a stranger, which may hold each other many times over: git makes no list of more
+# memory than this. It is one of 200,000 files in a folder, or of two million files that differ.
+WALKING = {"GIT_ALLOC_LIMIT": "16m"}
 NAME, ADDRESS = "leaderboard-bot", "leaderboard-bot@localhost"
 ALWAYS = {
     "GIT_ASKPASS": "",
@@ -102,17 +109,40 @@ def run(
 ) -> tuple[int, bytes, bytes]:
     """Run git to its end: its exit status, what it prints, and what it says of faults.
 
-    Raises subprocess.TimeoutExpired.
+    Raises Unavailable where it takes longer than `timeout` seconds or prints more than MOST_PRINTED bytes.
     """
-    pipe = subprocess.PIPE
-    process = start(*args, git_dir=git_dir, stdin=pipe, stdout=pipe, stderr=pipe, more=more)
-    try:
-        out, err = process.communicate(data, timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise
-    return process.returncode, out, err
+    pipe, end = subprocess.PIPE, time.monotonic() + timeout
+    with tempfile.TemporaryFile() as out:
+        process = start(*args, git_dir=git_dir, stdin=pipe, stdout=out, stderr=pipe, more=more)
+        printed = partial(_size, out)
+        err = wait(process, timeout, lambda _: printed() > MOST_PRINTED, data)
+        if printed() > MOST_PRINTED:
+            raise Unavailable("git", f"{' '.join(args[:2])}: printed more than {MOST_PRINTED // 1_000_000} MB")
+        if process.returncode < 0 and time.monotonic() > end:
+            raise Unavailable("git", f"{' '.join(args[:2])}: took over {timeout:.0f} s")
+        out.seek(0)
+        return process.returncode, out.read(), err
+
+
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def wait(
+    process: subprocess.Popen[bytes], seconds: float, is_enough: Callable[[bytes], bool], data: bytes = b""
+) -> bytes:
+    """Send git its input and wait for its end: what it says of faults.
+
+    It is killed after so many seconds, or where `is_enough` of what it said so far.
+    """
+    end, unsent = time.monotonic() + seconds, data or None
+    while True:
+        try:
+            return process.communicate(unsent, LOOK)[1]
+        except subprocess.TimeoutExpired as running:
+            unsent = None
+            if time.monotonic() > end or is_enough(running.stderr or b""):
+                process.kill()
 
 
 @cache

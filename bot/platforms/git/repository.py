@@ -8,7 +8,6 @@ so a process killed at any moment leaves either the old state or the new one.
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 import time
 import weakref
@@ -176,14 +175,18 @@ class Repository:
     ) -> bytes:
         """Run git and give what it prints. Raises Unavailable with git's own last line where it fails."""
         variables = dict(more or {}) | ({"GIT_INDEX_FILE": str(index)} if index is not None else {})
-        try:
-            status, out, err = program.run(*args, git_dir=self.git_dir, data=data, more=variables, timeout=DEADLINE)
-        except subprocess.TimeoutExpired:
-            raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: took over {DEADLINE:.0f} s") from None
+        status, out, err = program.run(*args, git_dir=self.git_dir, data=data, more=variables, timeout=DEADLINE)
         if status:
             last = err.decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: {last or status}")
         return out
+
+    def walk(self, *args: str) -> str:
+        """Let git walk through folders, in little memory; bytes of a name that are not UTF-8 stand as half surrogates.
+
+        Raises Unavailable where git fails, or the folders hold more than a result repository has.
+        """
+        return self.git(*args, more=program.WALKING).decode("utf-8", "surrogateescape")
 
     def try_git(self, *args: str) -> bytes | None:
         """Run git where a failure means that something is not there."""
@@ -262,9 +265,7 @@ class Repository:
         """
         if not commit:
             return {}
-        listed = self.git("ls-tree", "-r", "-l", "-z", checked_name(commit), "--", *paths).decode(
-            "utf-8", "surrogateescape"
-        )
+        listed = self.walk("ls-tree", "-r", "-l", "-z", checked_name(commit), "--", *paths)
         rows = (row.partition("\t") for row in listed.split("\0") if row)
         parted = ((path, meta.split()) for meta, _, path in rows)
         return {path: self._listed(oid, size) for path, (mode, _, oid, size) in parted if mode.startswith(FILE)}
@@ -287,10 +288,7 @@ class Repository:
 
         It is "" if there is no file there: it is gone, or a symbolic link or a submodule replaced it.
         """
-        fields = self.git("diff-tree", "-r", "-z", "--no-renames", checked_name(old), checked_name(new)).decode(
-            "utf-8", "surrogateescape"
-        )
-        parts = fields.split("\0")
+        parts = self.walk("diff-tree", "-r", "-z", "--no-renames", checked_name(old), checked_name(new)).split("\0")
         found = {path: meta.split() for meta, path in zip(parts[::2], parts[1::2], strict=False)}
         return {path: oid if mode.startswith(FILE) else "" for path, (_, mode, _, oid, _) in found.items()}
 
@@ -439,12 +437,12 @@ def _see_committed(answer: IO[bytes]) -> None:
             raise ValueError("another process moved a ref")
 
 
-def logged_files(log: bytes) -> Iterator[tuple[str, str, str]]:
+def logged_files(log: str) -> Iterator[tuple[str, str, str]]:
     """Read what `git log --raw -z` prints: for each file the head of its commit, the line about it, and its path.
 
     A line begins with a colon, a head with the commit's id, and no text of a stranger can hold the NUL that ends both.
     """
-    fields, head = iter(log.decode("utf-8", "surrogateescape").split("\0")), ""
+    fields, head = iter(log.split("\0")), ""
     for part in fields:
         line = part.lstrip("\n")
         if line.startswith(":"):

@@ -105,7 +105,7 @@ class GitSource(Source):
         return self._histories[commit]
 
     def _log(self, paths: list[str], commit: str) -> History:
-        log = self._repository.git("--literal-pathspecs", *LOG, checked_name(commit), "--", *paths)
+        log = self._repository.walk("--literal-pathspecs", *LOG, checked_name(commit), "--", *paths)
         found: History = {}
         for head, _, path in logged_files(log):
             oid, _, date = head.partition(" ")

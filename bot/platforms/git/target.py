@@ -232,7 +232,7 @@ class LocalRepository(Repository):
 
     def _remove_torn(self, tree: str, main: str) -> None:
         """Remove what a killed bot had begun to check out: files that are the new ones, or the beginning of them."""
-        changed = self.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", tree, main).decode().split("\0")
+        changed = self.walk("diff-tree", "-r", "-z", "--no-renames", "--name-only", tree, main).split("\0")
         for path in filter(None, changed):
             file, new = self.folder / path, self.read(main, path)
             if new is not None and file.is_file() and new.startswith(file.read_bytes()):
@@ -340,8 +340,8 @@ class Folder(Target):
 
     def _proposed(self, commit: str) -> Mapping[str, bytes | None]:
         """The changes of a request's commit compared with its parent."""
-        changed = self._repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit)
-        paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
+        changed = self._repository.walk("diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit)
+        paths = [path for path in changed.split("\0") if path]
         return {path: self._repository.read(commit, path) for path in paths}
 
     def apply(self, publication: Publication) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.errors import Refused, Unavailable
+from bot.platforms.git import program
 from bot.platforms.git.source import GitSource
+from bot.platforms.history import folder_history
 from bot.platforms.source import Change, TooLarge
 from tests.world.git import blob_id
 
@@ -22,9 +25,11 @@ class Folder:
         path.mkdir(exist_ok=True)
         self.git("init", "-q", "-b", "main")
 
-    def git(self, *words: str) -> str:
+    def git(self, *words: str, data: str = "") -> str:
         person = ["-c", "user.name=ann", "-c", "user.email=ann@example.org", "-c", "core.hooksPath=/dev/null"]
-        done = subprocess.run(["git", *person, *words], cwd=self.path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", *person, *words], cwd=self.path, input=data, capture_output=True, text=True, check=True
+        )
         return done.stdout.strip()
 
     def push(self, files: dict[str, bytes | None]) -> str:
@@ -58,6 +63,32 @@ def test_changes_are_what_was_added_changed_and_removed(folder: Folder, source: 
 
     assert found == {"a/x.json": (blob_id(b"44"), 2), "gone\nfile": (None, 0), "n.json": (blob_id(b""), 0)}
     assert source.head() == new
+
+
+@pytest.mark.parametrize("what", ["every file", "what changed", "the history", "the changes of a board"])
+def test_folders_that_hold_each_other_many_times_over_end(
+    folder: Folder, source: GitSource, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(program, "MOST_PRINTED", 1_000_000)
+    monkeypatch.setitem(program.WALKING, "GIT_ALLOC_LIMIT", "1m")  # 128,000 files that differ
+    old = folder.push({"x.json": b"1"})
+    tree = folder.git("rev-parse", "HEAD^{tree}")
+    for names in (*["ab"] * 30, ["tiny"], ["entries"]):
+        tree = folder.git("mktree", data="".join(f"040000 tree {tree}\t{name}\n" for name in names))
+    new = folder.git("commit-tree", tree, "-p", old, "-m", "bomb")
+    read: dict[str, tuple[Callable[[], object], str]] = {
+        "every file": (lambda: list(source.changes(None, new)), "ls-tree -r: printed more than 1 MB"),
+        "what changed": (lambda: list(source.changes(old, new)), "over limit 1048576"),
+        "the history": (
+            lambda: source.touched(["x.json", *(f"{n}/y.json" for n in range(200))], new),
+            "over limit 1048576",
+        ),
+        "the changes of a board": (lambda: folder_history(str(folder.path), "tiny"), "over limit 1048576"),
+    }
+    folder.git("update-ref", "refs/heads/main", new)
+
+    with pytest.raises(Unavailable, match=read[what][1]):
+        read[what][0]()
 
 
 def test_without_an_old_commit_everything_is_a_change(folder: Folder, source: GitSource) -> None:

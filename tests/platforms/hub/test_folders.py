@@ -155,7 +155,7 @@ def test_what_git_brings_is_bounded(
 def test_a_folder_of_more_memory_than_allowed_is_left_to_the_pages(
     hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "LARGEST_FOLDER", "1k")
+    monkeypatch.setitem(fetch.WALKING, "GIT_ALLOC_LIMIT", "1k")
     old = hub.push(repository, models(100)).oid
     new = hub.push(repository, {"new/results.json": b"1"}).oid
     source = new_source(client)
@@ -167,7 +167,7 @@ def test_a_folder_of_more_memory_than_allowed_is_left_to_the_pages(
 def test_folders_that_hold_each_other_many_times_over_end(
     repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "CHANGED_BYTES", 100_000)
+    monkeypatch.setitem(fetch.WALKING, "GIT_ALLOC_LIMIT", "500k")
     old = repository.main
     bomb = Tree({"x.json": Blob(blob_id(b""), b"", old.oid)})
     for _ in range(60):
