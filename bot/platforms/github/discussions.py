@@ -315,7 +315,7 @@ class RequestSource(GitHubSource):
     by head, the commit of the branch that a merged request was merged into.
     """
 
-    most_listings: int | None = LISTINGS
+    most_listings: int = LISTINGS
     bases: dict[str, str] = field(default_factory=dict, repr=False)
 
     def refs(self, *, requests: bool = False) -> Mapping[str, str]:

@@ -31,6 +31,7 @@ LINK = "120000"  # the mode of a symbolic link, whose content is a path
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's id of a tree without entries
 FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
 KEPT = 64  # folders whose listings are kept
+MOST_LISTINGS = 1_000_000  # folders that one comparison looks into
 TRIES = 3
 BATCH = 100  # ids in one GraphQL question
 ONE_BY_ONE = 3  # contents, and histories, that are asked for one by one
@@ -69,13 +70,14 @@ class PullRequestFiles:
 class GitHubSource(Source):
     """Reads one repository, always at a named commit.
 
-    `most_listings` bounds how many folders one comparison asks for: what a stranger proposes can have any number.
+    `most_listings` bounds how many folders one comparison asks for or looks into again: what a stranger proposes can
+    have any number, and folders may hold each other many times over.
     """
 
     client: GitHubClient
     address: GitHubAddress
     trees: dict[str, Tree] = field(default_factory=dict, repr=False)
-    most_listings: int | None = None
+    most_listings: int = MOST_LISTINGS
     _listings: int = field(default=0, init=False, repr=False)
 
     @property
@@ -106,7 +108,10 @@ class GitHubSource(Source):
 
     def _compare(self, old: str | None, new: str | None, folder: str) -> Iterator[Change]:
         """The differences between two versions of one folder, and below; None for a folder that is not there."""
+        asked = self._listings
         before, after = ((self._cached_tree(sha) or {}) if sha else {} for sha in (old, new))
+        if self._listings == asked:
+            self._count_listing()
         names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
         deep = [name for name in names if _tree_id(before.get(name)) or _tree_id(after.get(name))]
         if len(deep) > FEW:
@@ -161,10 +166,10 @@ class GitHubSource(Source):
             raise Unavailable(SERVICE, f"{self.name}: the listing of {sha[:12]} is empty, but its tree is not")
 
     def _count_listing(self) -> None:
-        """Count one listing that is asked for. Raises Refused past the bound."""
+        """Count one folder that is looked into. Raises Refused past the bound."""
         self._listings += 1
-        if self.most_listings is not None and self._listings > self.most_listings:
-            raise Refused(SERVICE, f"{self.name}: more than {self.most_listings} folders differ; split the request")
+        if self._listings > self.most_listings:
+            raise Refused(SERVICE, f"{self.name}: more than {self.most_listings:,} folders differ; split the request")
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold; None if they hold none."""

@@ -209,6 +209,20 @@ def test_changes_follow_the_folders_that_changed(github: GitHubServer) -> None:
     assert github.state.count("GET", "/git/trees/") == 8  # what an id names is not asked for again
 
 
+def test_folders_that_hold_each_other_many_times_over_end(github: GitHubServer) -> None:
+    git, files = github.state.repos[BOARD].git, {"x.json": b"1"}
+    old = git.push("heads/main", {"y.json": b"1"})
+    for _ in range(9):
+        files = {f"{folder}/{path}": data for path, data in files.items() for folder in "ab"}
+    new = git.push("heads/main", dict(files))
+    board = source(github)
+    board.most_listings = 200
+
+    with pytest.raises(Refused, match="more than 200 folders differ"):
+        list(board.changes(old, new))
+    assert github.state.count("GET", "/git/trees/") < 15  # there are ten folders, and each is asked for once
+
+
 def test_links_and_submodules_are_no_files(github: GitHubServer) -> None:
     git = github.state.repos[BOARD].git
     git.links.add(git.add_blob(b"a.json"))
