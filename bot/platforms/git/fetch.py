@@ -20,7 +20,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from bot.errors import CallError, Unavailable
-from bot.platforms.git.program import WALKING, start, wait
+from bot.platforms.git.program import FETCHING, WALKING, start, wait
 from bot.platforms.git.source import GitSource
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
@@ -153,7 +153,7 @@ class _Git:
     token: str | None = field(default=None, repr=False)
     seconds: float = FETCH_SECONDS
     most: int = field(default_factory=lambda: FETCH_BYTES)
-    more: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, str] = field(default_factory=lambda: FETCHING)
     complaint: str = ""
 
     def init(self, *how: str) -> None:

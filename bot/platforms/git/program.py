@@ -34,6 +34,8 @@ MOST_PRINTED = 250_000_000  # bytes: the lines of more than a million files
 # For what walks through the folders of a stranger, which may hold each other many times over: git makes no list of more
 # memory than this. It is one of 200,000 files in a folder, or of two million files that differ.
 WALKING = {"GIT_ALLOC_LIMIT": "16m"}
+# For a fetch: no service takes a larger file into git, and a pack of a few kilobytes may unpack to any size.
+FETCHING = {"GIT_ALLOC_LIMIT": "128m"}
 NAME, ADDRESS = "leaderboard-bot", "leaderboard-bot@localhost"
 ALWAYS = {
     "GIT_ASKPASS": "",
@@ -64,6 +66,7 @@ SETTINGS = {
     "maintenance.auto": "false",
     "protocol.allow": "never",
     "safe.bareRepository": "explicit",
+    "transfer.unpackLimit": "1",  # what a fetch brings is there whole or not at all, however few objects it is
 }
 
 

@@ -94,6 +94,17 @@ def test_a_fetch_that_brings_too_much_is_given_up(
         assert found is source
 
 
+@pytest.mark.parametrize("limit", ["1m", "128m"])
+def test_a_small_pack_that_unpacks_to_more_than_any_file_in_git_is_not_unpacked(
+    hub: Hub, source: HubSource, repository: Repository, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setitem(fetch.FETCHING, "GIT_ALLOC_LIMIT", limit)
+    head = hub.push(repository, {"zeros.json": bytes(3_000_000), "a/results.json": b"1"}).oid
+    with source.in_bulk(head, MANY + 1) as found:
+        assert (found is source) == (limit == "1m")
+        assert found.read("a/results.json", head, 100) == b"1"
+
+
 def command_lines(ancestor: int) -> list[str]:
     """The command lines of a process and of all that it started: other tests of the machine have theirs."""
     parents: dict[int, int] = {}
