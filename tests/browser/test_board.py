@@ -57,6 +57,17 @@ def test_a_click_sorts_by_a_column_and_says_so(watch: Opener) -> None:
     assert page.url.endswith("?sort=model")
 
 
+@pytest.mark.parametrize("name", ["bbh", "mmlu_pro"])
+def test_a_link_that_sorts_by_a_column_brings_it_into_sight_on_a_phone(watch: Opener, name: str) -> None:
+    page = watch("generated", width=360).open(f"index.html?sort=-{name}")
+    head = page.locator(f"#board th[data-name={name}]").bounding_box()
+    average = page.locator("#board th[data-name=average]").bounding_box()
+    assert head is not None
+    assert average is not None
+    assert average["x"] + average["width"] - 1 <= head["x"]
+    assert head["x"] + head["width"] <= 360
+
+
 @pytest.mark.parametrize("disk", [False, True], ids=["served", "disk"])
 def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> None:
     page = watch("generated", disk=disk).open("index.html")

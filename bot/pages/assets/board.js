@@ -98,6 +98,9 @@
         if (place === column) head.setAttribute("aria-sort", falls ? "descending" : "ascending");
         else head.removeAttribute("aria-sort");
       });
+      if (column < 0) continue;
+      const past = table.tHead.rows[0].cells[column].getBoundingClientRect().right - table.closest(".frame").getBoundingClientRect().right;
+      if (past > 0) table.closest(".frame").scrollLeft += past + 4; // a link may sort by what is out of sight
     }
   };
   // The bodies are filled and emptied aside, and come to the page at once.
