@@ -5,10 +5,17 @@ Until 0.9 a row has `full_prompt`, `predictions`, `gold` and `metrics`; since 0.
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
 from typing import Any
 
+from bot.audits.samples import parquet_rows
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import (
     NO_FORM,
@@ -23,28 +30,40 @@ from bot.audits.samples.sample import (
 )
 from bot.errors import CallError, MalformedSamples
 
-ROWS = 256  # decoded at once: a row may hold thousands of tokens
+MEMORY = 1 << 30  # bytes of addresses for reading one file, of which Arrow itself takes half
+LONGEST = 64 << 20  # characters of one row as JSON
 
 
 def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
     """Yield the samples of a details file in its order; `line` counts rows from 1.
 
-    Raises CallError if it is no Parquet file, is damaged, or the extra `tables` is absent.
+    Raises CallError if it is no Parquet file, is damaged, unpacks to too much, or the extra `tables` is absent.
     """
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise CallError(f"{path}: to read Parquet install leaderboard-bot[tables]") from None
-    place = 0
-    try:
-        with ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=ROWS):
-                for row in batch.to_pylist():
-                    place += 1
-                    yield read_row(row, place)
-    except (ArrowException, OSError, ValueError) as error:
-        raise CallError(f"{path}: cannot be read as Parquet after row {place}: {error}") from None
+    if find_spec("pyarrow") is None:
+        raise CallError(f"{path}: to read Parquet install leaderboard-bot[tables]")
+    place, program = 0, [sys.executable, "-P", parquet_rows.__file__, str(path), str(MEMORY)]
+    with TemporaryFile() as said, Popen(program, stdout=PIPE, stderr=said, env=_environment()) as process:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        is_read = False
+        try:
+            while line := process.stdout.readline(LONGEST):
+                place += 1
+                if len(line) == LONGEST:
+                    raise CallError(f"{path}: row {place} has more than {LONGEST >> 20} MB")
+                yield read_row(json.loads(line), place)
+            is_read = True
+        finally:  # whoever reads may want no more rows
+            if not is_read:
+                process.kill()
+        if process.wait():
+            said.seek(0)
+            why = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2] or "Arrow ended"
+            raise CallError(f"{path}: cannot be read as Parquet after row {place}: {why}")
+
+
+def _environment() -> dict[str, str]:
+    """What Python needs to find Arrow, and no secret."""
+    return {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH") if name in os.environ}
 
 
 def read_row(row: dict[str, Any], place: int) -> Sample | SkippedRecord:

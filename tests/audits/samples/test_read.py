@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from random import Random
@@ -12,10 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bot.audits.samples import lighteval
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample, sha256
 from bot.errors import CallError
+from tests.platforms.hub.test_git import command_lines
 
 ROW = {
     "doc_id": 3,
@@ -192,3 +195,37 @@ def test_damage_is_skipped_or_read_and_never_ends_in_a_traceback(tmp_path: Path,
         (tmp_path / name).write_text(json.dumps(start | {key: rows} if key else rows))
     for path in (tmp_path / "x.jsonl", tmp_path, tmp_path / "x.json"):
         assert len(list(read_log(path))) == 50
+
+
+@pytest.mark.parametrize("kept", ["once", "in each row"])
+def test_a_parquet_log_that_unpacks_to_any_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    monkeypatch.setattr(lighteval, "MEMORY", 600 << 20)
+    prompt, answers = "a" * 10_000_000, pa.array([["x"]] * 20)
+    same = pa.DictionaryArray.from_arrays(pa.array([0] * 20, pa.int32()), pa.array([prompt]))
+    prompts = same if kept == "once" else pa.array([prompt] * 20)
+    table = pa.table({"full_prompt": prompts, "predictions": answers, "gold": answers})
+    pq.write_table(table, tmp_path / "x.parquet", compression="zstd", use_dictionary=kept == "once")
+    assert (tmp_path / "x.parquet").stat().st_size < 50_000
+
+    with pytest.raises(CallError, match="after row 0: it unpacks to more than 600 MB"):
+        list(read_log(tmp_path / "x.parquet"))
+
+
+def test_a_row_of_a_parquet_log_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lighteval, "LONGEST", 1 << 20)
+    rows = [{"full_prompt": "a" * n, "predictions": ["x"], "gold": ["x"]} for n in (1, 2_000_000)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
+
+    with pytest.raises(CallError, match="row 2 has more than 1 MB"):
+        list(read_log(tmp_path / "x.parquet"))
+
+
+def test_a_reader_that_wants_no_more_rows_ends_the_process_that_reads_them(tmp_path: Path) -> None:
+    row = {"full_prompt": "?", "predictions": ["a"], "gold": ["a"], "metrics": {"acc": 1.0}}
+    pq.write_table(pa.Table.from_pylist([row] * 100_000), tmp_path / "x.parquet")
+    found = read_log(tmp_path / "x.parquet")
+    assert isinstance(next(iter(found)), Sample)
+    found.close()  # type: ignore[attr-defined]
+    assert not [line for line in command_lines(os.getpid()) if "parquet_rows" in line]
