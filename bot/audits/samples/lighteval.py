@@ -30,7 +30,7 @@ from bot.audits.samples.sample import (
 )
 from bot.errors import CallError, MalformedSamples
 
-MEMORY = 1 << 30  # bytes of addresses for reading one file, of which Arrow itself takes half
+MEMORY = 1 << 30  # bytes for reading one file, beside what Arrow itself takes
 LONGEST = 64 << 20  # characters of one row as JSON
 
 

@@ -201,7 +201,7 @@ def test_damage_is_skipped_or_read_and_never_ends_in_a_traceback(tmp_path: Path,
 def test_a_parquet_log_that_unpacks_to_any_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
-    monkeypatch.setattr(lighteval, "MEMORY", 600 << 20)
+    monkeypatch.setattr(lighteval, "MEMORY", 150 << 20)
     prompt, answers = "a" * 10_000_000, pa.array([["x"]] * 20)
     same = pa.DictionaryArray.from_arrays(pa.array([0] * 20, pa.int32()), pa.array([prompt]))
     prompts = same if kept == "once" else pa.array([prompt] * 20)
@@ -209,7 +209,7 @@ def test_a_parquet_log_that_unpacks_to_any_size_is_refused(
     pq.write_table(table, tmp_path / "x.parquet", compression="zstd", use_dictionary=kept == "once")
     assert (tmp_path / "x.parquet").stat().st_size < 50_000
 
-    with pytest.raises(CallError, match="after row 0: it unpacks to more than 600 MB"):
+    with pytest.raises(CallError, match="after row 0: it unpacks to more than 150 MB"):
         list(read_log(tmp_path / "x.parquet"))
 
 
