@@ -104,7 +104,7 @@ def _columns(content: PageContent) -> list[Column]:
         Column("average", "Average", "", "scores.html#uncertainty"),
         *without,
         *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
-        *([Column("evidence", "Evidence", "text")] if content.has_logs or content.has_verified else []),
+        *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([Column("size", "Size (B)")] if content.has_sizes else []),
         *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
         Column("precision", "Precision", "text"),
@@ -177,7 +177,7 @@ def _text(text: str) -> str:
 def _facts(content: PageContent, entry: Entry) -> list[str]:
     """What backs the row and what is known of its model, as texts of the columns that this board has."""
     facts, cells = content.facts_of(entry), list[str]()
-    if content.has_logs or content.has_verified:
+    if content.has_evidence:
         known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
         cells.append(", ".join(filter(None, known)) or MISSING)
     if content.has_sizes:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from math import fsum, hypot
+from math import fsum
 
 from bot.audits.board.audit import ColumnFigures
 from bot.audits.ranks import places
-from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
-from bot.publishing.board import TIE
+from bot.publishing.board import TIE, is_separable
 
 MOVED = 20  # rows of the table of ranks
 
@@ -34,8 +33,7 @@ class Moved:
 class Best:
     """The row with the highest score of a column, and half of its interval, None if that is unknown.
 
-    `alike` is the number of other rows whose score differs by no more than TIE standard errors of the difference, None
-    if its own error is unknown.
+    `alike` is the number of other rows whose score chance cannot separate from it, None if its own error is unknown.
     """
 
     score: float
@@ -50,16 +48,12 @@ def _best(content: PageContent, task: str) -> Best | None:
     if not (field := content.fields.get(task)):
         return None
     row = content.board.rows[content.table.columns[task].index(field[-1])]
-    scores = [score for one in content.board.rows for score in one.entry.tasks if score.id == task]
     stderr = next(score.stderr for score in row.entry.tasks if score.id == task)
-    alike = None if stderr is None else sum(_is_alike(one, field[-1], stderr) for one in scores) - 1
+    best, tasks = (field[-1], stderr), (score for one in content.board.rows for score in one.entry.tasks)
+    scores = ((score.score, score.stderr) for score in tasks if score.id == task and score.score is not None)
+    alike = None if stderr is None else sum(not is_separable(best, one) for one in scores) - 1
     page = row_page(content.names[row.entry.key])
     return Best(field[-1], stderr and TIE * stderr, row.entry.model.id, page, alike)
-
-
-def _is_alike(score: TaskScore, best: float, stderr: float) -> bool:
-    """Tell whether chance may have made the difference of a score to the best; an unknown error counts as none."""
-    return score.score is not None and best - score.score <= TIE * hypot(stderr, score.stderr or 0.0)
 
 
 def column_page_of(content: PageContent, task: Task) -> bytes:

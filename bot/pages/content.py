@@ -129,6 +129,11 @@ class PageContent:
         """Tell whether any row was verified."""
         return any(self.is_verified(row.entry) for row in self.board.rows)
 
+    @property
+    def has_evidence(self) -> bool:
+        """Tell whether any row has something in the column of the evidence."""
+        return self.has_logs or self.has_verified
+
     def is_verified(self, entry: Entry) -> bool:
         """Tell whether `verify` found that a row follows from its evidence, and the row is still the same."""
         found = self.verified.get(entry.key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -14,6 +15,8 @@ from bot.errors import BotError
 from bot.evaluation.discovery import Read
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 
+# Of a path: an entry of an index of PostgreSQL has at most 2,704 bytes, a path and a key beside each other.
+LONGEST_NAME, KEPT_OF_NAME = 1_000, 200
 TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
 
 
@@ -28,7 +31,7 @@ class Change:
     """A file of which the content changed; `oid` names the content as it is now, None if it is gone.
 
     `size` is in bytes, 0 if the service does not say. `fault` says why the file cannot be read, "" if it can;
-    `path` is then its name with the odd bytes escaped.
+    `path` is then its name with the odd bytes escaped, or its beginning, a digest and its end.
     """
 
     path: str
@@ -38,14 +41,19 @@ class Change:
 
 
 def named_change(path: str, oid: str | None, size: int) -> Change:
-    """The change of a file; a name that is not text is escaped, and the change says so.
+    """The change of a file; a name that is not text is escaped, a long one is cut, and the change says so.
 
     Half surrogates in `path` represent bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
     """
+    name = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
+    if len(name) > LONGEST_NAME:
+        # Patterns of paths look at the beginning and at the end.
+        start, end = (part.decode("utf-8", "backslashreplace") for part in (name[:KEPT_OF_NAME], name[-KEPT_OF_NAME:]))
+        why = f"its name has more than {LONGEST_NAME:,} bytes; rename it"
+        return Change(f"{start}…{hashlib.sha256(name).hexdigest()[:16]}…{end}", oid, size, why)
     if is_text(path):
         return Change(path, oid, size)
-    shown = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
-    return Change(shown.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
+    return Change(name.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
 
 
 def is_text(path: str) -> bool:

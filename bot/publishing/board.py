@@ -268,8 +268,12 @@ def _tied(row: BoardRow, rows: Sequence[BoardRow], count: int) -> list[BoardRow]
 
 
 def _differ(one: Entry, other: Entry) -> bool:
-    reach = TIE * hypot(one.stderr or 0.0, other.stderr or 0.0)
-    return abs((one.average or 0.0) - (other.average or 0.0)) > reach
+    return is_separable((one.average or 0.0, one.stderr), (other.average or 0.0, other.stderr))
+
+
+def is_separable(one: tuple[float, float | None], other: tuple[float, float | None]) -> bool:
+    """Tell whether two scores differ by more than TIE standard errors; each is given with its own, None counts as 0."""
+    return abs(one[0] - other[0]) > TIE * hypot(one[1] or 0.0, other[1] or 0.0)
 
 
 def columns(leaderboard: Leaderboard) -> tuple[str, ...]:

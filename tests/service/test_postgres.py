@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 from pathlib import Path
+from random import Random
+from string import ascii_letters
 
 import pytest
 
@@ -82,3 +84,19 @@ def test_a_server_that_is_not_there_is_named_without_its_password(url: str) -> N
 def test_a_driver_that_is_not_installed_is_named() -> None:
     with pytest.raises(CallError, match="leaderboard-bot\\[postgres\\]"):
         connect("postgresql+asyncpg://bot@/none")
+
+
+def test_a_path_of_any_length_stops_itself_alone(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, database=postgres.database())
+    letters = Random(1).choices(ascii_letters, k=20_000)  # what does not pack fills an index sooner
+    longest, longer = ("".join(letters[:length]) for length in (995, 3_500))
+    for path in (f"{longest}.json", f"{longer}.json"):
+        story.push(path=path)
+    outcomes = story.settle()
+
+    [rejected] = [one for one in outcomes if one.outcome == "rejected"]
+    assert "its name has more than 1,000 bytes; rename it" in rejected.text
+    assert [one.outcome for one in outcomes if one.outcome != "rejected"] == ["proposed"]
+    story.news()
+    story.settle()
+    story.end()

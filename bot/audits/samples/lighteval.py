@@ -32,6 +32,8 @@ from bot.errors import CallError, MalformedSamples
 
 MEMORY = 1 << 30  # bytes for reading one file, beside what Arrow itself takes
 LONGEST = 64 << 20  # characters of one row as JSON
+LONGEST_REASON = 1_000  # bytes of what Arrow says
+MOST_ROWS, MOST_PRINTED = 1_000_000, 2 << 30  # rows of one file, and characters of all of them as JSON
 
 
 def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
@@ -44,12 +46,15 @@ def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
     place, program = 0, [sys.executable, "-P", parquet_rows.__file__, str(path), str(MEMORY)]
     with TemporaryFile() as said, Popen(program, stdout=PIPE, stderr=said, env=_environment()) as process:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
-        is_read = False
+        printed, is_read = 0, False
         try:
             while line := process.stdout.readline(LONGEST):
-                place += 1
+                place, printed = place + 1, printed + len(line)
                 if len(line) == LONGEST:
                     raise CallError(f"{path}: row {place} has more than {LONGEST >> 20} MB")
+                if place > MOST_ROWS or printed > MOST_PRINTED:
+                    most = f"{MOST_ROWS:,} rows or {MOST_PRINTED >> 20:,} MB"
+                    raise CallError(f"{path}: it unpacks to more than {most}")
                 yield read_row(json.loads(line), place)
             is_read = True
         finally:  # whoever reads may want no more rows
@@ -57,7 +62,7 @@ def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
                 process.kill()
         if process.wait():
             said.seek(0)
-            why = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2] or "Arrow ended"
+            why = said.read(LONGEST_REASON).decode("utf-8", "replace").strip().rpartition("\n")[2] or "Arrow ended"
             raise CallError(f"{path}: cannot be read as Parquet after row {place}: {why}")
 
 

@@ -11,16 +11,14 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 from bot.errors import CallError, Unavailable
-from bot.platforms.git.program import FETCHING, WALKING, start, wait
+from bot.platforms.git.program import FETCHING, WALKING, run, start, wait
 from bot.platforms.git.source import GitSource
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
@@ -178,18 +176,17 @@ class _Git:
 
     def output(self, *args: str) -> bytes:
         """What git prints. Raises Unavailable if it fails, or prints too much."""
-        limited = replace(self, most=size_of(self.folder) + CHANGED_BYTES)
-        with tempfile.NamedTemporaryFile(dir=self.folder) as file:
-            limited(*args, stdout=file)
-            file.seek(0)
-            return file.read()
+        status, out, err = run(*args, git_dir=self.folder, more=self.more, timeout=self.seconds, most=CHANGED_BYTES)
+        if status:
+            raise Unavailable(SERVICE, f"{args[0]}: {err.decode('utf-8', 'replace').strip()[-300:]}")
+        return out
 
-    def __call__(self, *args: str, protocol: str = "", stdout: int | IO[bytes] = subprocess.DEVNULL) -> None:
+    def __call__(self, *args: str, protocol: str = "") -> None:
         """Run git to its end. Raises Unavailable if it fails, takes too long or too much space, or has no filter."""
         more = {**self.more, **(secret_settings(self.url, self.token) if protocol else {})}
         pipe = subprocess.PIPE
         try:
-            process = start(*args, git_dir=self.folder, stdout=stdout, stderr=pipe, protocol=protocol, more=more)
+            process = start(*args, git_dir=self.folder, stderr=pipe, protocol=protocol, more=more)
         except (CallError, OSError) as error:
             raise Unavailable(SERVICE, f"cannot be run: {error}") from None
         text = wait(process, self.seconds, lambda said: NO_FILTER in said or size_of(self.folder) > self.most)

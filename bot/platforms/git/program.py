@@ -31,10 +31,10 @@ NETWORK = (*PROXIES, *map(str.lower, PROXIES), "GIT_SSL_CAINFO", "GIT_SSL_CAPATH
 PIECE = 1_000_000  # bytes of an answer that are read at once
 LOOK = 0.2  # seconds between two looks at what git has done so far
 MOST_PRINTED = 250_000_000  # bytes: the lines of more than a million files
-# For what walks through the folders of a stranger, which may hold each other many times over: git makes no list of more
-# memory than this. It is one of 200,000 files in a folder, or of two million files that differ.
+# For walks through folders, which may hold each other many times over: the memory of the largest list that git makes,
+# enough for a folder of 200,000 files, and for two million files that differ.
 WALKING = {"GIT_ALLOC_LIMIT": "16m"}
-# For a fetch: no service takes a larger file into git, and a pack of a few kilobytes may unpack to any size.
+# For a fetch: a pack of a few kilobytes may unpack to any size, and GitHub takes no file of more than 100 MB into git.
 FETCHING = {"GIT_ALLOC_LIMIT": "128m"}
 NAME, ADDRESS = "leaderboard-bot", "leaderboard-bot@localhost"
 ALWAYS = {
@@ -109,18 +109,20 @@ def run(
     data: bytes = b"",
     more: Mapping[str, str] | None = None,
     timeout: float,
+    most: int | None = None,
 ) -> tuple[int, bytes, bytes]:
     """Run git to its end: its exit status, what it prints, and what it says of faults.
 
-    Raises Unavailable where it takes longer than `timeout` seconds or prints more than MOST_PRINTED bytes.
+    Raises Unavailable where it takes longer than `timeout` seconds or prints more than `most` bytes, which are
+    MOST_PRINTED where nothing is said.
     """
-    pipe, end = subprocess.PIPE, time.monotonic() + timeout
+    pipe, end, most = subprocess.PIPE, time.monotonic() + timeout, MOST_PRINTED if most is None else most
     with tempfile.TemporaryFile() as out:
         process = start(*args, git_dir=git_dir, stdin=pipe, stdout=out, stderr=pipe, more=more)
         printed = partial(_size, out)
-        err = wait(process, timeout, lambda _: printed() > MOST_PRINTED, data)
-        if printed() > MOST_PRINTED:
-            raise Unavailable("git", f"{' '.join(args[:2])}: printed more than {MOST_PRINTED // 1_000_000} MB")
+        err = wait(process, timeout, lambda _: printed() > most, data)
+        if printed() > most:
+            raise Unavailable("git", f"{' '.join(args[:2])}: printed more than {most // 1_000_000} MB")
         if process.returncode < 0 and time.monotonic() > end:
             raise Unavailable("git", f"{' '.join(args[:2])}: took over {timeout:.0f} s")
         out.seek(0)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
-from bot.evaluation.finding import counted, in_units
+from bot.evaluation.finding import counted, examples, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem
@@ -205,7 +205,7 @@ def _as_judged(
         if verdict is not None:
             status = verdict.status
             key = key_of(context.leaderboard.id, verdict.result.model).text if verdict.result else None
-            why = ", ".join(sorted({finding.rule for finding in verdict.findings if finding.is_error}))
+            why = examples(sorted({finding.rule for finding in verdict.findings if finding.is_error}), 5)
         done.append(replace(one, key=key, status=status, why=why))
     return done
 

@@ -285,12 +285,19 @@ def test_bytes_are_those_that_the_listing_and_the_answer_name(
 
 def test_a_name_that_is_no_text_is_named_and_stops_nothing(hub: Hub, repository: Repository, source: HubSource) -> None:
     row = {"type": "file", "path": "odd\ud800.json", "oid": "1" * 40, "size": 1}
-    listing = json.dumps([row, row | {"path": "a.json"}]).encode()
+    long, other = (f"{'é/' * 400}{name}" for name in ("a.json", "b.json"))  # 1,206 bytes
+    listing = json.dumps([row, *(row | {"path": path} for path in ("a.json", long, other))]).encode()
     hub.faults.order("/tree/", body=listing, headers={"Content-Type": "application/json"}, times=-1)
 
     found = {change.path: change.fault for change in source.changes(None, repository.main.oid)}
 
-    assert found == {"odd\\xed\\xa0\\x80.json": "its name is not UTF-8; rename it", "a.json": ""}
+    cut = [path for path, fault in found.items() if fault == "its name has more than 1,000 bytes; rename it"]
+    assert len(cut) == 2
+    assert all(path.startswith("é/é/") and path.endswith(".json") for path in cut)
+    assert max(len(path.encode()) for path in cut) < 450
+    assert found.keys() - cut == {"odd\\xed\\xa0\\x80.json", "a.json"}
+    assert found["odd\\xed\\xa0\\x80.json"] == "its name is not UTF-8; rename it"
+    assert found["a.json"] == ""
 
 
 def test_an_empty_listing_of_a_commit_that_has_files_is_an_outage(
