@@ -26,6 +26,7 @@ from tests.evaluation.judging import declared  # noqa: E402 - the same
 from tests.server.services import NOW, TARGET, make_service, make_web, read_examples  # noqa: E402 - the same
 
 ROUNDS = 5
+REASONS = ("limited-run", "missing-task", "limited-run, missing-task")
 DATA = "is a sample log " * 200  # with what was read, a row of the state has some kilobytes
 PAGES = (
     "/",
@@ -61,7 +62,8 @@ def fill(service: Service, files: int, rows: int) -> None:
 def _submission(name: str) -> StoredSubmission:
     folder = name.rpartition("/")[0]
     read = UnreadPath(name, "samples", DATA)
-    return StoredSubmission(name, folder, f"open-llm-v2/{folder}", "accepted", "0" * 40, "c" * 40, NOW, read)
+    status, why = ("rejected", REASONS[len(name) % len(REASONS)]) if "7" in name else ("accepted", "")
+    return StoredSubmission(name, folder, f"open-llm-v2/{folder}", status, "0" * 40, "c" * 40, NOW, read, why)
 
 
 def timed(files: int, rows: int) -> dict[str, tuple[float, int]]:
@@ -69,7 +71,7 @@ def timed(files: int, rows: int) -> dict[str, tuple[float, int]]:
     with tempfile.TemporaryDirectory() as folder:
         service = make_service(Path(folder))
         fill(service, files, rows)
-        web = TestClient(make_web(service)[0], base_url="http://localhost")
+        web = TestClient(make_web(service), base_url="http://localhost")
         web.get("/board/open-llm/")  # the first page of a board is made before anybody asks
         found = {}
         for page in PAGES:
