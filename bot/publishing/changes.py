@@ -12,13 +12,16 @@ import msgspec
 from msgspec.structs import replace
 
 from bot import __version__
+from bot.evaluation.compare import RunComparison, SettingDifference
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.compared_rows import compared_rows, settings_of
 from bot.publishing.entry import Entry, digest_of
 from bot.publishing.layout import request_url
+from bot.reporting.escape import brief
 
 SCHEMA = "leaderboard-bot/change/1"
-MOST_SCORES = 3  # that a sentence names; the file of the changes has all
+MOST_NAMED = 3  # scores, settings or tasks in a sentence
 MERGED = re.compile(r"\(#([0-9]+)\)$|^Merge pull request #([0-9]+) ")
 
 
@@ -44,7 +47,7 @@ class BoardChange(msgspec.Struct, frozen=True):
 
     `before` and `after` are the averages, None if there was no row or the row has no average. `commit` is where it
     happened at the target, "" if only the row's evidence is known. `scores` are those that differ in a changed row, in
-    the order of the declaration.
+    the order of the declaration; `why` says what else differs: the declaration, or how the row was measured.
     """
 
     date: str
@@ -57,16 +60,20 @@ class BoardChange(msgspec.Struct, frozen=True):
     commit: str = ""
     scores: tuple[ScoreChange, ...] = ()
     schema: str = SCHEMA
+    why: str = ""
 
     @property
-    def moved(self) -> str:
-        """The scores that moved most, as a sentence: "BBH 30.10 → 33.00, MuSR 9.00 → 8.00 and 2 more scores."."""
+    def details(self) -> str:
+        """What moved and why, as sentences: "BBH 30.10 → 33.00. Measured again; no recorded setting differs."."""
+        return " ".join(filter(None, [self._moved, self.why]))
+
+    @property
+    def _moved(self) -> str:
+        """The scores that moved most, as a sentence."""
         if not self.scores:
             return ""
-        largest = sorted(self.scores, key=lambda score: score.size, reverse=True)[:MOST_SCORES]
-        rest = len(self.scores) - len(largest)
-        more = f" and {counted(rest, 'more score')}" if rest else ""
-        return f"{', '.join(map(str, largest))}{more}."
+        largest = sorted(self.scores, key=lambda score: score.size, reverse=True)[:MOST_NAMED]
+        return f"{_and_more(map(str, largest), len(self.scores) - len(largest), 'score')}."
 
 
 def request_of(change: BoardChange, target: str) -> str:
@@ -98,9 +105,33 @@ def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChan
     if before is None:
         return BoardChange(date, "added", entry.key, entry.model.id, *averages, _source(after))
     is_rescored = before.leaderboard.scoring_digest != after.leaderboard.scoring_digest
-    reason = "scored under a changed declaration" if is_rescored else _source(after)
     scores = tuple(_score_changes(before, after))
-    return BoardChange(date, "changed", entry.key, entry.model.id, *averages, reason, scores=scores)
+    why = "The declaration changed." if is_rescored else _measured_anew(before, after)
+    return BoardChange(date, "changed", entry.key, entry.model.id, *averages, _source(after), scores=scores, why=why)
+
+
+def _measured_anew(before: Entry, after: Entry) -> str:
+    """How the measurement behind a changed row differs from the one before, "" if the files are the same."""
+    if {file.sha256 for file in before.evidence} == {file.sha256 for file in after.evidence}:
+        return ""
+    if settings_of(before) == settings_of(after):
+        return "Measured again; no recorded setting differs."
+    compared = compared_rows(before, after, ("", ""))
+    if compared is None or not compared.settings:
+        return ""
+    named = [f"{one.name} {' → '.join(map(brief, one.values))}{_of(one, compared)}" for one in compared.settings[:MOST_NAMED]]
+    return f"Measured differently: {_and_more(named, len(compared.settings) - len(named), 'setting')}."
+
+
+def _of(setting: SettingDifference, compared: RunComparison) -> str:
+    """The tasks that a setting touches, "" for all that are compared."""
+    if len(setting.tasks) == len(compared.tasks):
+        return ""
+    return f" ({_and_more(setting.tasks[:MOST_NAMED], len(setting.tasks[MOST_NAMED:]), 'task')})"
+
+
+def _and_more(named: Iterable[str], rest: int, what: str) -> str:
+    return ", ".join(named) + (f" and {counted(rest, f'more {what}')}" if rest else "")
 
 
 def _score_changes(before: Entry, after: Entry) -> Iterator[ScoreChange]:

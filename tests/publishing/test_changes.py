@@ -29,7 +29,7 @@ RESCORED = replace(ROW, average=0.5, leaderboard=replace(ROW.leaderboard, scorin
         (None, ROW, ("added", None, AVERAGE, MEASURED)),
         (ROW, None, ("removed", AVERAGE, None, "is not on the board any more")),
         (ROW, BETTER, ("changed", AVERAGE, BETTER.average, f"measured: {BETTER.evidence[0].path}")),
-        (ROW, RESCORED, ("changed", AVERAGE, 0.5, "scored under a changed declaration")),
+        (ROW, RESCORED, ("changed", AVERAGE, 0.5, MEASURED)),
         (None, replace(ROW, evidence=()), ("added", None, AVERAGE, "measured")),
         (None, replace(ROW, evidence=(replace(FILE, path=""),)), ("added", None, AVERAGE, "measured")),
         (None, replace(ROW, evidence=(replace(FILE, source="hf://datasets/a/b"), FILE)),
@@ -45,7 +45,7 @@ def test_a_row_was_added_changed_or_removed(
         return
     kind, was, is_now, reason = expected
     assert found is not None
-    assert replace(found, scores=()) == BoardChange(DATE, kind, KEY, MODEL, was, is_now, reason)  # type: ignore[arg-type]
+    assert replace(found, scores=(), why="") == BoardChange(DATE, kind, KEY, MODEL, was, is_now, reason)  # type: ignore[arg-type]
 
 
 def test_a_changed_row_says_which_scores_differ() -> None:
@@ -62,6 +62,24 @@ def test_a_changed_row_says_which_scores_differ() -> None:
         assert found is not None
         assert list(found.scores) == expected
     assert change_of(None, ROW, DATE).scores == ()  # type: ignore[union-attr]
+
+
+def test_a_changed_row_says_why() -> None:
+    def why(before: Entry, after: Entry) -> str:
+        found = change_of(before, after, DATE)
+        assert found is not None
+        return found.why
+
+    older = replace(ROW, harness=replace(ROW.harness, version="0.4.8"))
+    newer = replace(BETTER, harness=replace(BETTER.harness, version="0.4.9"))
+    name = ROW.harness.name
+    assert why(ROW, RESCORED) == "The declaration changed."
+    assert why(ROW, BETTER) == "Measured again; no recorded setting differs."
+    assert why(older, newer) == f"Measured differently: harness version {name} 0.4.8 → {name} 0.4.9."
+    assert why(ROW, replace(ROW, average=1.0)) == ""  # the same files, read by another version of the bot
+    one_task = {leaf.id: 7 for leaf in ROW.tasks[0].leaves}
+    found = why(ROW, replace(BETTER, num_fewshot=BETTER.num_fewshot | one_task))
+    assert found == f"Measured differently: few-shot examples 0 → 7 ({ROW.tasks[0].id})."
 
 
 @pytest.mark.parametrize(
