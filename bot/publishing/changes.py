@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot import __version__
-from bot.evaluation.compare import RunComparison, SettingDifference
+from bot.evaluation.compare import SettingDifference
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.compared_rows import compared_rows, settings_of
@@ -119,15 +119,15 @@ def _measured_anew(before: Entry, after: Entry) -> str:
     compared = compared_rows(before, after, ("", ""))
     if compared is None or not compared.settings:
         return ""
-    named = [f"{one.name} {' → '.join(map(brief, one.values))}{_of(one, compared)}" for one in compared.settings[:MOST_NAMED]]
+    named = [_said(one, len(compared.tasks)) for one in compared.settings[:MOST_NAMED]]
     return f"Measured differently: {_and_more(named, len(compared.settings) - len(named), 'setting')}."
 
 
-def _of(setting: SettingDifference, compared: RunComparison) -> str:
-    """The tasks that a setting touches, "" for all that are compared."""
-    if len(setting.tasks) == len(compared.tasks):
-        return ""
-    return f" ({_and_more(setting.tasks[:MOST_NAMED], len(setting.tasks[MOST_NAMED:]), 'task')})"
+def _said(setting: SettingDifference, tasks: int) -> str:
+    """A setting with both values, and its tasks where it does not touch all of so many."""
+    values = " → ".join(map(brief, setting.values))
+    named, rest = setting.tasks[:MOST_NAMED], len(setting.tasks[MOST_NAMED:])
+    return f"{setting.name} {values}" + (f" ({_and_more(named, rest, 'task')})" if len(setting.tasks) < tasks else "")
 
 
 def _and_more(named: Iterable[str], rest: int, what: str) -> str:
