@@ -167,7 +167,7 @@ def test_a_part_that_is_named_itself_says_what_to_name() -> None:
     assert one.problem is not None
     assert (one.problem.why, one.problem.hint) == (
         "is a part of a HELM run, not a result",
-        "name the run's folder, which has run_spec.json and stats.json",
+        "name the run's folder (not the top of a repository), which has run_spec.json and stats.json",
     )
 
 

@@ -182,7 +182,8 @@ HELM = Format(
     beside=("scenario.json", "scenario_state.json", "instances.json", "display_predictions.json",
             "display_requests.json"),
     others=(
-        Kind("helm", "a part of a HELM run", f"name the run's folder, which has {SPEC} and {STATS}",
+        Kind("helm", "a part of a HELM run",
+             f"name the run's folder (not the top of a repository), which has {SPEC} and {STATS}",
              lambda head: LISTS.match(head) is not None, is_part),
     ),
 )  # fmt: skip

@@ -122,12 +122,12 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
     context.store.set_submissions(context.name, faulty)
     context.store.mark(context.name, [Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
-    runs = {folder_of(path) for path in subjects if is_of_a_run(path)}
+    runs = {folder_of(path) for path in subjects if is_of_a_run(path)} - {""}
     folders = sorted({folder for path in subjects if is_sample_log(path) for folder in folders_of_results(path)})
     beside = [path for folder in folders for path in context.store.files_in(context.name, folder)]
     # A file of a run is one by itself, of no format, as long as the run is not whole.
     beside += [path for run in sorted(runs) for path in context.store.files_in(context.name, run) if is_of_a_run(path)]
-    found = [path for path in dict.fromkeys([*subjects, *beside, *sorted(runs - {""})]) if not is_sample_log(path)]
+    found = [path for path in dict.fromkeys([*subjects, *beside, *sorted(runs)]) if not is_sample_log(path)]
     context.store.mark(context.name, marks("file", found, cause=cause), context.clock())
     return faulty
 
@@ -184,7 +184,7 @@ def _logs_beside(context: WatchContext, path: str) -> str:
 
 def _candidate_at(context: WatchContext, path: str, own: IndexedFile | None) -> tuple[Candidate, str] | None:
     store, name = context.store, context.name
-    if own is not None and not is_of_a_run(path):
+    if own is not None and not (is_of_a_run(path) and folder_of(path)):  # a run at the top has no folder to be named by
         return Candidate(path, (ListedFile(path, own.size),)), own.oid + _logs_beside(context, path)
     files = store.files_in(name, folder_of(path) if own is not None else path)
     for candidate in candidates_in(ListedFile(file.path, file.size) for file in files.values()):
