@@ -59,6 +59,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         ranked=content.ranked,
         models=len({row.entry.model.id for row in board.rows}),
         newest=max((row.entry.date for row in board.rows), default="")[:10],
+        changed=content.changed,
         quarantined=[task for task in declared.tasks if task.quarantined],
         figures=() if is_raw else tuple(_figures(content)),
     )
@@ -82,7 +83,7 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         missing = (
             f" ({counted(len(rows) - len(sized), 'row')} of unknown size left out)" if len(sized) < len(rows) else ""
         )
-        title = f"Average by size, and the best up to each size{missing}."
+        title = f"All ranked rows by size, and the best up to each size{missing}."
         yield against_size(title, sized, fitting("average (points)", [value for _, _, value in sized]))
     elif any(reach for _, _, reach in shown):
         yield averages("Averages; those on one band are not separable from its best.", shown)
@@ -92,7 +93,7 @@ def _figures(content: PageContent) -> Iterator[Figure]:
     if len({date[:DAY] for date, _, _ in dated}) >= FEW:
         points = [(name, date, value) for date, name, value in dated]
         axis = fitting("average (points)", [value for _, _, value in dated])
-        yield over_time("Averages by the date of the row, and the best up to each day.", points, axis)
+        yield over_time("All ranked rows by the date of measuring, and the best up to each day.", points, axis)
 
 
 def _columns(content: PageContent) -> list[Column]:
@@ -157,8 +158,11 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     """What stands before the scores of a row: its ranks, its model and its average."""
     entry = row.entry
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
-    link = f'<a href="{_text(page)}"><bdi>{_text(model)}</bdi></a>'
-    average = _bar(entry.average, entry.stderr, longest) + _with_error(entry.average, entry.stderr)
+    organization, slash, name = model.rpartition("/")
+    link = f'<a href="{_text(page)}"><bdi><i>{_text(organization + slash)}</i>{_text(name)}</bdi></a>'
+    if setup := content.setups.get(entry.key):
+        link += f" <small>{_text(setup)}</small>"
+    average = _bar(entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
     without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
     return f"{row.ranks}<th scope=row>{link}{average}{without or ''}"
 
@@ -187,12 +191,22 @@ def _facts(content: PageContent, entry: Entry) -> list[str]:
     return cells
 
 
-def _bar(value: float | None, stderr: float | None, longest: float) -> str:
-    """The beginning of a cell with a bar, as long as its share of the longest, and its interval."""
-    if value is None or value <= 0 or longest <= 0:
-        return "<td>"
-    reach = min(20, round(100 * TIE * (stderr or 0.0) / longest))
-    return f'<td class="bar w{round(100 * value / longest)}{f" e{reach}" if reach else ""}">'
+def _bar(entry: Entry, longest: float) -> str:
+    """The beginning of a cell with the average's bar, as long as its share of the longest, and its interval."""
+    value, kinds = entry.average, ["warned"] if entry.warnings else []
+    if value is not None and value > 0 and longest > 0:
+        reach = min(20, round(100 * TIE * (entry.stderr or 0.0) / longest))
+        kinds += ["bar", f"w{round(100 * value / longest)}", *([f"e{reach}"] if reach else [])]
+    return f'<td class="{" ".join(kinds)}">' if kinds else "<td>"
+
+
+def _lack(content: PageContent, entry: Entry) -> str:
+    """What stands in the place of an average that is not there: the column that has no score; "" if none is missing."""
+    had = {score.id for score in entry.tasks if score.score is not None}
+    lacking = [task.title for task in content.board.leaderboard.tasks if task.id not in had]
+    if not lacking or entry.average is not None:
+        return ""
+    return f"<small>{_text(f'no {lacking[0]}' if len(lacking) == 1 else f'no {len(lacking)} columns')}</small>"
 
 
 def _with_error(value: float | None, stderr: float | None) -> str:

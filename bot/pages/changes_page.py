@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from bot.pages.environment import templates
 from bot.publishing.changes import BoardChange, request_of
 from bot.publishing.layout import target_url
 
+NUMBERED = re.compile(r" \(#[0-9]+\)$")
 SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all
 
 
@@ -51,7 +53,7 @@ class Move:
 
     A place counts from 1 among the rows of that moment, and is None for a row without average. `leader` is the model at
     the first place after the change, "" if there was none. `link` is the address of the request or the
-    commit that made it, and `linked` says which.
+    commit that made it, and `linked` says which; the reason leaves the request's number to it.
     """
 
     change: BoardChange
@@ -61,6 +63,7 @@ class Move:
     leader: str
     link: str
     linked: str
+    reason: str
 
 
 def _moves(content: PageContent) -> list[Move]:
@@ -82,7 +85,8 @@ def _moves(content: PageContent) -> list[Move]:
         commit = f"{place}/commit/{quote(change.commit)}" if place and change.commit else ""
         request = request_of(change, content.target)
         linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
-        found.append(Move(change, _page_of(content, change), before, after, leader, request or commit, linked))
+        reason = NUMBERED.sub("", change.reason) if request else change.reason
+        found.append(Move(change, _page_of(content, change), before, after, leader, request or commit, linked, reason))
     return found
 
 

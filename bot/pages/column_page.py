@@ -60,6 +60,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     """The page of one column."""
     values = content.fields.get(task.id, [])
     holes = content.board.rows[content.ranked :]  # a row with a rank has all of its scores
+    zeros = [row for row in content.board.rows for score in row.entry.tasks if (score.id, score.score) == (task.id, 0)]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
     drawn = [histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values))]
     if others := _sums_of_others(content, task):
@@ -72,6 +73,8 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         count=len(values),
         missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
         figures=drawn,
+        zeros=len(zeros),
+        warned=sum(bool(row.entry.warnings) for row in zeros),
         audit=content.audit,
         words=list(_words(figures)) if figures else [],
         alarms=[alarm.why for alarm in figures.alarms] if figures else [],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,8 @@ from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of
 from bot.publishing.layout import target_url
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified
+
+OTHERS = 10  # rows of the same model that a row's page names
 
 
 class FieldPlace(NamedTuple):
@@ -44,6 +47,10 @@ def _place(score: float, field: Sequence[float]) -> FieldPlace:
         round(100 * (middle - low) / width),
         100 * beaten // max(1, len(field) - 1),
     )
+
+
+def _setup(entry: Entry) -> str:
+    return f"{entry.model.precision or 'unknown precision'}, {'chat' if entry.model.chat_template else 'plain'}"
 
 
 @dataclass(frozen=True)
@@ -76,9 +83,37 @@ class PageContent:
         return {self.names[row.entry.key]: row for row in self.board.rows}
 
     @cached_property
+    def rows_of(self) -> dict[str, list[BoardRow]]:
+        """The rows of each model by its id, the best first."""
+        found: dict[str, list[BoardRow]] = {}
+        for row in self.board.rows:
+            found.setdefault(row.entry.model.id, []).append(row)
+        return found
+
+    @cached_property
+    def setups(self) -> dict[str, str]:
+        """What tells the rows of one model apart, by their keys: "bfloat16, chat"; not of a model with one row."""
+        found: dict[str, str] = {}
+        for rows in (some for some in self.rows_of.values() if len(some) > 1):
+            said = {row.entry.key: _setup(row.entry) for row in rows}
+            times = Counter(said.values())
+            ends = {key: self.names[key].rpartition("/")[2] for key in said}
+            found |= {key: ends[key] if times[text] > 1 else text for key, text in said.items()}
+        return found
+
+    def others_of(self, entry: Entry) -> list[BoardRow]:
+        """The best other rows of the model of a row."""
+        return [row for row in self.rows_of[entry.model.id][: OTHERS + 1] if row.entry.key != entry.key][:OTHERS]
+
+    @cached_property
     def changes(self) -> tuple[BoardChange, ...]:
         """The rows that were added, changed and removed, the newest first."""
         return additions(row.entry for row in self.board.rows) if self.history is None else tuple(self.history)
+
+    @property
+    def changed(self) -> str:
+        """The day of the newest change, "" where the history of the board is not known."""
+        return self.changes[0].date[:10] if self.history else ""
 
     @cached_property
     def changes_by_key(self) -> dict[str, list[BoardChange]]:
@@ -211,8 +246,9 @@ class PageContent:
     def stamp(self, row: BoardRow) -> str:
         """A digest of all that a row's page is made of: a page that bears it needs not be made again."""
         entry = row.entry
+        others = [(self.names[one.entry.key], one.entry.average) for one in self.others_of(entry)]
         parts = (
-            self.names[entry.key], entry, self.rank_sentence(row), self.places_in_field(row), self.target,
+            self.names[entry.key], entry, others, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
             self.source,

@@ -21,6 +21,7 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 12, 20, 44
 TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
 LINE, LETTER, NAMES, NAME = 20, 7, 180, 14  # pixels: of a line, a letter, the longest name, and its height
+LARGE = 9  # pixels of a letter beside a line, as the style sheet has it on small screens
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
 
 
@@ -184,11 +185,11 @@ def _with_best(
         if value > best:
             line += f"M{across(place):.1f} {up(value):.1f}" if not line else f"H{across(place):.1f}V{up(value):.1f}"
             best = value
-            rows.append((text, name, f"{value:.2f}"))
+            rows.append((text, f"{value:.2f}", name))
             leaders.append((name, across(place), up(value)))
     dots = _dots((across(place), up(value)) for _, _, place, value in points)
     drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{_named(leaders)}' if points else ""
-    return Figure(title, _svg(title, x, y, drawn, labels), (x.title, "new best row", y.title), rows)
+    return Figure(title, _svg(title, x, y, drawn, labels), (x.title, y.title, "new best row"), rows)
 
 
 def _named(leaders: Sequence[tuple[str, float, float]]) -> str:
@@ -197,11 +198,13 @@ def _named(leaders: Sequence[tuple[str, float, float]]) -> str:
     drawn = []
     for name, x, y in reversed(leaders):
         shown = _cut(name.rpartition("/")[2] or name)
-        width = LETTER * len(shown)
-        left = min(x, WIDTH - RIGHT - width)
+        width = LARGE * len(shown)
+        is_last = x + width > WIDTH - RIGHT
+        left = WIDTH - RIGHT - width if is_last else x
         if all(left + width < one or left > other or abs(y - height) > NAME for one, other, height in had):
             had.append((left, left + width, y))
-            drawn.append(f'<text class="name" x="{left:.0f}" y="{max(NAME, y - 6):.0f}">{_text(shown)}</text>')
+            at = f'{WIDTH - RIGHT}" text-anchor="end' if is_last else f"{x:.0f}"
+            drawn.append(f'<text class="name" x="{at}" y="{max(NAME, y - 6):.0f}">{_text(shown)}</text>')
     return "".join(drawn)
 
 

@@ -98,6 +98,11 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         entry=entry,
         name=name,
         rank_sentence=content.rank_sentence(row),
+        setup=content.setups.get(entry.key, ""),
+        others=[
+            (row_page(content.names[one.entry.key]), content.setups[one.entry.key], one.entry.average)
+            for one in content.others_of(entry)
+        ],
         model_url=model_url(entry.model.id) if entry.model.id.count("/") == 1 else "",
         commit_url=_commit_url(entry),
         entry_url=target_url(content.target, entry.path),
@@ -112,7 +117,6 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
             for score in entry.tasks
         ],
         shown=shown,
-        count=sum(map(len, lines.values())),
         is_clipped=any(line.is_clipped for some in lines.values() for line in some),
         verified=content.said_of(entry),
         is_verified=content.is_verified(entry),

@@ -79,6 +79,8 @@ def about_page(content: PageContent) -> bytes:
         knows_heads=content.heads is not None,
         is_daily=bool(content.days),
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],
+        changed=content.changed,
+        commit=content.changes[0].commit[:12] if content.changed else "",
         target_url=target_url(content.target) if content.target else "",
         **content.source_values,
     )

@@ -46,7 +46,7 @@ def sentence_of(
 def _result(comparison: RunComparison, first: str, second: str, escape: Callable[[str], str]) -> str:
     whole = comparison.average
     if whole is None:
-        return _counted_tasks(comparison.tasks)
+        return _counted_tasks(comparison.tasks, second)
     if whole.conclusion == "not comparable":
         return f"The two are not comparable: {escape(whole.why)}."
     off = _points(abs(whole.contrast.difference), whole)
@@ -55,7 +55,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     tasks = f"the {count} tasks that both have" if any(comparison.only) else f"{count} tasks"
     scope = "" if is_one else f" on the average of {tasks}"
     where = f"{_side(whole)} {first}{scope}"
-    rest = "" if is_one else f" {_counted_tasks(comparison.tasks)}"
+    rest = "" if is_one else f" {_counted_tasks(comparison.tasks, second)}"
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}.{rest}"
     if whole.contrast.p is None:
@@ -75,10 +75,10 @@ def _capital(name: str) -> str:
     return f"The {name[4:]}" if name.startswith("the ") else name
 
 
-def _counted_tasks(tasks: Sequence[ComparedTask]) -> str:
+def _counted_tasks(tasks: Sequence[ComparedTask], second: str) -> str:
     counts = {name: sum(one.conclusion == name for one in tasks) for name in SIGNS}
     said = [f"{count} {name}" for name, count in counts.items() if count]
-    return f"Of {counted(len(tasks), 'task')}: {', '.join(said)}."
+    return f"{_capital(second)} task by task: {', '.join(said)}."
 
 
 def _side(task: ComparedTask) -> str:

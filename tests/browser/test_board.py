@@ -153,7 +153,27 @@ def test_an_incomplete_row_stands_apart_without_rank_and_average(watch: Opener) 
     page.click(f"{BBH} button")
     row = page.locator("table.board >> nth=1").locator("tbody tr td")
     assert row.nth(0).inner_text() == "–"
-    assert row.nth(1).inner_text() == "–"
+    assert row.nth(1).inner_text() == "no BBH"
+
+
+def test_back_from_the_page_of_a_row_the_table_stands_where_it_stood(watch: Opener) -> None:
+    page = watch("generated").open("index.html?q=model-1")
+    frame = page.locator(".frame >> nth=0")
+    frame.evaluate("frame => { frame.scrollTop = 900 }")
+    page.locator("#board tbody a >> nth=40").evaluate("link => link.click()")
+    page.wait_for_url("**/rows/**")
+    page.go_back()
+    page.wait_for_selector("#controls:not([hidden])")
+    assert frame.evaluate("frame => frame.scrollTop") == 900
+    assert page.input_value("#q") == "model-1"
+
+
+def test_the_whole_head_of_a_column_sorts_but_for_the_link_in_it(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    page.click(BBH, position={"x": 3, "y": 3})
+    assert page.get_attribute(BBH, "aria-sort") == "descending"
+    page.click(f"{BBH} a")
+    page.wait_for_url("**/columns/bbh.html")
 
 
 def test_rows_without_warnings_are_those_that_have_none(watch: Opener) -> None:
@@ -169,7 +189,7 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     (best, half), *others = averages
     alike = sum(best - other <= hypot(half, reach) for other, reach in others)
     assert 1 < alike < 10
-    assert page.inner_text("#status").endswith(f"; not separable from {alike} more of these.")
+    assert page.inner_text("#status").endswith(f"; not separable from {alike} others of these.")
     assert page.get_attribute("#status a", "href") == page.get_attribute("#board tbody a", "href")
     assert page.inner_text(".lead").startswith("Of all rows, ")
     page.click("#reset")
@@ -235,7 +255,7 @@ def test_what_a_link_asks_for_is_said_also_where_no_row_has_it(watch: Opener, qu
 
 def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None:
     page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
-    filters = "search nobody, dated since 2026-01-01"
+    filters = "search nobody, measured since 2026-01-01"
     assert page.inner_text("#status") == f"0 of 200 rows shown, {filters}. Change a filter, or reset them all."
     assert not page.locator("#board").is_visible()
     page.click("#reset")
@@ -531,5 +551,5 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert page.locator("#board thead .printed").first.inner_text() == "Rank"
     assert not page.locator("#board thead button").first.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert "Average by size" in page.inner_text("figcaption >> nth=0")
+    assert "All ranked rows by size" in page.inner_text("figcaption >> nth=0")
     assert "(1 row of unknown size left out)" in page.inner_text("figcaption >> nth=0")

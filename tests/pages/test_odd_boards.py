@@ -23,7 +23,7 @@ from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
 from bot.publishing.changes import additions, change_of
 from bot.publishing.compared_rows import compared_rows
-from bot.publishing.entry import Entry, EntrySamples, parse_entry
+from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of
@@ -53,7 +53,7 @@ def pages_of(site: Site, folder: str) -> list[str]:
 
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
-    assert "1 ranked row, the newest of" in text(site, "index.html")
+    assert "1 ranked row, measured up to" in text(site, "index.html")
     assert "1 row: one file" in text(site, "about.html")
     assert "1 row with a score." in text(site, "columns/bbh.html")
     assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
@@ -61,7 +61,7 @@ def test_one_row_is_told_in_the_singular() -> None:
 
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     site = site_of(tuple(map(without_first, generated(3))))
-    assert "No row has a rank yet, 3 incomplete, the newest of" in text(site, "index.html")
+    assert "No row has a rank yet, 3 incomplete, measured up to" in text(site, "index.html")
     row = text(site, pages_of(site, "rows/")[0])
     assert "because 1 subtask is missing: ifeval." in row
     assert "lm_eval --model hf --model_args 'pretrained=org-0/model-000,revision=" in row
@@ -162,7 +162,7 @@ def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_mod
     partial = Site(PageContent(board, history=(), is_partial=True))
     assert "The record begins with a first look at the board" in text(partial, "changes.html")
     assert "The record begins" not in text(Site(PageContent(board, history=())), "changes.html")
-    assert "was not looked up" in text(partial, "about.html")
+    assert "Nobody looked up whether the models have changed" in text(partial, "about.html")
     assert "was looked up when" in text(Site(PageContent(board, heads={})), "about.html")
 
 
@@ -232,6 +232,52 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
     assert len(page.tables[-1]) == 1 + 100
+
+
+def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
+    first, second, third, alone = generated(4)
+    chat = replace(first, key=f"{first.key}-chat", model=replace(first.model, chat_template=True))
+    one, other = (replace(row, model=replace(row.model, id="org/twice")) for row in (second, third))
+    site = site_of((first, chat, one, other, alone))
+    setups, names = site.content.setups, site.content.names
+    assert (setups[first.key], setups[chat.key]) == ("bfloat16, plain", "bfloat16, chat")
+    # Where precision and template are the same, the ends of the addresses differ.
+    assert {setups[row.key] for row in (one, other)} == {names[row.key].rpartition("/")[2] for row in (one, other)}
+    assert alone.key not in setups
+    cells = {row[1] for table in found(site["index.html"]).tables for row in table[1:]}
+    assert {f"{first.model.id} bfloat16, plain", f"{chat.model.id} bfloat16, chat", alone.model.id} <= cells
+    page = found(site[row_page(names[first.key])])
+    said = f"This is the row of bfloat16, plain. Others of this model: bfloat16, chat, {first.average:.2f}."
+    assert said in " ".join(page.text.split())
+    assert f"../../../{row_page(names[chat.key])}" in page.links
+    assert "Others of this model" not in found(site[row_page(names[alone.key])]).text
+
+
+def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> None:
+    row, other = generated(2)
+    warned = replace(row, warnings=(Remark("implausibly-low", "MATH is 0"),))
+    site = site_of((warned, other))
+    assert site["index.html"].count(b'<td class="warned bar') == 1
+    page = found(site[row_page(site.content.names[warned.key])])
+    assert "1 warning about this row: implausibly-low." in page.text
+    assert "#warnings" in page.links
+
+
+def test_a_column_says_how_many_rows_have_nothing_in_it() -> None:
+    row, other = generated(2)
+    first, *tasks = row.tasks
+    zero = replace(row, tasks=(replace(first, score=0.0), *tasks), warnings=(Remark("implausibly-low", "it is 0"),))
+    page = text(site_of((zero, other)), f"columns/{first.id}.html")
+    assert "1 row has a score of exactly 0 here; 1 of them with a warning on the page of the row." in page
+    assert "exactly 0" not in text(site_of((row, other)), f"columns/{first.id}.html")
+
+
+def test_the_citation_of_a_board_names_its_day_and_commit() -> None:
+    rows = generated(2)
+    made = tuple(replace(one, date="2026-03-04T10:00:00Z", commit="0123abc" + "d" * 33) for one in additions(rows))
+    about = text(Site(PageContent(board_of_rows(rows), history=made)), "about.html")
+    assert "as of 2026-03-04, commit 0123abcddddd}" in about
+    assert "as of" not in text(site_of(rows), "about.html")
 
 
 def test_a_change_names_the_scores_that_moved_most_and_its_commit() -> None:

@@ -152,19 +152,21 @@
     const words = ({ selectedOptions: options, value }) => (options ? [...options].map((one) => one.textContent).join(" or ") : value);
     const set = labels().filter((label) => chosen(label.control.id))
       .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}`);
-    $("status").textContent = `${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}${order}. `;
+    $("status").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
     if (best) {
       const link = make("a", text(best, 1), { href: best.cells[1].querySelector("a").getAttribute("href") });
       $("status").append("Best average of these: ", link, `, ${praise(best)}`);
     } else if (!shown.flat().length) $("status").append("Change a filter, or reset them all.");
-    if ($("whole")) $("whole").hidden = !set.length; // what is first of the whole board need not be shown
+    if (!$("whole")) return;
+    $("whole").hidden = !set.length; // what is first of the whole board need not be shown
+    $("whole").parentElement.classList.toggle("rest", set.length > 0);
   };
   // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
   const half = (row) => Number.parseFloat(text(row, 2).split("±")[1]);
   const praise = (best) => {
     const others = shown.flat().filter((row) => row !== best && key(row, 2) !== null);
     const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
-    const verdict = alike ? `not separable from ${grouped(alike)} more of these` : others.length ? "better than all others of these" : "";
+    const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
     const warnings = key(best, columnOf("warnings"));
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
     return [`${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned].filter(Boolean).join("; ") + ".";
@@ -215,6 +217,8 @@
     if (!event.target.matches("option")) return;
     event.preventDefault();
     event.target.selected = !event.target.selected;
+    const top = $("licence").scrollTop;
+    requestAnimationFrame(() => { $("licence").scrollTop = top; });
     change({ licence: chosen("licence") }, true);
   });
   $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
@@ -234,4 +238,7 @@
   };
   $("controls").hidden = false;
   show();
+  const frame = tables[0].closest(".frame"); // back from the page of a row, the table stands where it stood
+  addEventListener("pagehide", () => history.replaceState({ top: frame.scrollTop }, ""));
+  if (history.state?.top) frame.scrollTop = history.state.top;
 })();

@@ -27,9 +27,9 @@
   };
 
   const half = (test) => points((test.ends[1] - test.ends[0]) / 2);
-  const counted = (found) => {
+  const counted = (second, found) => {
     const verdicts = ["higher", "lower", "not separable", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
-    return `Of ${found.length} task${found.length > 1 ? "s" : ""}: ${verdicts.filter(([count]) => count).map((one) => one.join(" ")).join(", ")}.`;
+    return `${second} task by task: ${verdicts.filter(([count]) => count).map((one) => one.join(" ")).join(", ")}.`;
   };
   // As `sentence_of` of bot/reporting/comparison.py.
   const sentence = (first, second, { differing, found, isPart, average }) => {
@@ -42,7 +42,7 @@
     const isOne = found.length === 1;
     const scope = isOne ? "" : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
     const where = `${whole.difference > 0 ? "above" : "below"} ${first}${scope}`;
-    const rest = isOne ? "" : ` ${counted(found)}`;
+    const rest = isOne ? "" : ` ${counted(second, found)}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
     if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}: more than chance leaves.${rest}`;

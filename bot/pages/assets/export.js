@@ -2,7 +2,10 @@
 "use strict";
 (() => {
   const { $, make, board } = globalThis.page;
-  const say = (words) => { $("status").textContent = words; };
+  const say = (words) => {
+    $("said")?.remove();
+    $("status").append(make("strong", words, { id: "said" }));
+  };
   $("copy").addEventListener("click", async () => {
     const columns = board.columns();
     const cell = (node) => {
@@ -28,10 +31,12 @@
   const load = async (name) => (await fetch(name)).text();
   $("csv").addEventListener("click", async () => {
     const [head, ...lines] = (await load("leaderboard.csv")).split("\n");
+    say("CSV saved.");
     save("leaderboard-rows.csv", "text/csv", [head, ...board.rows().map((row) => lines[board.place(row)]), ""].join("\n"));
   });
   $("json").addEventListener("click", async () => {
     const all = JSON.parse(await load("leaderboard.json"));
+    say("JSON saved.");
     save("leaderboard-rows.json", "application/json", JSON.stringify({ ...all, rows: board.rows().map((row) => all.rows[board.place(row)]) }, null, 2));
   });
   // A page on a disk may not read the file beside it; the links to the whole files stand at its end.
