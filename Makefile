@@ -9,7 +9,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all test-live check coverage fuzz mutate bench image-lock browser firefox docs install clean release-check
+.PHONY: run test test-slow test-all test-live check coverage fuzz mutate bench image-lock browser firefox docs install clean release-check
 
 # The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run
@@ -18,7 +18,11 @@ run: .venv/.run
 install: .venv/.all
 
 test: .venv/.all
-	$(PYTEST) -n 3 --dist worksteal -m "not campaign" -q
+	$(PYTEST) -n 3 --dist worksteal -m "not campaign and not slow" -q
+
+# Stories of many processes, kills and memory: seconds each. CI runs them beside `make test`.
+test-slow: .venv/.all
+	$(PYTEST) -n 3 --dist worksteal -m "slow and not campaign" -q
 
 test-all: .venv/.all
 	$(PYTEST) -n 2 -q --hypothesis-profile=thorough
@@ -59,7 +63,7 @@ firefox: .venv/.browser
 docs: .venv/.all
 	.venv/bin/python docs/site_pages.py build/docs
 
-# Lines and branches that no test of `make test` runs, by file; processes that a test starts count too, see pyproject.toml.
+# Lines and branches that no test but campaigns runs, by file; processes that a test starts count too, see pyproject.toml.
 coverage: .venv/.all
 	$(PYTEST) -n 2 -m "not campaign" -q --cov --cov-report=term:skip-covered
 

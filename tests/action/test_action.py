@@ -33,6 +33,7 @@ from tests.world.results import result
 __all__ = ["github", "here", "runner", "temp"]
 
 
+@pytest.mark.slow
 def test_a_proposal_with_good_results_passes_quietly(github: GitHubServer, runner: Runner) -> None:
     event = propose(github, {GOOD: result()})
 
@@ -83,6 +84,7 @@ def test_a_comment_is_edited_when_the_results_are_corrected(github: GitHubServer
     assert github.state.count("PATCH", "/issues/comments/") == 1
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_leave_one_comment(github: GitHubServer, runner: Runner) -> None:
     event = propose(github, {BAD: bad_result()})
     runner.run("pull_request", event, token="app-token", comment="never", **DECLARED)  # installs

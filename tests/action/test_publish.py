@@ -34,6 +34,7 @@ from tests.world.results import path_of, result
 __all__ = ["github", "here", "hub", "runner", "temp"]
 
 
+@pytest.mark.slow
 def test_a_push_to_main_publishes_one_request_however_often_it_runs(github: GitHubServer, runner: Runner) -> None:
     event, sha = push(github, {GOOD: result()})
 
@@ -107,6 +108,7 @@ def test_a_token_without_permission_ends_publishing_with_status_4(github: GitHub
     assert "could not finish** (status 4)" in ran.summary
 
 
+@pytest.mark.slow
 def test_an_api_that_is_down_is_status_3_and_one_line(github: GitHubServer, here: HereRunner) -> None:
     event, sha = push(github, {GOOD: result()})
     github.http.shutdown()
@@ -119,6 +121,7 @@ def test_an_api_that_is_down_is_status_3_and_one_line(github: GitHubServer, here
     assert line.startswith("::error title=leaderboard-bot::GitHub could not be reached: ")
 
 
+@pytest.mark.slow
 def test_our_own_selftest_passes_here(github: GitHubServer, runner: Runner) -> None:
     """`.github/workflows/selftest.yml`, its `uses: ./` and its shell step, as a runner takes them one by one."""
     job = yaml.safe_load((ROOT / ".github" / "workflows" / "selftest.yml").read_text())["jobs"]["action"]

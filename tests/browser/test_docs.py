@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.browser.conftest import HERE, Watched
 from tests.browser.test_pages import RULES, SCREENS
 from tests.docs.test_docs_site import load_builder
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 PAGES = ("index.html", "readme.html", "tour.html", "command-line.html", "pages.html", "formats.html", "rules.html")
 
 
+@pytest.mark.slow
 @SCREENS
 def test_axe_finds_nothing_and_no_page_is_too_wide(browser: Browser, tmp_path: Path, width: int, scheme: str) -> None:
     load_builder().build(tmp_path)

@@ -32,6 +32,7 @@ def board(request: pytest.FixtureRequest, hub: Hub, github: GitHubServer) -> tup
     return request.param, told
 
 
+@pytest.mark.slow
 def test_a_reader_sees_and_recomputes_a_board(board: tuple[str, dict[str, str]], tmp_path: Path) -> None:
     target, told = board
     status, table, err = bot("board", target, "--format", "csv", env=told)

@@ -122,6 +122,7 @@ def test_an_import_beside_a_process_that_keeps_the_state_in_a_file_is_told_so(
         assert said in refused(runner, url)  # and not that it reads this source: nobody knows that here
 
 
+@pytest.mark.slow
 def test_an_import_stops_when_its_database_was_restarted_and_goes_on_when_called_again(
     hub: Hub, repository: Repository, runner: CliRunner
 ) -> None:

@@ -180,6 +180,7 @@ def test_a_terminal_is_asked_for_what_was_not_said(tmp_path: Path) -> None:
     assert END in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_board_on_github_begins_as_init_says(tmp_path: Path) -> None:
     """What a maintainer does: make two repositories, put the files there, and run what is printed."""
     (tmp_path / "run.json").write_bytes(result())

@@ -59,6 +59,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_row_with_logs_is_published_and_verified(run: Path) -> None:
     published = bot(run, "publish", "runs", "-l", "tiny.toml", "--to", "board", "--as", "commit", "--quiet")
     assert published.returncode == 0, published.stdout + published.stderr
@@ -92,6 +93,7 @@ def test_a_row_of_a_folder_without_commits_is_verified_with_its_logs(run: Path) 
     assert "is not the sample log that the row names" in verified.stdout
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_logs_that_are_checked(run: Path) -> None:
     log = next((run / "runs" / "atlas").glob("samples_logic_*"))
     text, peaks = log.read_text(), []

@@ -24,6 +24,7 @@ def words(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", FOLLOWED)
 def test_the_commands_of_a_page_print_what_it_quotes(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

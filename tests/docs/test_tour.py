@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.evaluation.judging import ROOT
 from tests.pages.boards import found
 
 
+@pytest.mark.slow
 def test_the_tour_ends_with_a_board_of_a_few_dozen_rows(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     done = subprocess.run(

@@ -84,6 +84,7 @@ def peak_of(name: str, commit: str, url: str, token: str) -> float:
     return float(done.stdout)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_file_of_the_hub(hub: Hub) -> None:
     repository = hub.repository("acme/results")
     small, large = (hub.push(repository, {LOG: b"x" * size}).oid for size in (1_000_000, 60_000_000))
@@ -91,6 +92,7 @@ def test_memory_does_not_grow_with_a_file_of_the_hub(hub: Hub) -> None:
     assert peaks[1] < peaks[0] + 20
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_file_of_github(github: GitHubServer) -> None:
     git = github.state.repos[BOARD].git
     small, large = (git.push("heads/main", {LOG: b"x" * size}) for size in (1_000_000, 60_000_000))

@@ -118,6 +118,7 @@ def test_a_head_that_is_too_long_and_rubbish_are_refused(port: int) -> None:
     assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
 
 
+@pytest.mark.slow
 def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text(
         '[[watches]]\nname = "x"\nleaderboard = "open-llm-v2"\nsource = "results"\n[[watches.targets]]\nto = "board"\n'

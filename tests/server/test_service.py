@@ -148,6 +148,7 @@ def settles(url: str) -> float:
     return float(rest.split("\n")[0]) if found else 0.0
 
 
+@pytest.mark.slow
 def test_a_burst_of_500_pushes_is_few_settlements(story: Story) -> None:
     with serving(story) as (url, _):
         run(story.hub, story.folder, "webhook", "create", f"{url}/webhooks/hub")

@@ -236,6 +236,7 @@ def campaign(folder: Path, disturbance: Disturbance) -> None:
             assert repeated_marks(rough.hub, found) == []
 
 
+@pytest.mark.slow
 def test_a_few_kills_and_faults_change_nothing(tmp_path: Path) -> None:
     campaign(tmp_path, Disturbance(seed=7, kills=3))
 

@@ -208,6 +208,7 @@ def commits(board: Folder, path: str, versions: list[bytes]) -> list[str]:
     return [commit for _, commit in sorted((int(mark[1:]), commit) for mark, commit in numbered)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_changed_field_of_a_row_is_named(tmp_path: Path, source: Folder, kind: str) -> None:
     make, declaration = KINDS[kind]

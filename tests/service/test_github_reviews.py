@@ -244,6 +244,7 @@ def test_a_token_without_rights_says_so_and_hurts_nothing_else(github: GitHubSer
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_a_token_that_may_set_no_status_comments_all_the_same(github: GitHubServer, tmp_path: Path) -> None:
     github.state.add_account("talk-token", "talker", frozenset({"contents", "issues", "pull-requests"}))
     story = GitHubStory(github, tmp_path, token="talk-token")

@@ -193,6 +193,7 @@ def _work(folder: Path, url: str) -> None:
     run.run()
 
 
+@pytest.mark.slow
 def test_kills_at_any_moment_double_and_lose_nothing(
     hub: Hub, repository: Repository, target: Repository, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ from tests.world.postgres import Cluster
 from tests.world.results import path_of, result
 
 
+@pytest.mark.slow
 def test_two_processes_publish_each_row_once(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     hub.faults.order("", delay=0.02, times=-1)
@@ -73,6 +74,7 @@ def settled(story: Story, service: SharedService) -> None:
     wait_until(lambda: store.cursor("tiny", "tried") != before and not jobs.undone())
 
 
+@pytest.mark.slow
 def test_what_the_safety_catch_holds_is_no_job(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     push_rows(story, 12)
@@ -190,6 +192,7 @@ def test_work_is_for_postgresql(tmp_path: Path) -> None:
     assert "set DATABASE_URL" in said
 
 
+@pytest.mark.slow
 def test_a_worker_does_the_jobs_until_it_is_stopped(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     (tmp_path / "bot.toml").write_text(SETTINGS.format(limit=1000, style="entry", more="", form="pull-request"))
@@ -230,6 +233,7 @@ def test_processes_share_what_a_service_allows(postgres: Cluster) -> None:
         one.store.close()
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_stopped_while_it_connects_ends() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(30.0)

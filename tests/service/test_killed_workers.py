@@ -22,6 +22,7 @@ from tests.world.server import served
 log = logging.getLogger(__name__)
 
 
+@pytest.mark.slow
 def test_who_takes_a_row_over_waits_until_it_knows_what_a_killed_process_wrote(
     hub: Hub, tmp_path: Path, postgres: Cluster
 ) -> None:
@@ -76,6 +77,7 @@ def disturbed(
             story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_killed_workers_and_a_restarted_database_lose_and_double_nothing(tmp_path: Path) -> None:
     disturbed(tmp_path, rows=24, kills=4, restarts=1)
 

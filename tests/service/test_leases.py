@@ -51,6 +51,7 @@ def the_rest_is_done(story: Story, rows: int) -> None:
     assert titles == sorted(f"Add acme/m{n} (bfloat16): 58.33" for n in range(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at", "acts"), [("/paths-info/", []), ("/commit/main", ["request"])])
 def test_a_pass_stops_when_its_database_was_restarted(hub: Hub, tmp_path: Path, at: str, acts: list[str]) -> None:
     with running() as cluster:
@@ -99,6 +100,7 @@ def taken_over(story: Story) -> Iterator[Callable[[], None]]:
     others.close()
 
 
+@pytest.mark.slow
 def test_a_pass_stops_when_another_process_took_its_watch_over(story: Story) -> None:
     push_rows(story, 4)
     with taken_over(story) as take_over:
@@ -140,6 +142,7 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
     assert story.acts() == ["request"]
 
 
+@pytest.mark.slow
 def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +175,7 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
     story.end()
 
 
+@pytest.mark.slow
 def test_a_command_that_settles_is_told_of_an_import(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

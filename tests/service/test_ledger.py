@@ -233,6 +233,7 @@ def test_rows_of_a_table_that_takes_none_any_more_are_unexplained_with_its_reaso
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @FORMS
 def test_rows_that_a_force_push_took_wait_for_a_person(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)
@@ -263,6 +264,7 @@ def test_rows_that_a_force_push_took_wait_for_a_person(hub: Hub, tmp_path: Path,
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @FORMS
 @STATES
 def test_rows_that_a_second_force_push_takes_are_asked_about_again(

@@ -41,6 +41,7 @@ def test_the_limit_of_one_file_is_8_mib() -> None:
     assert MAX_BYTES == 8 * 2**20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", f"max_file_bytes = {2**25}"], ids=["default limit", "raised limit"])
 @pytest.mark.parametrize("files", [2, pytest.param(8, marks=pytest.mark.campaign)])
 def test_eight_files_of_28_mb_in_one_request_take_less_than_400_mib(

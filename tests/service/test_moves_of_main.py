@@ -37,6 +37,7 @@ def requests_of_a_move(hub: Hub, folder: Path, form: str, size: int) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_a_move_of_main_costs_the_change_and_not_the_board(tmp_path: Path, form: str) -> None:
     counts = []

@@ -52,6 +52,7 @@ def test_the_command_that_repeats_a_verdict_names_a_commit_that_is_there(
     story.end()
 
 
+@pytest.mark.slow
 @STATES
 @pytest.mark.parametrize("style", ["entry", "rolling"])
 def test_an_open_request_names_commits_that_are_there_after_a_squash(

@@ -298,6 +298,7 @@ def check(folder: Path, form: str, seed: int, acts: int) -> None:
         assert [one.line for one in again.ledgers] == [one.line for one in done.ledgers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_some_acts_of_people(tmp_path: Path, form: str) -> None:
     check(tmp_path, form, 1, 12)

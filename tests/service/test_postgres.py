@@ -65,6 +65,7 @@ def _open(url: str) -> None:
     Store(connect(url)).close()
 
 
+@pytest.mark.slow
 def test_processes_that_begin_at_once_make_the_tables_once(postgres: Cluster) -> None:
     url = postgres.database()
     with multiprocessing.get_context("forkserver").Pool(4) as pool:

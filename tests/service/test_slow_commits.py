@@ -56,6 +56,7 @@ def test_a_request_of_which_the_commit_takes_40_s_is_opened_once(hub: Hub, tmp_p
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pace", PACES[:1])
 def test_rows_of_which_the_commit_takes_long_are_written_once(hub: Hub, tmp_path: Path, pace: Pace) -> None:
     story = Story(hub, tmp_path, form="commit")
@@ -69,6 +70,7 @@ def test_rows_of_which_the_commit_takes_long_are_written_once(hub: Hub, tmp_path
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pace", PACES[:1])
 def test_comments_and_discussions_that_take_long_are_posted_once(hub: Hub, tmp_path: Path, pace: Pace) -> None:
     story = Story(hub, tmp_path, form="comment")
@@ -83,6 +85,7 @@ def test_comments_and_discussions_that_take_long_are_posted_once(hub: Hub, tmp_p
     story.end()
 
 
+@pytest.mark.slow
 def test_a_commit_that_outlasts_every_look_leaves_one_request_after_the_next_sweep(hub: Hub, tmp_path: Path) -> None:
     story, answers = Story(hub, tmp_path), threading.Event()
     commits = slow(story, Pace(delay=0.0, timeout=0.6, looks=0.2), "/commit/")

@@ -236,6 +236,7 @@ def test_a_former_maintainer_s_declines_count_no_more(hub: Hub, tmp_path: Path) 
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_wiped", [False, True])
 def test_a_decline_is_taken_back_on_its_request(hub: Hub, tmp_path: Path, *, is_wiped: bool) -> None:
     story, request, key = rolling(hub, tmp_path)

@@ -57,6 +57,7 @@ def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_a_maintainer_of_one_board_does_not_merge_requests_of_the_other(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(TINY)
     story = Story(hub, tmp_path)
@@ -78,6 +79,7 @@ def test_a_maintainer_of_one_board_does_not_merge_requests_of_the_other(hub: Hub
     assert [text.partition("\n")[0] for text in tiny.comments("bot")[1:]] == [NOT_A_MAINTAINER]
 
 
+@pytest.mark.slow
 def test_the_share_of_a_board_that_may_go_is_counted_without_the_rows_of_the_other(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit")
     board = replace(entry().leaderboard, id="small")

@@ -16,6 +16,7 @@ from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [12, pytest.param(60, marks=pytest.mark.campaign)])
 def test_two_processes_with_states_of_their_own_leave_one_request_for_each_row(
     hub: Hub, tmp_path: Path, rows: int

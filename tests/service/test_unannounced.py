@@ -35,6 +35,7 @@ as = "{form}"
 """
 
 
+@pytest.mark.slow
 @STATES
 @FORMS
 def test_one_empty_listing_of_the_source_withdraws_nothing_and_loses_no_push(
@@ -61,6 +62,7 @@ def test_one_empty_listing_of_the_source_withdraws_nothing_and_loses_no_push(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_row_that_was_edited_on_main_has_no_rank_until_it_is_mended(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = board(hub, tmp_path, "pull-request", 3)
@@ -77,6 +79,7 @@ def test_a_row_that_was_edited_on_main_has_no_rank_until_it_is_mended(hub: Hub, 
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 @pytest.mark.parametrize("style", ["entry", "rolling"])
 def test_a_target_that_takes_commits_from_now_on_leaves_no_request_open(
@@ -104,6 +107,7 @@ def test_a_lost_history_of_commits_and_a_lost_state_are_a_first_filling(hub: Hub
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_discussion_that_is_refused_is_opened_later_and_the_sound_row_at_once(
     hub: Hub, tmp_path: Path, is_lost: bool
@@ -135,6 +139,7 @@ def test_a_discussion_that_is_refused_is_opened_later_and_the_sound_row_at_once(
     story.end()
 
 
+@pytest.mark.slow
 @STATES
 @FORMS
 def test_no_listing_is_asked_for_twice_in_a_pass_after_main_moved(
@@ -156,6 +161,7 @@ def test_no_listing_is_asked_for_twice_in_a_pass_after_main_moved(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_the_processes_of_git_do_not_grow_with_the_rows_of_a_folder(
@@ -227,6 +233,7 @@ def test_a_typo_in_the_declaration_is_the_reason_of_what_it_would_remove(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 @FORMS
 def test_a_changed_bound_is_one_request_that_names_its_key(hub: Hub, tmp_path: Path, form: str, is_lost: bool) -> None:
@@ -246,6 +253,7 @@ def test_a_changed_bound_is_one_request_that_names_its_key(hub: Hub, tmp_path: P
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_token_that_is_no_longer_valid_is_called_so_and_loses_nothing(
     hub: Hub, tmp_path: Path, is_lost: bool

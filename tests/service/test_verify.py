@@ -175,6 +175,7 @@ def test_the_target_keeps_the_declaration_that_its_rows_name(place: Path) -> Non
     assert parse_leaderboard(kept, "tiny", "tiny.toml").digest == entry.leaderboard.digest
 
 
+@pytest.mark.slow
 def test_rows_follow_after_another_version_of_the_bot_came_with_other_data(tmp_path: Path) -> None:
     """The catalogue's groups, the definitions of releases and the shipped declarations may change; a row's may not."""
     sound = [path for path in EXAMPLES if path.parent.name.endswith(("kestrel-7b", "osprey-7b"))]

@@ -292,6 +292,7 @@ def test_an_answer_of_a_million_letters_is_held_against_its_target_at_once() -> 
     assert _by_text(f"{long}#### 1200", "so #### 1,200.", is_plain=True) == {1.0}
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     rows, numbers = TASKS["drop"]
     log = tmp_path / "samples.jsonl"

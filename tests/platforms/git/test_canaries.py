@@ -272,6 +272,7 @@ def test_a_strangers_target_and_source_run_nothing(world: World) -> None:
     world.check()
 
 
+@pytest.mark.slow
 def test_a_strangers_watch_runs_nothing(world: World) -> None:
     world.run("settle", "--config", "bot.toml")
     (world.place / "bot.toml").write_text(SETTINGS.format(form="pull-request"))
@@ -283,6 +284,7 @@ def test_a_strangers_watch_runs_nothing(world: World) -> None:
     world.check()
 
 
+@pytest.mark.slow
 def test_a_strangers_workspace_runs_nothing_in_the_action(world: World) -> None:
     evil = world.place / "evil"
     shutil.copy(world.place / "tiny.toml", evil)

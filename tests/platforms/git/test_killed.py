@@ -96,6 +96,7 @@ def kill_many(publisher: Publisher, folder: Path, times: int, seed: int) -> None
     assert killed
 
 
+@pytest.mark.slow
 def test_a_publication_killed_at_any_moment_is_finished_by_the_next(publisher: Publisher, tmp_path: Path) -> None:
     kill_many(publisher, tmp_path, 10, 0)
 

@@ -65,6 +65,7 @@ def test_changes_are_what_was_added_changed_and_removed(folder: Folder, source: 
     assert source.head() == new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["every file", "what changed", "the history", "the changes of a board"])
 def test_folders_that_hold_each_other_many_times_over_end(
     folder: Folder, source: GitSource, monkeypatch: pytest.MonkeyPatch, what: str

@@ -71,6 +71,7 @@ def test_an_odd_time_to_wait_is_an_outage_like_others(github: GitHubServer, name
     assert all(0 < seconds <= 180 for seconds in waited)
 
 
+@pytest.mark.slow
 def test_an_answer_that_unpacks_to_far_more_than_github_gives_is_refused(github: GitHubServer) -> None:
     packer = zlib.compressobj(wbits=31)
     bomb = b"".join([packer.compress(b" " * 10_000_000) for _ in range(60)]) + packer.flush()

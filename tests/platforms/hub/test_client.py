@@ -40,6 +40,7 @@ CALLS: dict[str, tuple[str, Callable[[HubSource, HubDiscussions], object]]] = {
 }
 
 
+@pytest.mark.slow
 def test_an_answer_that_unpacks_to_far_more_than_the_hub_gives_is_refused(hub: Hub, source: HubSource) -> None:
     packer = zlib.compressobj(wbits=31)
     bomb = b"".join([packer.compress(b" " * 10_000_000) for _ in range(60)]) + packer.flush()
