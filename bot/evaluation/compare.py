@@ -43,7 +43,7 @@ from bot.evaluation.statistics import (
 Method = Literal["paired-exact", "paired-t", "independent"]
 Conclusion = Literal["higher", "lower", "not separable", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
-MOST_QUESTIONS = 1_000_000  # of one leaf; an exact test of more would take minutes, and no benchmark has as many
+MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
 GROUPS = ("prompt", "generation", "definition")  # of settings that have one effect, as a name begins
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
 NOT_SET = "(not set)"
@@ -426,7 +426,8 @@ def _task_of(
             error = sqrt(nested_variance(parts))
             return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), samples=asked, weights=None)
         error = _error(right, asked)
-        return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), (right, asked), samples=asked)
+        exact = (right, asked) if asked <= MOST_QUESTIONS else None
+        return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), exact, samples=asked)
     parts = [((one or 0.0) / len(keys), size) for one, size in zip(numbers, sizes, strict=True)]
     variance = nested_variance(parts) if is_nested else fsum(one * one for one, _ in parts)
     stderr = None if None in numbers else sqrt(variance)

@@ -21,8 +21,10 @@ from bot.evaluation.finding import shown
 from bot.evaluation.result import AskedField, Result
 
 CODE = re.compile(r"(?:def|lambda|@\w[\w.]*\s+def)\s")
-STRING = r"(?P<string>[rbfuRBFU]{0,2}(?P<quote>\"\"\"|\'\'\'|\"|\')(?:\\.|[^\\])*?(?P=quote))"
-TOKEN = re.compile(rf"{STRING}|(?P<comment>#[^\n]*)|(?P<space>\s+)|\w+|.", re.DOTALL)
+# A quote that is not closed takes the rest of the text, so that each text is looked through once.
+QUOTE = r"(?P<quote>\"\"\"|\'\'\'|\"(?!\"\")|\'(?!\'\'))"
+STRING = rf"(?P<string>[rbfuRBFU]{{0,2}}{QUOTE}(?:\\.|[^\\])*?(?P=quote))"
+TOKEN = re.compile(rf"{STRING}|[\"'].*|(?P<comment>#[^\n]*)|(?P<space>\s+)|\w+|.", re.DOTALL)
 INSERTED = re.compile(r"(?<!\{)\{([^{}\"':!\n]{1,200})\}(?!\})")  # an expression in an f-string
 LONGEST_CODE = 20_000  # characters of a function that is brought into one layout
 ADDRESS = re.compile(r"(<[^<>]{1,200}?) at 0x[0-9a-fA-F]+")

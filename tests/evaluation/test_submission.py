@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.formats import MAX_ROWS
 from bot.evaluation.formats.content import MAX_VALUES
-from bot.evaluation.formats.format import MAX_BYTES
+from bot.evaluation.formats.format import MAX_BYTES, MAX_ROWS
 from bot.evaluation.judge import judge
 from bot.evaluation.submission import Parsed, Submission, SubmittedFile, one_file, parse_submission
 from tests.evaluation.judging import EXAMPLES, base, declared, dumps, outcome_of, patched

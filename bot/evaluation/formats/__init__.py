@@ -30,7 +30,7 @@ from bot.evaluation.formats.evalplus import EVALPLUS
 from bot.evaluation.formats.evalscope import EVALSCOPE
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
 from bot.evaluation.formats.fields import PRECISIONS, precision, table
-from bot.evaluation.formats.format import MAX_BYTES, Format
+from bot.evaluation.formats.format import MAX_BYTES, Format, check_rows
 from bot.evaluation.formats.helm import HELM
 from bot.evaluation.formats.inspect_log import INSPECT
 from bot.evaluation.formats.lighteval import LIGHTEVAL
@@ -40,7 +40,7 @@ from bot.evaluation.formats.lmms_eval import LMMS_EVAL
 from bot.evaluation.formats.mteb import MTEB
 from bot.evaluation.formats.olmes import OLMES
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
-from bot.evaluation.formats.secrets import HIDDEN, credentials, secrets_in
+from bot.evaluation.formats.secrets import credentials, hidden, hider, secrets_in
 from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
 
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
@@ -65,16 +65,17 @@ def _without_config_secrets(result: Result, config: dict[str, Any]) -> Result:
     found = secrets_in(config, "/config")
     if not found:
         return result
-    clean = msgspec.convert(_without(msgspec.to_builtins(result), credentials("", config)), Result)
+    texts = credentials("", config)
+    if len(texts) > MAX_FOUND:
+        raise MalformedResult(f"holds {len(texts):,} passwords or tokens; more than {MAX_FOUND} are not read")
+    clean = msgspec.convert(_without(msgspec.to_builtins(result), hider(texts)), Result)
     return replace(clean, secrets=tuple(sorted({*result.secrets, *found})))
 
 
-def _without(value: Any, texts: list[str]) -> Any:
+def _without(value: Any, texts: re.Pattern[str]) -> Any:
     """Plain values with each of the texts hidden, in keys too."""
     if isinstance(value, str):
-        for text in texts:
-            value = value.replace(text, HIDDEN)
-        return value
+        return hidden(value, texts)
     if isinstance(value, dict):
         return {_without(key, texts): _without(inner, texts) for key, inner in value.items()}
     return [_without(inner, texts) for inner in value] if isinstance(value, list | tuple) else value
@@ -178,7 +179,6 @@ def _unknown(content: Content) -> str:
 __all__ = ["MAX_BYTES", "Content", "Format"]
 
 
-MAX_ROWS = 10_000  # leaves and groups of one file, or members of its groups; real files have some hundred
 MAX_ROW_BYTES = 1_000_000  # of all rows together, as MessagePack
 MAX_FOUND = 20  # malformed fields that one result lists
 NAME, WORD, LONG = 500, 200, 10_000  # characters: of a name, of a version or precision, of model arguments
@@ -189,9 +189,7 @@ def bounded(result: Result) -> Result:
     """Bound all fields of a result. Raises MalformedResult if it holds more rows than are read."""
     members = sum(map(len, result.subtasks.values()))
     count = max(len(result.leaves) + len(result.groups) + len(result.subtasks), members)
-    if count > MAX_ROWS:
-        pointer = result.pointer_to("leaves")
-        raise MalformedResult(f"holds {count:,} rows; more than {MAX_ROWS:,} are not read", pointer=pointer)
+    check_rows(count, result.pointer_to("leaves"))
     return _plain(result if _is_bounded(result) else _Bounds(result).bound())
 
 

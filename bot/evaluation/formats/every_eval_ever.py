@@ -68,12 +68,12 @@ def parse(content: Content) -> Result:
         harness=HarnessVersion(
             text(library.get("name")) or UNKNOWN, None, None if release in {"", UNKNOWN} else release
         ),
-        leaves={name: _leaf(found, asked) for name, found in leaves.items()},
+        leaves={name: _leaf([*found.values()], asked) for name, found in leaves.items()},
         date=_date(text(top.get("evaluation_timestamp"))),
         places=PLACES,
         secrets=secrets_in(info, "/model_info"),
         quoted_from=next(filter(None, places), QUOTED) if source.get("source_type") == QUOTED else "",
-        original_keys={name: str(found[0].number) for name, found in leaves.items()},
+        original_keys={name: str(next(iter(found.values())).number) for name, found in leaves.items()},
         definitions=asked.definitions,
         asked=asked.asked,
     )
@@ -93,18 +93,18 @@ def _model(info: Mapping[str, Any]) -> Model:
     )
 
 
-def _leaves(listed: list[Any]) -> dict[str, list[Measured]]:
-    """The results by their names; two of one name and metric are two leaves."""
-    leaves: dict[str, list[Measured]] = {}
+def _leaves(listed: list[Any]) -> dict[str, dict[str, Measured]]:
+    """The results by their names and the keys of their values; two of one name and metric are two leaves."""
+    leaves: dict[str, dict[str, Measured]] = {}
     for place, members in enumerate(listed):
         name = text(table(members).get("evaluation_name"))
         if not name or SCORE not in table(members.get("score_details")):
             continue
         one = Measured(name, _metric(table(members.get("metric_config"))), members, place)
-        known = leaves.setdefault(name, [])
-        if any(other.key == one.key for other in known):
-            known = leaves.setdefault(free_name(name, leaves), [])
-        known.append(one)
+        known = leaves.setdefault(name, {})
+        if one.key in known:
+            known = leaves.setdefault(free_name(name, leaves), {})
+        known[one.key] = one
     return leaves
 
 

@@ -130,11 +130,19 @@ def release(value: object) -> str:
 
 
 def free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, with a number added if it is taken: so a name that a file uses twice overwrites nothing."""
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{name} ({number})", number + 1
-    return free
+    """The name, with a number added if it is taken: so a name that a file uses twice overwrites nothing.
+
+    A file may use one name 100,000 times, so the number is looked for by halves: each that is tried doubles at first.
+    """
+    if name not in taken:
+        return name
+    low, high = 1, 2
+    while f"{name} ({high})" in taken:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if f"{name} ({middle})" in taken else (low, middle)
+    return f"{name} ({high})"
 
 
 def revision(*candidates: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.secrets import HIDDEN
@@ -15,6 +16,7 @@ from bot.evaluation.result import Model, Result
 
 STARTS = 100  # bytes of a file that tell by their beginning which formats it may be of
 MAX_BYTES = 8 * 1024 * 1024
+MAX_ROWS = 10_000  # leaves and groups of one file, or members of its groups; real files have some hundred
 NAMING = "run with --model_args pretrained=<organization>/<name>,revision=<commit> of a model on the Hub"
 PINNING = "add revision=<40 hex digits> to --model_args"
 # The model classes that load weights, which have a commit and a data type; the others call a service.
@@ -130,6 +132,12 @@ class Format:
         if self.members:
             return all(name in content.files for name in self.members)
         return len(content.files) == 1 and content.start.startswith(self.starts)
+
+
+def check_rows(count: int, pointer: str) -> None:
+    """Raise MalformedResult for more rows than are read."""
+    if count > MAX_ROWS:
+        raise MalformedResult(f"holds {count:,} rows; more than {MAX_ROWS:,} are not read", pointer=pointer)
 
 
 def is_loaded(source: str) -> bool:

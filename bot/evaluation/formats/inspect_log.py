@@ -212,10 +212,10 @@ def _leaves(log: Mapping[str, Any], run: Mapping[str, Any], above: str, definiti
     """A leaf for each score: task, score, and the reducer where it is another than the mean."""
     found: dict[str, LeafResult] = {}
     results, config = table(log.get("results")), table(run.get("config"))
-    epochs = whole(config.get("epochs")) or 1
+    epochs, task = whole(config.get("epochs")) or 1, _task(run)
     for at, score in _scores(results):
         reducer = text(score.get("reducer")) or ("mean" if epochs > 1 else "")
-        spelled = [_task(run), text(score.get("name")), "" if reducer == "mean" else reducer]
+        spelled = [task, text(score.get("name")), "" if reducer == "mean" else reducer]
         metrics = dict(_metrics(table(score.get("metrics"))))
         pointers = {key: f"{above}{at}/metrics/{escape_pointer(name)}/value" for key, (name, _) in metrics.items()}
         found[free_name(" ".join(filter(None, spelled)), found)] = LeafResult(

@@ -14,7 +14,7 @@ from typing import Any
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, number, revision, row, setting, table, text, version, whole
-from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_after
+from bot.evaluation.formats.format import Format, Rerun, check_rows, command_line, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -56,9 +56,10 @@ def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
     top = content.value
     general, tasks, results = table(top.get("config_general")), table(top.get("config_tasks")), top["results"]
+    check_rows(len(results), "/results")
     config = without_secrets(general.get("model_config"))
     averages = [key for key in results if key.rpartition("|")[0].endswith(AVERAGE)]
-    leaves = [key for key in results if key != ALL and key not in averages]
+    leaves = [key for key in results if key != ALL and not key.rpartition("|")[0].endswith(AVERAGE)]
     asked, versions = AskedDefinitions(), table(top.get("versions"))
     counts_samples = any(_count(one, "original_num_docs") is not None for one in tasks.values())  # until 0.11
     return Result(

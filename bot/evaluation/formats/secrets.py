@@ -6,7 +6,7 @@ A result names where they lie and never holds them: what it holds is stored, sho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from bot.evaluation.formats.fields import ARGUMENT
@@ -27,6 +27,7 @@ NO_SECRET = re.compile(
     r"(?i)\W*(?:|empty|none|null|true|false|dummy|fake|token|key|x+|api[_-]?key|your\W.*|\$\{?\w+\}?|not?\W.*)\W*"
 )
 HIDDEN = "[secret]"
+NOTHING = "(?!)"  # a pattern that is found nowhere
 MAX_FOUND = 20  # places that are named
 MAX_LOOKED_AT = 100_000  # values that are looked at
 LONGEST = 200  # characters of a value that show whether it is a credential
@@ -70,28 +71,37 @@ def arguments(text: str) -> list[tuple[str, str]]:
 
 
 def without_secrets(value: Any) -> Any:
-    """The value with every credential hidden: of an object its fields, of a text its arguments."""
+    """The value with every credential hidden: of an object its fields, of a text its arguments.
+
+    A text with more of them than are named is hidden as a whole.
+    """
     if isinstance(value, dict):
         return {key: HIDDEN if _holds(key, inner) else without_secrets(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [without_secrets(inner) for inner in value]
     if not isinstance(value, str):
         return value
-    for key, inner in arguments(value):
-        if _holds(key, inner) and inner.strip():
-            value = value.replace(inner.strip(), HIDDEN)
-    return VALUE.sub(HIDDEN, value)
+    named = {inner.strip() for key, inner in arguments(value) if _holds(key, inner)} - {""}
+    return VALUE.sub(HIDDEN, hidden(value, hider(named))) if len(named) <= MAX_FOUND else HIDDEN
 
 
-def credentials(name: str, value: Any) -> list[str]:
-    """The credentials themselves, the longest first, to take them out of whatever was made of the value."""
+def hider(texts: Collection[str]) -> re.Pattern[str]:
+    """What finds each of the texts, the longest first; nothing where there are none."""
+    return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or NOTHING)
+
+
+def hidden(text: str, texts: re.Pattern[str]) -> str:
+    """A text with what `hider` finds hidden, in one pass: no credential is looked for in what hides another."""
+    return texts.sub(HIDDEN, text)
+
+
+def credentials(name: str, value: Any) -> set[str]:
+    """The credentials themselves, to take them out of whatever was made of the value."""
     if isinstance(value, dict | list):
-        found = [text for key, _, inner in _below(name, "", value) for text in credentials(key, inner)]
-    elif not isinstance(value, str) or not _is_secret(name, value):
-        return []
-    elif _holds(name, value):
-        found = [value]
-    else:
-        found = [match[0] for match in VALUE.finditer(value)]
-        found += [inner.strip() for key, inner in arguments(value) if _holds(key, inner) and inner.strip()]
-    return sorted(set(found), key=len, reverse=True)
+        return {text for key, _, inner in _below(name, "", value) for text in credentials(key, inner)}
+    if not isinstance(value, str) or not _is_secret(name, value):
+        return set()
+    if _holds(name, value):
+        return {value}
+    named = {inner.strip() for key, inner in arguments(value) if _holds(key, inner)} - {""}
+    return named | {match[0] for match in VALUE.finditer(value)}
