@@ -19,6 +19,7 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 DEEPEST = 100
 MOST_NODES = 2_000_000  # after all aliases are expanded
+PIECE = 50  # letters of a text that count as much as one more node
 # Words and names that no dialect reads as anything but text, and that no indicator ends.
 PLAIN_TEXT = re.compile(r"[A-Za-z][\w./+-]*( [\w./+()-]+)*", re.ASCII)
 WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"})
@@ -71,9 +72,12 @@ def _check_depth(text: str) -> None:
 
 
 def _weight(node: yaml.Node, known: dict[int, int]) -> int:
-    """The number of nodes after all aliases are expanded; recurses without end where a node contains itself."""
+    """The number of nodes after all aliases are expanded; recurses without end where a node contains itself.
+
+    A long text counts as several: an alias repeats it in whatever is written of the values.
+    """
     if isinstance(node, yaml.ScalarNode):
-        return 1
+        return 1 + len(node.value) // PIECE
     if id(node) not in known:
         inner = (each for pair in node.value for each in (pair if isinstance(pair, tuple) else (pair,)))
         known[id(node)] = 1 + sum(_weight(each, known) for each in inner)

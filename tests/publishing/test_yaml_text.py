@@ -52,6 +52,12 @@ def test_aliases_are_counted_as_often_as_they_are_used() -> None:
         compose(aliases(7))
 
 
+def test_a_long_text_counts_as_often_as_it_is_used() -> None:
+    text = f"- &a {'x' * 500_000}\n" + "- *a\n" * 1_000
+    with pytest.raises(Unwritable, match=r"^its aliases expand to too many nodes$"):
+        compose(text)
+
+
 def test_as_many_nodes_as_are_allowed_are_composed() -> None:
     most = MOST_NODES // 1_000  # the list of all, and in each of these a list with 999 texts
     inner = f"- &a [{', '.join('x' * 999)}]\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
-from bot.publishing.tables.sheet import LINE_END, Grid, Splice, joined, line_end, numbered, spelled
+from bot.publishing.tables.sheet import LINE_END, MOST_CELLS, Grid, Splice, joined, line_end, numbered, spelled
 
 SEPARATORS = (",", ";", "\t", "|")
 COMMA, POINT = (re.compile(rf"([-+]?\d+)\{mark}(\d+)(?=$|[\s%±(])") for mark in ",.")  # at the start of a cell
@@ -56,7 +56,13 @@ class CsvSheet(Grid):
     @cached_property
     def records(self) -> Sequence[Fields]:
         """The header and the rows; blank lines are none."""
-        found = list(_records(self.text, self.separator))
+        found: list[Fields] = []
+        cells = 0
+        for record in _records(self.text, self.separator):
+            found.append(record)
+            cells += len(record)
+            if cells > MOST_CELLS:
+                raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
         if not found:
             raise Unwritable("it is empty; a table needs a header")
         return found

@@ -10,8 +10,6 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from markdown_it import MarkdownIt
-
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
 from bot.evaluation.result import Model
@@ -22,9 +20,9 @@ from bot.publishing.tables.fit import NUMBER, number_in
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
-from bot.publishing.tables.markdown_sheet import HEADING, MarkdownSheet, markdown_tables, plain
+from bot.publishing.tables.markdown_sheet import HEADING, MarkdownSheet, plain, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
-from bot.publishing.tables.sheet import Grid, check_bytes, text_of
+from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 
@@ -181,14 +179,16 @@ def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
         "yaml": lambda: _nested(text, load_yaml(text), YamlSheet),
         "jsonl": lambda: [TablePlace(JsonLinesSheet(text))],
     }
-    found = 0
+    found = cells = 0
     for place in makers[written]():
         try:
-            is_table = len(place.grid) > 0 and bool(place.grid.column_paths)
+            size = len(place.grid) * len(place.grid.column_paths)
         except Unwritable:
             continue
-        if is_table and found < MOST_TABLES and at in {"", place.at}:
-            found += 1
+        if size and found < MOST_TABLES and at in {"", place.at}:
+            found, cells = found + 1, cells + size
+            if cells > MOST_CELLS:
+                raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
             yield place
 
 
@@ -217,7 +217,7 @@ def _markdown(text: str) -> Iterator[TablePlace]:
     """Each table, named by the heading above it where that is there once, or else by its columns."""
     titles = [line.strip() for line in text.splitlines() if HEADING.fullmatch(line.strip())]
     lines = text.splitlines()
-    for table in markdown_tables(MarkdownIt("commonmark").enable("table").parse(text)):
+    for table in tables_of(text)[1]:
         above = [line.strip() for line in lines[: table.header] if HEADING.fullmatch(line.strip())]
         names = frozenset(plain(cell) for cell in table.cells[0])
         for at in (*above[-1:], ""):

@@ -17,7 +17,17 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text, short
-from bot.publishing.tables.sheet import Grid, Names, Splice, follow, joined, line_end, lines, rows_at
+from bot.publishing.tables.sheet import (
+    Grid,
+    Names,
+    Splice,
+    check_columns_count,
+    follow,
+    joined,
+    line_end,
+    lines,
+    rows_at,
+)
 from bot.reporting.locate import JsonPlace, places, skip
 
 Object = dict[str, Any]
@@ -237,6 +247,7 @@ def _layout_of(text: str, place: JsonPlace, there: Sequence[JsonPlace]) -> JsonL
 def _collect(row: Object, column_path: ColumnPath, found: dict[ColumnPath, None]) -> None:
     for name, value in row.items():
         found[*column_path, name] = None
+        check_columns_count(len(found))
         if isinstance(value, dict):
             _collect(value, (*column_path, name), found)
 

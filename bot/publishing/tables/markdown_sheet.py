@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import unescape
 from typing import Any
 
@@ -22,6 +22,7 @@ TAG = re.compile(r"<[^<>]*>")
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
 HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 BOLD = ("**", "__")
+LARGEST, MOST_TABLES = 2_000_000, 200  # characters and tables of a file: its parser takes a second for 300 KB
 Span = tuple[int, int]
 
 
@@ -50,8 +51,7 @@ class MarkdownSheet(Grid):
     @cached_property
     def table(self) -> MarkdownTable:
         """The table that is meant. Raises Unwritable if there is none, or more than one."""
-        tokens = MarkdownIt("commonmark").enable("table").parse(self.text)
-        tables = list(markdown_tables(tokens))
+        tokens, tables = tables_of(self.text)
         if self.at:
             first = self._after(tokens)
             found = [table for table in tables if table.header > first][:1]
@@ -177,6 +177,18 @@ def _title(line: str) -> str:
         return line.strip()
     title = found[1].rstrip("#")  # a pattern for closing marks takes quadratic time on a line of spaces
     return title.rstrip() if title.endswith((" ", "\t")) else found[1]
+
+
+@lru_cache(maxsize=1)
+def tables_of(text: str) -> tuple[Sequence[Token], Sequence[MarkdownTable]]:
+    """What the parser reads in a file, and its tables, for all who look at one after the other. Raises Unwritable."""
+    if len(text) > LARGEST:
+        raise Unwritable(f"it has {len(text):,} characters; of a Markdown file {LARGEST:,} are read")
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    tables = list(markdown_tables(tokens))
+    if len(tables) > MOST_TABLES:
+        raise Unwritable(f"it has more than {MOST_TABLES} tables")
+    return tokens, tables
 
 
 def markdown_tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:

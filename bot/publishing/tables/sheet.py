@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -11,6 +12,7 @@ from bot.errors import Unwritable
 from bot.publishing.tables.cells import Cell, ColumnPath
 
 LARGEST = 20_000_000  # bytes of a table
+MOST_COLUMNS, MOST_CELLS = 2_000, 2_000_000  # of a table, those of nested objects counted, too
 POINTER = b"version https://git-lfs.github.com/spec/"
 LINE_END = re.compile(r"\r\n|\n|\r")
 TRUTH = (
@@ -85,7 +87,15 @@ class Sheet(Grid, Protocol):
 
 def numbered(names: Sequence[str]) -> Mapping[ColumnPath, int]:
     """The number of each column by its name; a name that is there twice is left out."""
-    return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+    check_columns_count(len(names))
+    times = Counter(names)
+    return {(name,): number for number, name in enumerate(names) if times[name] == 1}
+
+
+def check_columns_count(count: int) -> None:
+    """Raise Unwritable for more columns than any table of people has."""
+    if count > MOST_COLUMNS:
+        raise Unwritable(f"it has more than {MOST_COLUMNS:,} columns")
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:

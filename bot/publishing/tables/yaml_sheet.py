@@ -17,7 +17,7 @@ import yaml
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, short
-from bot.publishing.tables.sheet import Grid, Names, Splice, follow, joined, line_end, rows_at
+from bot.publishing.tables.sheet import Grid, Names, Splice, check_columns_count, follow, joined, line_end, rows_at
 from bot.publishing.yaml_text import compose, double_quoted, end_of, entries, is_flow, is_safe, load, single_quoted
 
 Node = yaml.Node
@@ -224,6 +224,7 @@ def _collect(node: Node, column_path: ColumnPath, found: dict[ColumnPath, None])
     for name, value in entries(node):
         inner = (*column_path, name)
         found[inner] = None
+        check_columns_count(len(found))
         if len(inner) < DEEPEST:
             _collect(value, inner, found)
 

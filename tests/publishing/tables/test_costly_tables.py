@@ -1,0 +1,68 @@
+"""Tables that are made to cost as much time or memory as they can."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from bot.errors import Unwritable
+from bot.evaluation.result import Model
+from bot.publishing.tables.csv_sheet import CsvSheet
+from bot.publishing.tables.find import ModelFiles, find_table
+from bot.publishing.tables.json_sheet import JsonSheet
+from bot.publishing.tables.mapping import TableFormat
+from bot.publishing.tables.markdown_sheet import LARGEST, MOST_TABLES
+from bot.publishing.tables.sheet import MOST_CELLS, MOST_COLUMNS
+
+SECONDS = 15  # of the processor; each of these took minutes, or all memory
+MODELS = [ModelFiles(Model("acme/atlas"), ())]
+NAMES = [f"c{number}" for number in range(300_000)]
+DEEP = 300
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "why"),
+    [
+        (",".join(["Model", *NAMES]) + "\nacme/atlas,1\n", "csv", "no table was found in it"),
+        (
+            '[{"Model":"acme/atlas",'
+            + ",".join(f'"{name}":1' for name in NAMES[:1_900])
+            + "},"
+            + "{}," * 2_000
+            + "{}]",
+            "json",
+            f"it has more than {MOST_CELLS:,} cells",
+        ),
+        ("| a | b |\n|-|-|\n| 1 | 2 |\n\n" * (MOST_TABLES + 1), "markdown", f"it has more than {MOST_TABLES} tables"),
+        (
+            "x" * (LARGEST + 1),
+            "markdown",
+            f"it has {LARGEST + 1:,} characters; of a Markdown file {LARGEST:,} are read",
+        ),
+    ],
+)
+def test_no_table_takes_minutes_to_find(text: str, written: TableFormat, why: str) -> None:
+    began = process_time()
+    with pytest.raises(Unwritable, match=f"^{why}"):
+        find_table(text.encode(), written, MODELS)
+    assert process_time() - began < SECONDS
+
+
+def test_many_tables_of_equal_columns_are_parsed_once() -> None:
+    text = "# Ours\n\n" + "| a | b |\n|-|-|\n| 1 | 2 |\n\n" * MOST_TABLES
+    began = process_time()
+    with pytest.raises(Unwritable, match=r"^no "):
+        find_table(text.encode(), "markdown", MODELS)
+    assert process_time() - began < SECONDS
+
+
+def test_the_paths_of_many_deep_columns_are_not_kept() -> None:
+    text = "[" + '{"a":' * DEEP + "{" + ",".join(f'"{name}":1' for name in NAMES) + "}" + "}" * DEEP + "]"
+    with pytest.raises(Unwritable, match=f"^it has more than {MOST_COLUMNS:,} columns$"):
+        _ = JsonSheet(text).column_paths
+
+
+def test_no_more_cells_than_any_board_has_are_kept() -> None:
+    with pytest.raises(Unwritable, match=f"^it has more than {MOST_CELLS:,} cells$"):
+        _ = CsvSheet("a,b\n" + "1," * (MOST_CELLS + 1)).records
