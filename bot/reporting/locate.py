@@ -18,6 +18,7 @@ from bot.evaluation.verdict import Judgement
 
 LENIENT = JSONDecoder(parse_int=str, parse_float=str)  # a number may have more digits than Python reads
 SPACE = re.compile(r"[ \t\r\n]*")
+DEEPEST = 20  # parts of a pointer that are followed: each decodes once more what lies below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,11 @@ class Locator:
         self._known: dict[int, dict[str, int]] = {}
 
     def line_of(self, pointer: str) -> int:
-        """The line of what `pointer` names, or of the deepest part of it that is there; 0 for the whole file."""
+        """The line of what `pointer` names, or of the deepest part of it that is looked up; 0 for the whole file."""
         if not pointer:
             return 0
         start = 0
-        for part in pointer[1:].split("/"):
+        for part in pointer[1:].split("/", DEEPEST)[:DEEPEST]:
             inner = self._members(start).get(part.replace("~1", "/").replace("~0", "~"))
             if inner is None:
                 break

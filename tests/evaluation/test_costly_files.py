@@ -14,6 +14,7 @@ from bot.evaluation.definition import LONGEST_CODE, one_layout
 from bot.evaluation.formats import MAX_BYTES, parse_result
 from bot.evaluation.formats.fields import free_name
 from bot.evaluation.formats.secrets import HIDDEN, MAX_FOUND, without_secrets
+from bot.reporting.locate import Locator
 
 SECONDS = 15  # of the processor; each of these took minutes or hours
 MANY = 100_000
@@ -105,3 +106,11 @@ def test_counts_of_a_large_group_are_compared_by_their_errors() -> None:
     found = compare(first, second)
     assert process_time() - began < SECONDS
     assert [(task.id, task.conclusion) for task in found.tasks] == [("g", "lower")]
+
+
+def test_a_line_far_inside_is_not_looked_for_by_decoding_the_file_for_each_level() -> None:
+    deep = 190
+    text = '{"a":' * deep + '{"b":"' + "\\u0061" * 1_300_000 + '","c":1}' + "}" * deep
+    began = process_time()
+    assert Locator(text.encode()).line_of("/a" * deep + "/c") == 1
+    assert process_time() - began < SECONDS
