@@ -191,15 +191,32 @@ def _compatible(
 
 
 def _asking_the_same(candidates: Iterable[JoinCandidate]) -> list[list[JoinCandidate]]:
-    """The candidates in sets of which no two measured one leaf by different definitions, each newest first."""
-    sets: list[list[JoinCandidate]] = []
-    for candidate in candidates:
-        fitting = (one for one in sets if not any(_asked_otherwise(candidate, other) for other in one))
-        if (found := next(fitting, None)) is not None:
-            found.append(candidate)
-        else:
-            sets.append([candidate])
-    return sets
+    """The candidates in sets of which no two measured one leaf by different definitions, each newest first.
+
+    Of those that asked the very same in a set one is compared, for somebody may submit a run a thousand times.
+    """
+    sets: list[dict[object, list[JoinCandidate]]] = []
+    order: dict[int, int] = {}
+    for place, candidate in enumerate(candidates):
+        order[id(candidate)], asked = place, _asked(candidate)
+        fitting = (
+            one
+            for one in sets
+            if asked in one or not any(_asked_otherwise(candidate, others[0]) for others in one.values())
+        )
+        found = next(fitting, None)
+        if found is None:
+            sets.append(found := {})
+        found.setdefault(asked, []).append(candidate)
+    return [
+        sorted((one for alike in found.values() for one in alike), key=lambda one: order[id(one)]) for found in sets
+    ]
+
+
+def _asked(candidate: JoinCandidate) -> object:
+    """What a candidate asked: its format, and the digest of the definition of each sound leaf."""
+    asked = sorted((leaf_id, found[0].leaf.definition) for leaf_id, found in candidate.sound.items())
+    return candidate.verdict.parsed.format, tuple(asked)
 
 
 def _asked_otherwise(one: JoinCandidate, other: JoinCandidate) -> str:

@@ -14,7 +14,11 @@ from bot.evaluation.definition import LONGEST_CODE, one_layout
 from bot.evaluation.formats import MAX_BYTES, parse_result
 from bot.evaluation.formats.fields import free_name
 from bot.evaluation.formats.secrets import HIDDEN, MAX_FOUND, without_secrets
+from bot.evaluation.judge import judge_all
+from bot.evaluation.leaderboard import load_shipped
+from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.locate import Locator
+from tests.evaluation.judging import dumps, patched
 
 SECONDS = 15  # of the processor; each of these took minutes or hours
 MANY = 100_000
@@ -114,3 +118,14 @@ def test_a_line_far_inside_is_not_looked_for_by_decoding_the_file_for_each_level
     began = process_time()
     assert Locator(text.encode()).line_of("/a" * deep + "/c") == 1
     assert process_time() - began < SECONDS
+
+
+def test_a_run_that_is_submitted_many_times_is_joined_at_once() -> None:
+    files = [
+        parse_submission(one_file(f"results_{number}.json", dumps(patched({"/date": 1.7e9 + number}))))
+        for number in range(600)
+    ]
+    began = process_time()
+    [row] = judge_all(files, load_shipped("open-llm-v2")).rows
+    assert process_time() - began < SECONDS
+    assert row.lead.path == "results_599.json"
