@@ -388,11 +388,11 @@ def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[t
             members = tuple(key for key in leaves_of(group, result.subtasks) if key in metrics)
             if len(members) > 1 and len({metrics[key] for key in members}) == 1:
                 found[group] = members
-    for result in results if not found else ():
-        for key in metrics:
-            known = catalogue().find(result.format, key)
-            if known is not None and isinstance(known.of, Group):
-                found[known.of.id] = (*found.get(known.of.id, ()), key)
+    formats = {key: result.format for result in results for key in result.leaves}
+    for key in metrics if not found else ():
+        known = catalogue().find(formats[key], key)
+        if known is not None and isinstance(known.of, Group):
+            found[known.of.id] = (*found.get(known.of.id, ()), key)
     for group, members in found.items():
         is_whole = len({metrics[key] for key in members}) == 1
         if is_whole and not any(set(members) < set(other) for other in found.values()):

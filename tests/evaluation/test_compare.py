@@ -660,3 +660,23 @@ def test_mmlu_of_harness_3_is_one_task() -> None:
     comparison = compare(*map(run, files))
     assert [one.id for one in comparison.tasks] == ["hendrycksTest"]
     assert comparison.tasks[0].contrast.difference == pytest.approx(-0.0318, abs=5e-5)
+
+
+def harness_3(task: str, metric: str, right: int, asked: int) -> bytes:
+    """A file of harness 0.3, which writes one for each call and no groups."""
+    share = right / asked
+    error = sqrt(share * (1 - share) / (asked - 1))
+    row = {metric: share, f"{metric}_stderr": error}
+    config = {"model": "hf-causal", "model_args": "pretrained=acme/a", "num_fewshot": 5, "no_cache": False}
+    return json.dumps({"results": {task: row}, "versions": {task: 0}, "config": config}).encode()
+
+
+def test_a_group_of_the_catalogue_has_each_question_once_however_many_files_the_run_has() -> None:
+    """chujiezheng/LLM-Extrapolation `04e04f59`, `results_lmeval`: six files for each model, of which one is MMLU."""
+    subjects = [f"hendrycksTest-{name}" for name in ("anatomy", "virology")]
+    mmlu = [harness_3(subject, "acc", 60, 120) for subject in subjects]
+    others = [harness_3(task, "acc", 60, 120) for task in ("winogrande", "gsm8k")]
+    alone, among = (run_of_results("run", [result_of(one) for one in files]) for files in (mmlu, [*mmlu, *others]))
+    assert among.tasks["hendrycksTest"].counts == (120, 240)
+    assert among.tasks["hendrycksTest"] == alone.tasks["hendrycksTest"]
+    assert compare(alone, among).tasks[0].conclusion == "not separable"
