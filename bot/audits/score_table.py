@@ -15,8 +15,9 @@ from bot.errors import CallError
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
-    r"^(unnamed.*|rank|rank_best|rank_worst|#.*|params?\b.*|size.*|likes?|hub.*|downloads?|co2.*|seed|n|samples|year"
-    r"|architecture|rows?|id|index|.*(stderr|±).*|.*[ _](std|se)|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
+    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?\b.*|size.*|likes?|hub.*|downloads?|co2.*"
+    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|latency)\b.*|.*(stderr|±).*"
+    r"|.*[ _](std|se)|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*)$", re.IGNORECASE)

@@ -166,6 +166,17 @@ def test_score_columns_are_told_by_header_and_values() -> None:
     }  # fmt: skip
 
 
+def test_sizes_ranks_costs_and_times_are_no_scores() -> None:
+    """As dsdanielpark/open-llm-leaderboard-report, ScandEval/scandeval.github.io and BFCL name them."""
+    others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)")
+    scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice")
+    header = ",".join(("Model", *others, *scores))
+    data = f"{header}\na,{','.join(['7.5'] * 9)}\nb,{','.join(['3.5'] * 9)}\n"
+    read = read_score_table(data.encode(), "x.csv")
+    assert set(read.columns) == set(scores)
+    assert {read.left_out[name] for name in others} == {"is not a score by its name"}
+
+
 MARKDOWN = """# Results
 
 | key | value |
