@@ -378,7 +378,13 @@ def _alarms(column: ColumnFigures) -> Iterator[Alarm]:
         return
     if why := _why_floor(column):
         yield Alarm(FLOOR, why)
-    if column.correlation_high is not None and column.correlation_high < UNRELATED:
+    if column.correlation_high is not None and column.correlation_high < -UNRELATED:
+        yield Alarm(
+            NO_RELATION,
+            f"it falls where the rest rises, with a rank correlation of {column.correlation:.2f}: "
+            "if lower is better there, as of a loss or a rank, leave it out by naming the scores with --column",
+        )
+    elif column.correlation_high is not None and column.correlation_high < UNRELATED:
         yield Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence")
 
 

@@ -40,7 +40,11 @@ def document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     title = f"Columns of {source}"
     if audit.silent:
         return title, f"No column is judged: {audit.silent}.", [_left_out(audit)] if audit.left_out else []
-    lead = f"{named}: does not follow the rest." if named else "No column stands out: each follows the rest."
+    lead = (
+        f"{named}: {'does' if len(audit.named) == 1 else 'do'} not follow the rest."
+        if named
+        else "No column stands out: each follows the rest."
+    )
     left_out = counted(audit.incomplete, "incomplete row")
     lead += f" {counted(audit.rows, 'row')}, {len(audit.columns)} columns; left out: {left_out}."
     sections = [*_why(audit), Section("Figures", [_figures(audit), DEFINITIONS])]
@@ -54,10 +58,11 @@ def _why(audit: BoardAudit) -> list[Section]:
         return []
     reasons = [f"{column.column}: {alarm.why}." for column in audit.columns for alarm in column.alarms]
     names = ", ".join(audit.named)
+    is_same = effect.first_without == effect.first_with
+    leader = f"stays {effect.first_with}" if is_same else f"is {effect.first_without} instead of {effect.first_with}"
     change = (
         f"Without {names} the mean of all averages is {effect.mean_without:.2f} instead of {effect.mean_with:.2f}; "
-        f"{effect.rows_moved} of {audit.rows} rows change their rank, by up to {effect.largest_move}; first is "
-        f"{effect.first_without} instead of {effect.first_with}."
+        f"{effect.rows_moved} of {audit.rows} rows change their rank, by up to {effect.largest_move}; first {leader}."
     )
     rows = tuple(
         (row.name, row.average_with, row.average_without, row.rank_with, row.rank_without)

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, audit_board, tenths
+from bot.audits.board.report import board_markdown
 from bot.audits.score_table import PublishedTable, read_score_table
 from bot.cli.audits import audit
 from bot.errors import CallError
@@ -56,7 +57,22 @@ def test_a_column_of_noise_is_named_for_having_no_relation() -> None:
 def test_a_column_that_falls_where_the_rest_rises_is_named() -> None:
     columns = sound(300, Random(2))
     columns[0] = [100 - value for value in columns[1]]
-    assert kinds(audit_board(board(columns))) == {"c0": [NO_RELATION]}
+    audit = audit_board(board(columns))
+    assert kinds(audit) == {"c0": [NO_RELATION]}
+    report = board_markdown(audit, "board.csv")
+    assert "c0: it falls where the rest rises, with a rank correlation of -0." in report
+    assert "if lower is better there, as of a loss or a rank, leave it out by naming the scores with --column" in report
+
+
+@pytest.mark.parametrize(("last", "said"), [(0.0, "first stays m19"), (-200.0, "first is m19 instead of m18")])
+def test_the_report_says_whether_another_row_is_first(last: float, said: str) -> None:
+    """The Open LLM Leaderboard of September 2023 kept its first row without the broken column."""
+    names = tuple(f"m{i}" for i in range(20))
+    values = tuple(float(i) for i in range(20))
+    odd = (*reversed(values[1:]), last)
+    audit = audit_board(PublishedTable(names, {"a": values, "b": values, "c": values, "d": odd}))
+    assert audit.named == ("d",)
+    assert f"; {said}." in board_markdown(audit, "board.csv")
 
 
 def test_a_column_of_one_value_is_named() -> None:
