@@ -178,12 +178,9 @@ def results(
 
 
 def _examined(place: Place) -> list[ExaminedFile]:
-    """Judge each file of a place that may hold a result."""
-    from bot.audits.results.audit import examine_file
-    from bot.evaluation.formats import MAX_BYTES
+    """Judge what a place holds, if that may be a result."""
+    from bot.audits.results.audit import examine
     from bot.evaluation.submission import UnreadPath
 
-    if isinstance(place.parse(), UnreadPath):
-        return []
-    files = place.candidate.files
-    return [examine_file(one.path, place.read(one.path, one.size) if one.size <= MAX_BYTES else None) for one in files]
+    parsed = place.parse()
+    return [] if isinstance(parsed, UnreadPath) else [examine(parsed)]

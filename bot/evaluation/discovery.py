@@ -133,7 +133,8 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
         return _unread(file, kind, is_named=is_named, sha256=parsed.sha256)
     is_other = parsed.problem.why.startswith(NOT_JSON) and is_json_lines(data)
     why = LINES if is_other else parsed.problem.why
-    is_damaged = parsed.problem.is_damage and why != LINES and (data.startswith(MAGIC) or b'"results"' in data)
+    is_like_one = data.startswith(MAGIC) or b'"results"' in data or _begins_as_one_format(data[:STARTS])
+    is_damaged = parsed.problem.is_damage and why != LINES and is_like_one
     return parsed if is_named or is_damaged else UnreadPath(file.path, OTHER.id, why)
 
 
@@ -160,6 +161,12 @@ def _suffix(path: str) -> str:
 def _limit(start: bytes) -> int:
     """The most bytes of a file with this head that any format reads, 0 if none begins so."""
     return max((known.limit(start) for known in formats()), default=0)
+
+
+def _begins_as_one_format(start: bytes) -> bool:
+    """Tell whether a format of JSON has a beginning of its own and these bytes have it."""
+    begins = [begin for known in formats() for begin in known.starts if begin.startswith(b'{"')]
+    return start.lstrip().startswith(tuple(begins))
 
 
 def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> Parsed | UnreadPath:

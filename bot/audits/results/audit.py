@@ -16,10 +16,9 @@ from pathlib import Path
 from bot.audits.results import numbers
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
 from bot.audits.samples.check import check_leaf
-from bot.errors import MalformedResult
 from bot.evaluation.definition import differences
-from bot.evaluation.formats import parse_result
 from bot.evaluation.result import CheckedSamples, Result
+from bot.evaluation.submission import Parsed
 
 # Two runs of two models can agree in a value or two, and in any number of zeros; that they do in this many others, to
 # the last bit, is a copy.
@@ -137,14 +136,11 @@ def mixed_tasks(files: Sequence[ExaminedFile]) -> Iterator[MixedTask]:
             yield MixedTask(key, tuple(map(tuple, ordered)), tuple(fields))
 
 
-def examine_file(path: str, data: bytes | None) -> ExaminedFile:
-    """Judge one result file; None for bytes over the size limit."""
-    if data is None:
-        return ExaminedFile(FileForensics(path, problem="is larger than a result file may be"))
-    try:
-        result = parse_result(data)
-    except MalformedResult as error:
-        return ExaminedFile(FileForensics(path, problem=error.why))
+def examine(parsed: Parsed) -> ExaminedFile:
+    """Judge the result of a file or of a run's folder, or say why it could not be read."""
+    path, result = parsed.path, parsed.result
+    if result is None:
+        return ExaminedFile(FileForensics(path, problem=parsed.problem.why if parsed.problem else ""))
     values = tuple(
         (task, key, value)
         for task, leaf in sorted(result.leaves.items())

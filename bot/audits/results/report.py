@@ -46,6 +46,9 @@ def _lead(found: ResultsAudit) -> str:
 
 
 def _sections(found: ResultsAudit) -> Iterator[Section]:
+    for file in found.files:
+        if not file.is_sound:
+            yield Section(file.path, list(_file(file)))
     if found.duplicates:
         columns = ("files", "models", "values", "same samples")
         rows = tuple(
@@ -56,7 +59,8 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
     if found.mixed:
         yield Section("Asked in several ways", [_mixed(found)])
     for file in found.files:
-        yield Section(file.path, list(_file(file)))
+        if file.is_sound:
+            yield Section(file.path, list(_file(file)))
     yield Section("Terms", [NOTE])
 
 

@@ -13,17 +13,19 @@ from typer.testing import CliRunner
 
 from bot.audits.results import audit as audits
 from bot.audits.results import numbers
-from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, examine_file
+from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, examine
 from bot.cli.audits import audit
 from bot.errors import CallError
 from bot.evaluation.aggregates import expected_stderr
+from bot.evaluation.submission import one_file, parse_submission
 from tests.evaluation.drafting import modern
+from tests.evaluation.test_helm import run as helm_run
 
 TIME = "2026-03-02T10-00-00.000000"
 
 
 def audit_results(files: Sequence[tuple[str, bytes]]) -> ResultsAudit:
-    return audit_of([examine_file(path, data) for path, data in files])
+    return audit_of([examine(parse_submission(one_file(path, data))) for path, data in files])
 
 
 def leaf(right: int, samples: int) -> dict[str, Any]:
@@ -210,7 +212,7 @@ def test_models_that_score_nothing_are_no_copies_and_zeros_beside_equal_values_h
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b"{", "is truncated"), (b"[]", "holds a JSON array"), (b"\xff", "is not JSON"), (None, "is larger")],
+    [(b"{", "is truncated"), (b"[]", "holds a JSON array"), (b"\xff", "is not JSON"), (None, "the limit is")],
 )
 def test_what_cannot_be_read_is_one_line_beside_the_others(data: bytes | None, why: str) -> None:
     sound = json.dumps(document({"t": leaf(1, 3)}, {"t": 3})).encode()
@@ -234,6 +236,35 @@ def test_the_command_reports_in_every_form_with_status_1(tmp_path: Path) -> None
     empty = tmp_path / "empty"
     empty.mkdir()
     assert isinstance(CliRunner().invoke(audit, ["results", str(empty)]).exception, CallError)
+
+
+def audited(folder: Path) -> tuple[int, str]:
+    result = CliRunner().invoke(audit, ["results", str(folder)])
+    return result.exit_code, result.stdout
+
+
+def test_the_folder_of_a_run_is_one_result(tmp_path: Path) -> None:
+    """Like the run of HELM in mkeohane01/LLMresearch `2ceace83`, whose files alone are no results."""
+    folder = tmp_path / "mmlu:subject=philosophy,model=openai_gpt2"
+    folder.mkdir()
+    for name, data in helm_run().items():
+        (folder / name).write_bytes(data)
+    status, text = audited(tmp_path)
+    assert (status, "1 file: 0 unsound or unreadable files" in text) == (0, True)
+    assert "helm of openai/gpt2: 1 value: agrees" in text
+
+
+def test_a_file_of_counts_that_contradict_its_value_is_named_in_its_folder_and_first(tmp_path: Path) -> None:
+    """A score file of gianmarcoalessio/AAFV `61a9e77f` with another accuracy."""
+    folder = tmp_path / "Qwen_Qwen2.5-7B-Instruct"
+    folder.mkdir()
+    counts = {"accuracy": 1.0, "correct_count": 200, "total_count": 200}  # without a wrong answer it names no category
+    (folder / "BFCL_v3_multiple_score.json").write_text(json.dumps(counts))
+    assert audited(tmp_path)[0] == 0
+    (folder / "BFCL_v3_parallel_score.json").write_text(json.dumps(counts | {"accuracy": 0.99}))
+    status, text = audited(tmp_path)
+    assert (status, "2 files: 1 unsound or unreadable file;" in text) == (1, True)
+    assert text.index("It has counts that do not give the accuracy.") < text.index("bfcl of Qwen_Qwen2.5-7B-Instruct")
 
 
 def real(reference: Path, pattern: str) -> ResultsAudit:
@@ -284,7 +315,7 @@ def test_a_task_that_files_of_one_folder_asked_otherwise_is_named_with_both_prom
         asked = {"doc_to_text": "{{q}}", "dataset_path": "acme/quiz", "output_type": "multiple_choice"}
         data["configs"]["quiz"] = asked | {"description": prompt}
         (tmp_path / f"{number}.json").write_text(json.dumps(data))
-    found = audit_of([examine_file(path.name, path.read_bytes()) for path in sorted(tmp_path.iterdir())])
+    found = audit_results([(path.name, path.read_bytes()) for path in sorted(tmp_path.iterdir())])
     assert [(one.task, one.paths) for one in found.mixed] == [("quiz", (("0.json", "1.json"), ("2.json",)))]
     assert [one.fields for one in found.mixed] == [(("description", '"Is it so? "', '"Is it so?\\n"'),)]
     assert found.is_sound
