@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.judging import FORM, LEADERBOARD, judge_paths, parse_places, say
+from bot.cli.judging import FORM, LEADERBOARD, MODEL_NAME, judge_paths, parse_names, parse_places, say
 from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
+from bot.evaluation.finding import examples
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.identity import identified
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.platforms.declarations import open_leaderboard
@@ -52,6 +54,7 @@ def compare_measurements(
         ),
     ] = "auto",
     *,
+    model_name: MODEL_NAME = None,
     form: Annotated[Literal["text", "json", "markdown"], FORM] = "text",
     fail_on: Annotated[
         Literal["lower"] | None, typer.Option(help="End with 1 if a task or the average is lower.")
@@ -65,7 +68,7 @@ def compare_measurements(
     names = list(measurements)
     if len(names) > MOST or (len(names) < 2 and not (board and len(names) == 1)):
         raise CallError("compare takes two to four measurements, or one file with --board")
-    sides = _sides(names, board, leaderboard, tuple(task or ()))
+    sides = _sides(names, board, leaderboard, tuple(task or ()), model_name or [])
     compared = [compare(sides[0].run, other.run, _pairs(sides[0], other, samples)) for other in sides[1:]]
     written: dict[str, Callable[[], str]] = {
         "text": lambda: "\n".join(map(comparison_text, compared, "BCD")),
@@ -76,26 +79,28 @@ def compare_measurements(
     raise typer.Exit(1 if fail_on and any(one.is_lower(margin) for one in compared) else 0)
 
 
-def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...]) -> list[_Side]:
+def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...], ids: list[str]) -> list[_Side]:
     """The measurements by their names: paths, and rows of the board where one is named."""
     entries = list(open_target(board, read_access()).scan_entries().entries) if board else []
     rows = {name: _row(entries, name, board) for name in names if not (name.startswith("hf://") or Path(name).exists())}
     declared = _declaration(leaderboard, list(rows.values()), entries, has_board=bool(board))
     if declared is None:
-        return [_of_files(name, only) for name in names]
+        return [_of_files(name, only, parse_names(ids)) for name in names]
     found: list[_Side] = []
     for name in names:
-        entry = rows.get(name) or _judged(name, declared)
-        found.append(_Side(run_of_entry(name, entry, only), [] if name in rows else _results_at(name, [])))
+        entry = rows.get(name) or _judged(name, declared, ids)
+        found.append(
+            _Side(run_of_entry(name, entry, only), [] if name in rows else _results_at(name, [], parse_names(ids)))
+        )
         if len(names) == 1:
             found.insert(0, _Side(run_of_entry(f"{board}: {entry.model.id}", _same_model(entries, entry, board), only)))
     return found
 
 
-def _results_at(name: str, problems: list[str]) -> list[tuple[Place, Result]]:
+def _results_at(name: str, problems: list[str], ids: Mapping[str, str]) -> list[tuple[Place, Result]]:
     """The results at a path with their places; adds why the other files there are none to `problems`."""
     places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
-    parsed = list(parse_places(list(places.values()), [], quiet=True))
+    parsed = [identified(one, ids, {}) for one in parse_places(list(places.values()), [], quiet=True)]
     problems += [one.problem.why for one in parsed if one.problem]
     return [(places[one.path], one.result) for one in parsed if one.result is not None]
 
@@ -130,9 +135,9 @@ def _declaration(
     return open_leaderboard(name, read_access()) if name else None
 
 
-def _judged(name: str, declared: Leaderboard) -> Entry:
+def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
     """The row that the files at a path make, as an entry; a rejected one is not compared."""
-    judgement, _ = judge_paths([name], declared, quiet=True)
+    judgement, _ = judge_paths([name], declared, names=ids, quiet=True)
     entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
     if not entries:
         raise CallError(f"{name}: no accepted row of {declared.id}; `leaderboard-bot check` says why")
@@ -141,17 +146,21 @@ def _judged(name: str, declared: Leaderboard) -> Entry:
     return entries[0]
 
 
-def _of_files(name: str, only: Sequence[str]) -> _Side:
+def _of_files(name: str, only: Sequence[str], ids: Mapping[str, str]) -> _Side:
     """A measurement of files as they are, of one model."""
     problems: list[str] = []
-    found = [(place, result) for place, result in _results_at(name, problems) if result.leaves]
+    found = [(place, result) for place, result in _results_at(name, problems, ids) if result.leaves]
     found.sort(key=lambda one: one[1].date or 0.0)
     results = [result for _, result in found]
     if not results:
         raise CallError(f"{name}: {next(iter(problems), 'no result is there')}")
-    models = {(one.model.id, one.model.revision) for one in results}
+    models = dict.fromkeys("@".join(filter(None, (one.model.id, one.model.revision))) for one in results)
     if len(models) > 1:
-        raise CallError(f"{name} holds results of {len(models)} models: name the files of one")
+        called = examples([model or "one without a name" for model in models])
+        raise CallError(
+            f"{name} holds results of {len(models)} models, {called}: name the files of one, or say with --model-name "
+            "that they are one"
+        )
     return _Side(run_of_results(name, results, only), found)
 
 

@@ -23,6 +23,26 @@ def call(*args: str) -> subprocess.CompletedProcess[str]:
     return completed("compare", *args, cwd=ROOT)
 
 
+def test_files_that_call_one_model_by_several_paths_are_compared_under_one_name(tmp_path: Path) -> None:
+    """Like latxa-13b-v1 of hitz-zentroa/latxa `a25de157`, whose 24 files call it by four paths of their cluster."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for number, called in enumerate(("/gpfs/latxa", "/gpfs//latxa/step-10")):
+            config = {"model": "hf-causal", "model_args": f"pretrained={called}", "num_fewshot": 5, "no_cache": False}
+            task = {f"task_{number}": {"acc": 0.5, "acc_stderr": 0.05025189076296062}}
+            text = json.dumps({"results": task, "versions": {f"task_{number}": 0}, "config": config})
+            (tmp_path / name / f"{number}.json").write_text(text)
+    folders = [str(tmp_path / name) for name in ("a", "b")]
+    refused = call(*folders)
+    assert refused.returncode == 2
+    assert (
+        "2 models, /gpfs/latxa, /gpfs//latxa/step-10: name the files of one, or say with --model-name" in refused.stderr
+    )
+    done = call(*folders, "--model-name", "HiTZ/latxa")
+    assert done.returncode == 0
+    assert "Of 2 tasks: 2 not separable." in done.stdout
+
+
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> str:
     target = str(tmp_path_factory.mktemp("board") / "target")
