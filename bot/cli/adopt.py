@@ -19,7 +19,7 @@ from bot.cli.judging import parse_places
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
@@ -168,10 +168,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     rows |= by_numbers
     found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
-        why = "; ".join(
-            f"{'.'.join(column_path)}: {reason}" for column_path, reason in list(matching.unsure.items())[:8]
-        )
-        raise CallError(f"{table.shown}: no column shows a number of these results ({why or 'it has no numbers'})")
+        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows)}")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -186,6 +183,23 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     target = _template(board, columns) if table.is_template else target
     return Adopted(text, target, source, paths, tuple(report.lines()), notes)
+
+
+def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles]) -> str:
+    """Say why no column is known, and which rows name a model where some do not: a column is known by these rows."""
+    columns: dict[str, list[str]] = {}
+    for column_path, reason in matching.unsure.items():
+        columns.setdefault(reason, []).append(".".join(column_path))
+    why = "; ".join(f"{examples(some)}: {reason}" for reason, some in columns.items())
+    grid = matching.table.grid
+    told = ""
+    if columns and len(rows) < len(grid):
+        named = examples([matching.table.text(row) for row in rows])
+        told = (
+            f"; {len(rows)} of its {counted(len(grid), 'row')} {'names' if len(rows) == 1 else 'name'} a model of the "
+            f"results ({named}): spell the other names as the results do, or add a column with the models' ids"
+        )
+    return f"no column shows a number of these results ({why or 'it has no numbers'}){told}"
 
 
 def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:

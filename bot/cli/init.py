@@ -146,7 +146,8 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
     _write(folder, {BOARD: declared, SETTINGS: settings})
     path = shlex.quote(str(folder / SETTINGS))
     places = [words.source or adopted.source, words.target or table.target]
-    if outside := [place for place in places if "://" not in place and root_of(Path(place).resolve()) is None]:
+    folders = {Path(place).resolve(): place for place in places if "://" not in place}
+    if outside := [place for folder, place in folders.items() if root_of(folder) is None]:
         names = visible(" and ".join(outside))
         warn(f"{names}: in no git repository, and settle reads only those: make one, then init anew")
     warn(f"when no TODO is left, see what the bot would change: leaderboard-bot settle --config {path} --dry-run")

@@ -368,6 +368,11 @@ def test_what_lies_in_no_git_repository_is_adopted_with_a_word_about_it(tmp_path
     assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
     assert "results and " in done.stderr
     assert "in no git repository, and settle reads only those" in done.stderr
+    shutil.copy(tmp_path / "board" / "data" / "list.json", tmp_path / "results" / "list.json")
+    words[1] = str(tmp_path / "results" / "list.json")
+    one = CliRunner().invoke(app, ["init", str(tmp_path / "one"), *words])
+    assert "results and " not in one.stderr
+    assert "results: in no git repository, and settle reads only those" in one.stderr
 
 
 def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:
@@ -423,6 +428,17 @@ def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_pa
     assert "1 row found by the numbers, not by the name: Number Nine (prompt) = acme/nine" in done.stderr
     assert "1 model of the results would be a new row: acme/new" in done.stderr
     assert mapping(tmp_path).columns["Model"].names == {"acme/nine": "<b>Number Nine</b> (prompt)"}
+
+
+def test_a_table_of_which_one_row_names_a_model_says_so(tmp_path: Path) -> None:
+    """Like 00_summary_scores.csv of nikolas-rauscher/t5-sci-en2de-continued-pretraining `eb250b38`, which is right."""
+    names = ("acme/atlas-7b", "Lynx + 15k", "Heron (487k)")
+    table = [
+        {"Model": name, "en": row["sums plus"], "de": row["logic"]} for row, name in zip(numbers(), names, strict=True)
+    ]
+    said = str(adopted(tmp_path, "list.json", json.dumps(table)).exception)
+    assert "(en, de: no result gives its numbers)" in said
+    assert "; 1 of its 3 rows names a model of the results (acme/atlas-7b): spell the other names" in said
 
 
 @pytest.mark.parametrize(
