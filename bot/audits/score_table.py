@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import isfinite
 
 from bot.errors import CallError
+from bot.reporting.escape import visible
 
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
@@ -89,17 +90,34 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
     if uneven:
         raise CallError(f"{path}: row {uneven} does not have the {len(header)} cells of the header")
     if len(set(header)) < len(header):
-        raise CallError(f"{path}: two columns of the header have the same name")
+        twice = next(name for name in header if header.count(name) > 1)
+        named = f"have the name {visible(twice)[:40]!r}" if twice else "have no name"
+        raise CallError(f"{path}: {header.count(twice)} columns of the header {named}; the header is its first line")
     return header, rows
 
 
 def _csv_lines(text: str, path: str) -> list[list[str]]:
+    """The rows by the separator that parts all of them alike, else by the one that the first line has most of.
+
+    A separator may be part of the texts: HTML in a cell has semicolons.
+    """
     first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    by_count = sorted(",;\t", key=first.count, reverse=True)
+    for delimiter in (one for one in by_count if one in first):
+        try:
+            lines = _parted(text, delimiter)
+        except csv.Error:
+            continue
+        if len({len(row) for row in lines}) == 1:
+            return lines
     try:
-        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
+        return _parted(text, by_count[0])
     except csv.Error as error:
         raise CallError(f"{path}: is not a CSV file: {error}") from None
+
+
+def _parted(text: str, delimiter: str) -> list[list[str]]:
+    return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
 
 
 def _markdown_tables(text: str) -> Iterator[list[list[str]]]:

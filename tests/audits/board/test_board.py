@@ -216,6 +216,13 @@ def test_the_longest_table_of_a_markdown_file_is_read() -> None:
         read_score_table(b"# No table here", "README.md")
 
 
+def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
+    data = b"Model,<b style='font-size: 12px; opacity: 0.6;'>A; B; C</b>,D\na/b,50.5,3.5\nc/d,40.5,2.5\n"
+    read = read_score_table(data, "x.csv")
+    assert list(read.columns.values()) == [(50.5, 40.5), (3.5, 2.5)]
+    assert read_score_table(b"Model;A, B;C\na/b;1.5;2.5\n", "x.csv").columns == {"A, B": (1.5,), "C": (2.5,)}
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -223,7 +230,9 @@ def test_the_longest_table_of_a_markdown_file_is_read() -> None:
         (b"model,a\n", "is not a table"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (HEAD.encode() + b"x,1,2\n", "row 2 does not have the 4 cells"),
-        (b"model,a,a\nx,1,2\n", "two columns of the header have the same name"),
+        (b"model,a,a\nx,1,2\n", "2 columns of the header have the name 'a'"),
+        # The boards of EuroEval/leaderboards `1a77f1d2` have a line of groups above the header.
+        (b'<b style=\'x: 1; y: 2;\'>T</b>,,\nmodel,"a ""b""",c\nx,1,2\n', "2 columns of the header have no name"),
         (HEAD.encode() + b'x,"1,2,3\n', "is not a CSV file"),
         (b'{"results": {}}', "is not a table"),
     ],
