@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -24,3 +25,11 @@ def test_the_tour_ends_with_a_board_of_a_few_dozen_rows(tmp_path: Path) -> None:
     assert done.stdout.count("limited-run") == 1  # a fault is said once
     page = found((tmp_path / "demo" / "site" / "index.html").read_bytes())
     assert len(page.tables[0]) == 1 + 31
+
+
+def test_the_readme_says_how_the_command_is_called_in_a_clone() -> None:
+    """`make run` puts it into the environment of the clone, and the examples call it by its name alone."""
+    [command] = re.findall(r"^BOT := (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    install = (ROOT / "README.md").read_text().partition("## Install")[2].partition("\n## ")[0]
+    assert f"`{command}`" in install
+    assert f'export PATH="$PWD/{Path(command).parent}:$PATH"' in install
