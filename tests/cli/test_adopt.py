@@ -277,6 +277,22 @@ def test_a_column_that_no_result_gives_is_a_todo_with_its_name(tmp_path: Path) -
     assert "Elo" not in mapping(tmp_path).columns
 
 
+@pytest.mark.parametrize(
+    ("overall", "by"), [((12.65, 12.32, 9.81), None), ((1, 2, 3), "logic"), ((7.5, 9.5, 8.5), "logic")]
+)
+def test_a_table_may_be_sorted_by_a_column_that_no_result_gives(
+    overall: tuple[float, ...], by: str | None, tmp_path: Path
+) -> None:
+    """As data_overall.csv of gianmarcoalessio/AAFV `61a9e77f` is by Overall Acc, and by chance by one of its parts."""
+    ordered = sorted(numbers(), key=lambda row: -row["logic"])
+    table = [
+        {"Model": row["Model"], "Elo": number, "logic": row["logic"]}
+        for row, number in zip(ordered, overall, strict=True)
+    ]
+    adopted(tmp_path, "list.json", json.dumps(table))
+    assert mapping(tmp_path).sorted_by == by
+
+
 def test_a_column_of_mostly_zeros_is_a_todo_although_a_subtask_of_zeros_gives_them(tmp_path: Path) -> None:
     """The same zero in many rows is one number that agrees, not many: weak models have it in every hard task."""
     right = {f"acme/model-{number}": (20 + 3 * number, 30 + 7 * number, 0) for number in range(7)}

@@ -16,7 +16,9 @@ from bot.publishing.entry import Entry
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
 from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, number_columns
+from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
+from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import RowView, lookup
 from bot.reporting.escape import plain_markup
 
@@ -421,9 +423,22 @@ def _says(table: FoundTable, row: int, column_path: ColumnPath, value: str | boo
 
 
 def sorting(table: FoundTable, columns: Sequence[MappingColumn]) -> MappingColumn | None:
-    """The mapped column by which the table is sorted, the average before others."""
+    """The mapped column by which the table is sorted, the average before others.
+
+    None where the rows are in the order of a column of numbers that is not mapped, too: then it may be that one.
+    """
     mapped = [one for one in columns if one.keys and one.keys.get("value", "").startswith(("average", "tasks."))]
     mapped.sort(key=lambda one: (one.keys or {})["value"] != "average")
     if len(table.grid) < 3:
         return None
-    return next((one for one in mapped if order_of(table.grid, one.column_path) is not None), None)
+    found = next((one for one in mapped if order_of(table.grid, one.column_path) is not None), None)
+    if found is None or (found.keys or {})["value"] == "average":
+        return found
+    others = [one.column_path for one in columns if one.keys is None and order_of(table.grid, one.column_path)]
+    return None if any(_is_measured(table.grid, column_path) for column_path in others) else found
+
+
+def _is_measured(grid: Grid, column_path: ColumnPath) -> bool:
+    """Tell whether a column has several numbers that are no ranks, which are in order in every sorted table."""
+    numbers = [number_in(grid.cell(row, column_path)) for row in range(len(grid))]
+    return len(set(numbers)) > 2 and any(number is not None and number % 1 for number in numbers)
