@@ -274,6 +274,11 @@ def test_a_file_of_a_plain_folder_is_found_by_path_and_sha_256(local: Path) -> N
     assert verified(local, local / "plain").outcome == "follows"
     plain.write_bytes(EDITED)
     assert verified(local, local / "plain").outcome == "evidence"
+    above = verified(local, local)
+    assert above.outcome == "untraceable"
+    first = FILE.partition("/")[0]
+    assert above.why.startswith(f"there is no {FILE} of a machine in {local}: name with --sources the folder ")
+    assert above.why.endswith(f"in which {first} lies")
 
 
 @pytest.mark.parametrize("path", [f"../outside/{FILE}", f"linked/{FILE}", f"./../../outside/{FILE}"])

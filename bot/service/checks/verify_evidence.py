@@ -256,7 +256,11 @@ def _below(folder: Path, name: str) -> Path | None:
 def _no_folder(file: Evidence, folders: Sequence[Path]) -> str:
     where = f"of {file.source!r}" if file.source else "of a machine"
     if folders:
-        return f"{file.path} {where} is not below {', '.join(map(str, folders))}: name its folder with --sources DIR"
+        first = file.path.partition("/")[0]
+        return (
+            f"there is no {file.path} {where} in {', '.join(map(str, folders))}: "
+            f"name with --sources the folder in which {first} lies"
+        )
     return f"{file.path} {where} is no file of the Hub or GitHub: name the folder that holds it with --sources DIR"
 
 
