@@ -111,7 +111,9 @@ def parse_names(names: list[str]) -> dict[str, str]:
         why = why_no_mapping(key, value) if key else "there is nothing before ="
         if why:
             raise CallError(f"--model-name {text[:80]!r}: {why}, PATH=org/name, or FOLDER/=org/name@revision")
-        found[key] = value
+        if found.setdefault(key, value) != value:
+            what = f"{path} is {found[key]} and {value}" if equals else f"every model is {found[key]} and {value}"
+            raise CallError(f"--model-name: {visible(what)}; name folders that have one model each")
     return found
 
 

@@ -38,6 +38,11 @@ def test_files_that_call_one_model_by_several_paths_are_compared_under_one_name(
     assert (
         "2 models, /gpfs/latxa, /gpfs//latxa/step-10: name the files of one, or say with --model-name" in refused.stderr
     )
+    twice = call(
+        *folders, "--model-name", f"{tmp_path.name}/*/=a/b@{{1}}", "--model-name", f"{tmp_path.name}/*/=a/c@{{1}}"
+    )
+    assert twice.returncode == 2
+    assert f"{tmp_path.name}/*/ is a/b@{{1}} and a/c@{{1}}; name folders that have one model each" in twice.stderr
     done = call(*folders, "--model-name", "HiTZ/latxa")
     assert done.returncode == 0
     assert "Of 2 tasks: 2 not separable." in done.stdout
