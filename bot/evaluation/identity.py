@@ -225,8 +225,17 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     for model_id, paths in shared.items():
         pattern = folders_that_differ(paths)
         if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):
-            found.append(mapping_for(pattern, model_id))
+            others = [path for path, one in results.items() if one.model.id != model_id]
+            found += _mappings_for(pattern, model_id, paths, others)
     return found
+
+
+def _mappings_for(pattern: str, model_id: str, paths: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The mapping of a pattern, or one for each folder of a model where the pattern has files of others, too."""
+    if not any(_matched(pattern, path) for path in others):
+        return [mapping_for(pattern, model_id)]
+    folders = dict.fromkeys("/".join(path.split("/")[-4:-1]) for path in paths)  # org/name/ would be what files call it
+    return [f"{folder}/={model_id}@{folder.rpartition('/')[2]}" for folder in folders]
 
 
 def _names_that_differ(paths: Sequence[str]) -> str:

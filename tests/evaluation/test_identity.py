@@ -134,6 +134,26 @@ def test_a_checkpoint_that_files_call_with_and_without_a_last_slash_is_one_model
     assert found == ["runs/step-*/=ORG/NAME@step-{1}"]
 
 
+def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> None:
+    """Like beomi/Yi-Ko-6B and Yi-Ko-6B-20B in results/all of Beomi/ko-lm-evaluation-harness `b4bd6f6a`."""
+    named = {"kite-6B": "acme/kite-6B", "kite-6B-20B": "acme/kite-6B", "lark-7b": "acme/lark-7b"}
+    results = {}
+    for number, (folder, name) in enumerate(named.items(), start=1):
+        config = {"model": "hf-causal", "model_args": f"pretrained={name}", "num_fewshot": 5, "no_cache": False}
+        data = {"results": {"nsmc": {"acc": number / 10}}, "versions": {"nsmc": 0}, "config": config}
+        path = f"all/acme/{folder}/5_shot.json"
+        parsed = parse_submission(one_file(path, dumps(data)))
+        assert parsed.result is not None
+        results[path] = parsed.result
+    found = proposed_names(results)
+    assert found == ["all/acme/kite-6B/=acme/kite-6B@kite-6B", "all/acme/kite-6B-20B/=acme/kite-6B@kite-6B-20B"]
+    names = dict(one.split("=") for one in found)
+    told = [with_names(Parsed(path, "", 1, one), names).result for path, one in results.items()]
+    assert [(one.model.id, one.model.revision) for one in told if one] == [
+        ("acme/kite-6B", "kite-6B"), ("acme/kite-6B", "kite-6B-20B"), ("acme/lark-7b", "")
+    ]  # fmt: skip
+
+
 def test_folders_that_have_a_size_in_their_name_are_models_and_not_checkpoints_of_one() -> None:
     files = {f"atlas/atlas-{size}B/r.json": changed(size) for size in (7, 13)}
     results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
