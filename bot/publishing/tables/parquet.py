@@ -22,16 +22,17 @@ import yaml
 from pathspec import PathSpec
 
 from bot.errors import Unwritable
+from bot.evaluation.finding import in_units
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
 from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, changes_of, says, sequence
 from bot.publishing.tables.rows import MappedRows
-from bot.publishing.tables.sheet import Grid, Splice, check_bytes, numbered, spliced
+from bot.publishing.tables.sheet import MOST_CELLS, Grid, Splice, check_bytes, numbered, spliced
 from bot.publishing.yaml_text import compose, entries, front_matter
 
 CARD = "README.md"
 SCHEMA = b"ARROW:schema"  # where Arrow keeps its types in the metadata of a file
-MOST_CELLS = 50_000_000
+BATCH, LARGEST_READ = 64, 500 << 20  # rows that are looked at together, and bytes of all values of a table
 EXTRA = "Parquet tables need the extra `tables`: pip install 'leaderboard-bot[tables]'"
 SHARD = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
 NO_OBJECT = (ValueError, OverflowError, LookupError)  # bytes that are no text, the year 10,000, an unknown time zone
@@ -137,6 +138,11 @@ def read_parquet(data: bytes) -> ParquetGrid:
         file = pq.ParquetFile(pa.BufferReader(data))
         if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
             raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
+        taken = 0
+        for batch in file.iter_batches(BATCH):  # a file of 4 MB may hold one long text 20 million times
+            taken += batch.nbytes
+            if taken > LARGEST_READ:
+                raise Unwritable(f"it unpacks to more than {in_units(LARGEST_READ)}")
         return ParquetGrid(file.read(), _compression(file.metadata), SCHEMA in (file.metadata.metadata or {}))
 
 

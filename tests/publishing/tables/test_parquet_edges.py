@@ -185,6 +185,15 @@ def test_a_file_of_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         read_parquet(file(pa.table({"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]})))
 
 
+def test_a_small_file_of_one_long_text_in_very_many_rows_is_refused() -> None:
+    rows = 1_900_000
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["long" * 500]))
+    data = file(pa.table({"a": texts}), store_schema=False)
+    assert len(data) < 500_000
+    with pytest.raises(Unwritable, match=r"^it unpacks to more than 500 MB$"):
+        read_parquet(data)
+
+
 @pytest.mark.parametrize("own", [None, {b"of": b"schema"}])
 @pytest.mark.parametrize("stored", [True, False])
 def test_a_file_keeps_its_metadata(own: Mapping[bytes, bytes] | None, stored: bool) -> None:
