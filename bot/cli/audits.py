@@ -173,6 +173,8 @@ def results(
     found = audit_of(
         [file for files in run_jobs(_examined, places, jobs, part=PART, label="reading") for file in files]
     )
+    if not found.files:
+        raise CallError(f"there is no result in {', '.join(paths)}; leaderboard-bot check says what the files are")
     _print_report(form, *document(found), results_json(found))
     raise typer.Exit(0 if found.is_sound else 1)
 

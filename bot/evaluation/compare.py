@@ -47,6 +47,7 @@ MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would 
 GROUPS = ("prompt", "generation", "definition")  # of settings that have one effect, as a name begins
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
 NOT_SET = "(not set)"
+HARNESS = "harness"
 GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters")  # settings that a tool writes down where they are given
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
@@ -289,10 +290,16 @@ def _of_tasks(name: str, first: MeasuredRun, second: MeasuredRun, shared: Sequen
     by_values: dict[tuple[str, str], list[str]] = {}
     for task in shared:
         values = (said_of(one, first.tasks[task].leaves), said_of(other, second.tasks[task].leaves))
-        if values[0] != values[1] and (all(values) or name == "silent change"):
+        is_recorded = all(values) and not (name == HARNESS and _is_release_unknown(*values))
+        if values[0] != values[1] and (is_recorded or name == "silent change"):
             by_values.setdefault(values, []).append(task)
     for values, tasks in by_values.items():
         yield _difference(name, values, tuple(tasks))
+
+
+def _is_release_unknown(one: str, other: str) -> bool:
+    """Tell whether two are the same harness, and one of them does not say which release of it."""
+    return f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} ")
 
 
 def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
@@ -356,8 +363,7 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
         for task, keys in wanted.items()
         if not only or task in only
     }
-    lead = results[-1]
-    settings = _run_settings(lead.model, lead.harness) | _limits(results) | _generation(results)
+    settings = _limits(results) | _generation(results)
     sources = {key: result for result in results for key in result.leaves}
     return MeasuredRun(name, settings, tasks, _leaf_settings(results, leaves), sources)
 
@@ -454,10 +460,11 @@ def _counts(value: float, stderr: float | None, samples: int | None, *, is_propo
     return (right, asked) if right is not None and asked and asked <= MOST_QUESTIONS else None
 
 
-def _run_settings(model: Model, harness: HarnessVersion) -> dict[str, str]:
+def _file_settings(model: Model, harness: HarnessVersion) -> dict[str, str]:
+    """What a file says of all its leaves; the files of one run may be of several releases."""
     release = harness.version or (harness.git_hash or "")[:9]
     found = {
-        "harness": f"{harness.name} {release}".strip(),
+        HARNESS: f"{harness.name} {release}".strip(),
         "precision": model.precision,
         "chat template": "yes" if model.chat_template else "no",
         "backend": model.source,
@@ -487,6 +494,8 @@ def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) 
         "silent change": {},
     }
     for result in results:
+        for name, value in _file_settings(result.model, result.harness).items():
+            found.setdefault(name, {}).update(dict.fromkeys(result.leaves, value))
         recognised = recognise(result)
         if recognised is not None and recognised.family is not Family.UNKNOWN:
             subjects = subjects_of(result).values()

@@ -178,14 +178,31 @@ def test_probabilities_are_no_right_answers() -> None:
 
 
 def test_a_file_says_how_it_was_measured() -> None:
-    found = run(base())
-    assert found.settings | {"limit": "none"} == found.settings
-    assert {name: found.settings[name] for name in ("harness", "precision", "chat template", "backend")} == {
-        "harness": "lm-evaluation-harness 0.4.9", "precision": "bfloat16", "chat template": "no", "backend": "hf",
-    }  # fmt: skip
-    other = run(base() | {"lm_eval_version": None, "git_hash": "abcdef12" * 5})
-    assert other.settings["harness"] == "lm-evaluation-harness abcdef12a"
-    assert run(base() | {"chat_template": "{{ x }}"}).settings["chat template"] == "yes"
+    def said(data: dict[str, Any], name: str) -> set[str]:
+        return set(run(data).of_leaves[name].values())
+
+    assert run(base()).settings["limit"] == "none"
+    assert said(base(), "harness") == {"lm-evaluation-harness 0.4.9"}
+    assert (said(base(), "precision"), said(base(), "backend")) == ({"bfloat16"}, {"hf"})
+    other = base() | {"lm_eval_version": None, "git_hash": "abcdef12" * 5}
+    assert said(other, "harness") == {"lm-evaluation-harness abcdef12a"}
+    assert said(base(), "chat template") == {"no"}
+    assert said(base() | {"chat_template": "{{ x }}"}, "chat template") == {"yes"}
+
+
+def test_files_of_one_run_are_compared_with_their_own_releases() -> None:
+    """As latxa-13b-v1 and 7b-v1 of hitz-zentroa/latxa `a25de157`: of many files each, few name a release."""
+
+    def file(name: str, release: str) -> Result:
+        only = {"results": {name: {"acc,none": 0.5}}, "group_subtasks": {}, "lm_eval_version": release}
+        return result_of(toys() | only | {"git_hash": ""})
+
+    def files(*releases: str) -> MeasuredRun:
+        return run_of_results("files", [file(f"toy_{place}", one) for place, one in enumerate(releases)])
+
+    found = compare(files("0.4.8", "0.4.9", ""), files("0.4.9", "0.4.9", "0.4.9"))
+    assert [(one.name, one.tasks) for one in found.settings] == [("harness version", ("toy_0",))]
+    assert found.settings[0].values == ("lm-evaluation-harness 0.4.8", "lm-evaluation-harness 0.4.9")
 
 
 def test_what_a_file_does_not_say_of_a_leaf_is_no_setting_of_it() -> None:
@@ -257,7 +274,7 @@ def test_what_differs_is_named_with_its_effect_before_the_result(place: str, val
 
 
 def test_what_one_file_does_not_record_is_no_difference() -> None:
-    assert "backend" in run(base()).settings
+    assert "backend" in run(base()).of_leaves
     assert compare(run(base()), unsaid()).settings == ()
 
 
@@ -328,7 +345,7 @@ def test_what_a_tool_writes_down_only_where_it_is_given_is_not_set_elsewhere() -
 
 
 def test_what_neither_file_records_is_not_counted_as_equal() -> None:
-    assert compare(unsaid(), unsaid()).equal == compare(run(base()), run(base())).equal - 1
+    assert compare(unsaid(), unsaid()).equal == compare(run(base()), run(base())).equal - len(run(base()).tasks)
 
 
 def test_a_task_that_is_not_comparable_makes_no_other_less_clear() -> None:

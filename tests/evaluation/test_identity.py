@@ -226,9 +226,12 @@ def test_a_served_model_is_called_by_its_service_and_day(model: Model, expected:
 def test_a_declaration_takes_served_models_and_the_hint_names_the_key() -> None:
     served = patched(
         {"/model_name": "x-ai/grok/3", "/config/model": "openai-chat-completions", "/config/model_sha": "",
-                      "/config/model_args": "model=x-ai/grok/3", "/model_source": "openai-chat-completions"},
+                      "/config/model_args": "model=x-ai/grok/3", "/model_source": "openai-chat-completions",
+                      "/config/model_revision": ""},
     )  # fmt: skip
     [found] = [one for one in outcome_of(served).findings if one.rule == "unidentified-model"]
     assert "served_models = true" in found.hint
+    [unpinned] = [one for one in outcome_of(served).findings if one.rule == "unpinned-revision"]
+    assert unpinned.hint == ""  # such as google/gemini-2.5-flash of Inspect: no page on the Hub has its commit
     board = parse_leaderboard(f"served_models = true\n{DECLARATION}", "open-llm-v2", "x.toml")
     assert "unidentified-model" not in {one.rule for one in outcome_of(served, board).findings}

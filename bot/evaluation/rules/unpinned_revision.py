@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION
+from bot.evaluation.identity import is_served
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
@@ -32,7 +33,7 @@ def unpinned_revision(case: Case) -> Iterator[Violation]:
     if not model.revision or (
         model.revision == model.requested_revision != "" and not REVISION.fullmatch(model.revision)
     ):
-        known = find_format(case.result.format)
+        known = None if is_served(model) else find_format(case.result.format)  # a service's model has no commit
         asked = f" (asked for was {shown(model.requested_revision)})" if model.requested_revision else ""
         yield Violation(
             f"the file does not record the commit of the model{asked}",

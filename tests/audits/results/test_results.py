@@ -236,6 +236,9 @@ def test_the_command_reports_in_every_form_with_status_1(tmp_path: Path) -> None
     empty = tmp_path / "empty"
     empty.mkdir()
     assert isinstance(CliRunner().invoke(audit, ["results", str(empty)]).exception, CallError)
+    (empty / "scores.json").write_text('{"who": "knows"}')
+    silent = CliRunner().invoke(audit, ["results", str(empty)])
+    assert str(silent.exception).startswith(f"there is no result in {empty}; ")
 
 
 def audited(folder: Path) -> tuple[int, str]:
