@@ -141,7 +141,7 @@ def name_for(parsed: Parsed, names: Mapping[str, str]) -> str | None:
     if parsed.result is None or not names:
         return None
     model = parsed.result.model
-    called = (_path_of(model), model.id, model.id.rstrip("/"), f"{model.id}/")
+    called = (_path_of(model), model.id, model.id.rstrip("/"))
     found = next((key for key in called if names.get(key)), None)
     folders = next((key for key in names if is_folders(key) and _matched(key, parsed.path) is not None), None)
     found = folders if found is None else found

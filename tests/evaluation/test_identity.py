@@ -40,6 +40,8 @@ def parsed(name: str = LOCAL) -> Parsed:
         ("acme/borea-7b", {"*": "acme/atlas-7b"}, ("acme/borea-7b", "")),
         ("ACME/atlas", {"ACME/atlas": "acme/atlas-7b"}, ("acme/atlas-7b", "")),
         (LOCAL, {"/other": "acme/atlas-7b"}, (LOCAL, "")),
+        # As beomi/Yi-Ko-6B and the folder of its name in Beomi/ko-lm-evaluation-harness `b4bd6f6a`.
+        ("acme/borea-7b", {"acme/borea-7b/": "acme/atlas-7b"}, ("acme/borea-7b", "")),
     ],
 )
 def test_a_mapping_names_models(name: str, mapping: dict[str, str], expected: tuple[str, str]) -> None:
