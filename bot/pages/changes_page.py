@@ -32,15 +32,14 @@ def changes_page(content: PageContent) -> bytes:
     dated = sorted(values, key=lambda value: value[1])
     axis = fitting("average", [value for _, _, value in dated])
     counts = Counter((_week_of(change), change.kind) for change in changes)
+    moves = _moves(content)
     drawn = over_time("Average of the rows over time, and the best up to each date", dated, axis)
     return content.page(
         "changes.html",
         "changes.html",
         figure_=drawn if dated else None,
-        weeks=[
-            _week(week, list(some), counts)
-            for week, some in groupby(_moves(content), lambda move: _week_of(move.change))
-        ],
+        weeks=[_week(week, list(some), counts) for week, some in groupby(moves, lambda move: _week_of(move.change))],
+        lately=_lately(changes, moves) if moves else None,
         more=max(0, len(changes) - SHOWN),
         from_history=content.history is not None,
         is_partial=content.is_partial,
@@ -119,10 +118,26 @@ def _week_of(change: BoardChange) -> str:
 
 
 def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> Week:
-    had = {kind: counts.get((monday, kind), 0) for kind in ("added", "changed", "removed")}
-    sums = ", ".join(f"{count} {kind}" for kind, count in had.items() if count)
+    had = {kind: count for (week, kind), count in counts.items() if week == monday}
     title = f"Week of {monday}" if monday else "Unknown date"
-    return Week(title, sums, moves[0].leader, moves, len(moves) < sum(had.values()))
+    return Week(title, _sums(had), moves[0].leader, moves, len(moves) < sum(had.values()))
+
+
+def _lately(changes: Sequence[BoardChange], moves: list[Move]) -> Week:
+    """The changes of the seven days up to the newest one, in one sentence; all where its date is unknown."""
+    newest = changes[0].date[:10]
+    try:
+        begin = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
+    except ValueError:
+        begin = ""
+    counts = Counter(change.kind for change in changes if change.date[:10] >= begin)
+    title = f"From {begin} to {newest}" if begin else "Up to now"
+    return Week(title, _sums(counts), moves[0].leader, moves, is_cut=False)
+
+
+def _sums(counts: Mapping[Any, int]) -> str:
+    kinds = ("added", "changed", "removed")
+    return ", ".join(f"{counts[kind]} {kind}" for kind in kinds if counts.get(kind))
 
 
 def _page_of(content: PageContent, change: BoardChange) -> str:

@@ -228,7 +228,8 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     rows = generated(130)
     added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]
     page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"])
-    assert "Week of 2026-03-02: 130 added" in page.text
+    assert "From 2026-02-26 to 2026-03-04: 130 added; " in page.text
+    assert "Week of 2026-03-02 130 added" in page.text
     assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
     assert len(page.tables[-1]) == 1 + 100
@@ -259,7 +260,7 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     site = site_of((warned, other))
     assert site["index.html"].count(b'<td class="warned bar') == 1
     page = found(site[row_page(site.content.names[warned.key])])
-    assert "1 warning about this row: implausibly-low." in page.text
+    assert "1 warning about this row: MATH is 0 (implausibly-low)." in page.text
     assert "#warnings" in page.links
 
 
@@ -278,6 +279,16 @@ def test_the_citation_of_a_board_names_its_day_and_commit() -> None:
     about = text(Site(PageContent(board_of_rows(rows), history=made)), "about.html")
     assert "as of 2026-03-04, commit 0123abcddddd}" in about
     assert "as of" not in text(site_of(rows), "about.html")
+
+
+def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
+    rows = generated(4)
+    days = ("2026-03-01", "2026-03-02", "2026-03-07", "2026-03-08")
+    added = [replace(one, date=f"{day}T10:00:00Z") for one, day in zip(additions(rows), days, strict=True)]
+    page = text(Site(PageContent(board_of_rows(rows), history=added[::-1])), "changes.html")
+    assert "From 2026-03-02 to 2026-03-08: 3 added; " in page
+    undated = [replace(one, date="") for one in added]
+    assert "Up to now: 4 added; " in text(Site(PageContent(board_of_rows(rows), history=undated)), "changes.html")
 
 
 def test_a_change_names_the_scores_that_moved_most_and_its_commit() -> None:

@@ -14,7 +14,7 @@
       for (const box of picked.splice(0)) box.checked = false;
       show();
     });
-    const words = `${picked.length} of at most ${MOST} rows picked${isFull ? ", so first take one away" : picked.length > 1 && matchMedia("(pointer: fine)").matches ? "; Enter compares them" : ""}. `;
+    const words = `${picked.length} of at most ${MOST} picked${isFull ? ", so first take one away" : picked.length > 1 && matchMedia("(pointer: fine)").matches ? "; Enter compares them" : ""}. `;
     const names = picked.map((box) => encodeURIComponent(nameOf(box.closest("tr"))).replaceAll("%2F", "/"));
     const compare = make("a", "Compare", { href: `compare.html${mark}rows=${names.join(",")}`, class: "switch" });
     bar.replaceChildren(words, ...(picked.length > 1 ? [compare, " "] : ["Pick one more to compare. "]), clear);
