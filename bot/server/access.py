@@ -17,6 +17,7 @@ from bot.errors import CallError
 from bot.pages.environment import POLICY
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+BODY_SECONDS = 10.0  # in which a body must be there
 DELIVERIES = "/webhooks/"  # a proxy hands them on under any name; their own guard is in webhooks.py
 REFUSED = (
     "This server listens on loopback only and does not know the name {name!r}. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +20,7 @@ from bot.pages.addresses import row_page
 from bot.publishing.layout import commit_url, request_url, target_url
 from bot.publishing.plan import Plan
 from bot.reporting.escape import visible
-from bot.server.access import read_body, refuse_change, who_may
+from bot.server.access import BODY_SECONDS, read_body, refuse_change, who_may
 from bot.server.answers import (
     HTML,
     SCRIPT,
@@ -347,9 +348,10 @@ class OperatorRoutes:
     async def _sent(request: Request) -> dict[str, str] | Response:
         """The fields of a form, or the answer to what is none."""
         try:
-            body = await read_body(request, FORM)
-        except ClientDisconnect:
-            return Response(status_code=408)
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await read_body(request, FORM)
+        except (TimeoutError, ClientDisconnect):
+            return Response(status_code=408, headers={"connection": "close"})
         return message_page(request, 413, "Refused", "The form is too large.") if body is None else form_fields(body)
 
     def _refusal(self, request: Request, fields: Mapping[str, str]) -> tuple[int, str, str] | None:

@@ -152,8 +152,8 @@ def connections_allowed() -> int:
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 with a deadline for each head and each request, and with room for new connections.
 
-    Where all room is taken, the connection that has waited longest without a whole request is closed for a new one;
-    where none waits, the new one is answered with 503, and beyond twice the room not at all.
+    Where all room is taken, the connection that has waited longest without a whole request (its head or its body) is
+    closed for a new one; where none waits, the new one is answered with 503, and beyond twice the room not at all.
     """
 
     head_seconds = HEAD_SECONDS
@@ -169,6 +169,11 @@ class PatientProtocol(H11Protocol):
     def is_waiting(self) -> bool:
         """Tell whether there is no request of which the head is whole."""
         return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether there is no whole request to answer: a head or a body is still to come."""
+        return self.is_waiting or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, and close an idle one where there are too many."""
@@ -201,7 +206,7 @@ class PatientProtocol(H11Protocol):
 
     def _make_room(self) -> None:
         others = [one for one in self.connections if isinstance(one, PatientProtocol) and one is not self]
-        idle = [one for one in others if one.is_waiting and not one.transport.is_closing()]
+        idle = [one for one in others if one.is_idle and not one.transport.is_closing()]
         if idle:
             min(idle, key=lambda one: one.since).transport.abort()
         elif len(self.connections) > 2 * self._allowed:

@@ -18,13 +18,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.server.access import read_body, refuse_change, same_secret
+from bot.server.access import BODY_SECONDS, read_body, refuse_change, same_secret
 from bot.service.watch.event import ANY, Event, parse_event, parse_github_event
 
 HUB_BYTES = 1_000_000  # the largest body of the Hub holds one comment of 65,536 characters
 GITHUB_BYTES = 25_000_000  # GitHub sends no more
 KEPT_BYTES = 1_000_000  # of a body of GitHub; a longer one is still checked by its signature, but not read
-BODY_SECONDS = 10.0  # in which a body must be there
 SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 TAKEN = 202
 

@@ -69,6 +69,7 @@ def is_ended(client: socket.socket) -> bool:
 
 
 HEAD = b"POST /webhooks/hub HTTP/1.1\r\nHost: x\r\nX-Webhook-Secret: " + SECRET.encode() + b"\r\n"
+FORM = b"POST /plans/answer HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\n12345"
 
 
 @pytest.mark.parametrize("sent", [b"", b"P", HEAD, b"GET / HTTP/1.1\r\nA: " + b"b" * 1000])
@@ -119,7 +120,8 @@ def test_a_head_that_is_too_long_and_rubbish_are_refused(port: int) -> None:
 
 
 @pytest.mark.slow
-def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [b"GET ", FORM], ids=["of slow heads", "of slow bodies"])
+def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path: Path, sent: bytes) -> None:
     (tmp_path / "bot.toml").write_text(
         '[[watches]]\nname = "x"\nleaderboard = "open-llm-v2"\nsource = "results"\n[[watches.targets]]\nto = "board"\n'
     )
@@ -136,7 +138,7 @@ def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path:
         with ExitStack() as crowd:
             for _ in range(400):
                 with suppress(OSError):
-                    crowd.enter_context(connected(port)).sendall(b"GET ")
+                    crowd.enter_context(connected(port)).sendall(sent)
             for _ in range(5):
                 answer = httpx.post(
                     f"http://127.0.0.1:{port}/webhooks/hub",
@@ -151,7 +153,8 @@ def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path:
         began = time.monotonic()
         assert process.wait(SOON) == 0
     assert time.monotonic() - began < SOON
-    assert len((tmp_path / "log.txt").read_text().splitlines()) < 60
+    # Of a library ten records a minute, each of six lines where the descriptors do not suffice for a moment.
+    assert len((tmp_path / "log.txt").read_text().splitlines()) < 80
 
 
 def wait_until_up(port: int) -> None:

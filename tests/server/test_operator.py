@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
 import pytest
 from starlette.requests import Request
 
+from bot.server import operator
 from bot.server.access import refuse_change
+from tests.server.services import make_service, make_web
 
 TOKEN = "MARKER-TOKEN"
 
@@ -61,3 +68,18 @@ def test_without_a_token_another_name_that_leads_to_loopback_may_not(host: str) 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_a_get_changes_nothing(method: str) -> None:
     assert status(method, host="localhost", authorization=f"Bearer {TOKEN}") == 405
+
+
+def test_a_form_that_never_comes_whole_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operator, "BODY_SECONDS", 0.05)
+    transport = httpx.ASGITransport(make_web(make_service(tmp_path)))
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"watch="
+        await asyncio.sleep(60)
+
+    async def post() -> int:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return (await client.post("/plans/answer", content=body())).status_code
+
+    assert asyncio.run(post()) == 408
