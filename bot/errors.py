@@ -113,6 +113,10 @@ class Gone(Refused):
     """The object does not exist, was renamed, or this token may not see it."""
 
 
+class TooLong(Refused):
+    """An answer of a service is longer than the bot reads; to ask again would bring as much."""
+
+
 class NoWriteAccess(Refused):
     """The token may read here, and may not write what was sent."""
 

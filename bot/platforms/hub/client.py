@@ -38,6 +38,7 @@ from bot.errors import (
     NoWriteAccess,
     Refused,
     Stale,
+    TooLong,
     Unavailable,
 )
 from bot.platforms.caches import check_file, lazy_property
@@ -48,7 +49,6 @@ from bot.platforms.net import (
     LISTING,
     LONGEST_WAIT,
     LONGEST_WINDOW,
-    MOST_BYTES,
     NO_CONNECTION,
     TIMEOUT,
     UNKNOWN_FATE,
@@ -69,6 +69,7 @@ MAY_WRITE = "see whether the bot's account and its token may write there"
 TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN " + NEEDS_TOKEN
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
+MOST_JSON = 32_000_000  # bytes of one answer of the API: its texts take fifteen times as much when they are read
 READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
 
 
@@ -250,7 +251,8 @@ def end_in_time(response: httpx2.Response) -> None:
 def read_in_bounds(response: httpx2.Response) -> None:
     """Read an answer of the API here: the client would unpack any number of bytes.
 
-    A page for people with status 200 instead of an answer is the outage that it is.
+    A page for people with status 200 instead of an answer is the outage that it is. Raises TooLong past
+    MOST_JSON.
     """
     if not is_api(response.request.url.path) or response.has_redirect_location:
         return
@@ -261,9 +263,8 @@ def read_in_bounds(response: httpx2.Response) -> None:
     pieces, size = list[bytes](), 0
     for piece in response.iter_bytes():
         size += len(piece)
-        if size > MOST_BYTES:
-            why = about(response.request, f"the answer is too large: more than {MOST_BYTES:,} bytes")
-            raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
+        if size > MOST_JSON:
+            raise TooLong(SERVICE, about(response.request, f"the answer is too large: more than {MOST_JSON:,} bytes"))
         pieces.append(piece)
     response._content = b"".join(pieces)  # noqa: SLF001 - where the client keeps what it read itself
 

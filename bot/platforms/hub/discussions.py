@@ -20,7 +20,7 @@ from huggingface_hub.community import (
     DiscussionWithDetails,
 )
 
-from bot.errors import Refused, Unavailable
+from bot.errors import Gone, Refused, TooLong, Unavailable
 from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import (
     OPEN,
@@ -44,6 +44,7 @@ from bot.publishing.publication import Marker, find_marker
 
 Row = dict[str, str]
 TITLE_LIMIT = 200  # characters; the Hub refuses more
+SOMEBODY = "*"  # who closed what cannot be read; no account has this name
 LISTED = 0  # the number under which the times of the last whole lists are kept; no discussion has it
 
 
@@ -278,9 +279,21 @@ class HubDiscussions:
         for num, status in sorted(listed.items()):
             before = self.known.find(num)
             if before is None or before["status"] != status:
-                self.read(num)
+                self._read_one(num, status)
         for num in sorted(gone):
+            self._read_one(num, "closed")
+
+    def _read_one(self, num: int, status: str) -> None:
+        """Read one that changed; one that the Hub deleted, or that is too long to be read, stops no other.
+
+        It keeps its mark where that is known; if it is not open, somebody else closed it.
+        """
+        try:
             self.read(num)
+        except (Gone, TooLong):
+            row = self.known.find(num)
+            if row is not None:
+                self.known.put(num, row | {"status": status, "closed_by": "" if status in OPEN else SOMEBODY})
 
     def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
         """The remembered discussions that the bot opened, without a request."""

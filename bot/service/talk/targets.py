@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from bot.errors import TooLong
 from bot.platforms.discussions import Comment, Conversation, Conversations
 from bot.platforms.target import Target
 from bot.publishing.plan import Plan
@@ -76,10 +77,18 @@ class TargetCommands:
         if store.cursor(name, "declines", target=self.to) == json.dumps(maintainers):
             return
         for num in self.conversations.shared() if maintainers else ():
-            request = self.conversations.read(num)
+            request = self._read_shared(num)
             if request is not None:
                 note_declines(self.context, self.to, declines_in(request.comments, self.conversations.us, maintainers))
         store.set_cursor(name, "declines", json.dumps(maintainers), target=self.to)
+
+    def _read_shared(self, num: str) -> Conversation | None:
+        """A request that many rows share; None if it is not there, or if somebody made it too long to be read."""
+        try:
+            return self.conversations.read(num)
+        except TooLong as failure:
+            self.report.say("failed", f"request {num}", str(failure))
+            return None
 
     def _settle_one(self, num: str) -> None:
         request = self.conversations.read(num)

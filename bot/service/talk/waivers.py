@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Container, Sequence
 from contextlib import suppress
 
-from bot.errors import DiscussionsDisabled
+from bot.errors import DiscussionsDisabled, Gone, TooLong
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.service.context import Maintainers, WatchContext
@@ -16,6 +17,7 @@ from bot.service.store import Store
 from bot.service.store.items import Mark
 from bot.service.talk.commands import waivers_in
 
+log = logging.getLogger(__name__)
 # The line that names a file; nothing that was submitted begins a line of the bot's texts.
 SHOWN = re.compile(r"^SHA-256 `([0-9a-f]{64})`$", re.MULTILINE)
 
@@ -70,10 +72,16 @@ def learn_waivers(context: WatchContext) -> None:
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:
-    """All waivers that were ever given at a source, from the bot's answers there, of any age."""
+    """All waivers that were ever given at a source, from the bot's answers there, of any age.
+
+    A discussion that was deleted, or that somebody made too long to be read, hides its own and no others.
+    """
     found: list[Waiver] = []
     for num in discussions.may_have_answers():
-        found += waivers_in(discussions.read(num).comments, discussions.us, maintainers)
+        try:
+            found += waivers_in(discussions.read(num).comments, discussions.us, maintainers)
+        except (Gone, TooLong) as failure:
+            log.warning("waivers given there are not known: %s", failure)
     return found
 
 

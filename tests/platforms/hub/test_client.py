@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
+from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, TooLong, Unavailable
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
@@ -47,7 +47,7 @@ def test_an_answer_that_unpacks_to_far_more_than_the_hub_gives_is_refused(hub: H
     hub.faults.order("/refs", body=bomb, headers={**JSON, "Content-Encoding": "gzip"}, times=-1)
 
     assert len(bomb) < 1_000_000
-    with pytest.raises(Unavailable, match="the answer is too large"):
+    with pytest.raises(TooLong, match="the answer is too large"):
         source.head()
 
 
