@@ -67,3 +67,17 @@ def test_a_long_discussion_of_a_stranger_hides_no_waiver_given_elsewhere(
     assert story.acts() == []
     assert "waivers given there are not known: the Hub refused: hf://datasets/acme/results #2:" in caplog.text
     story.end()
+
+
+def test_half_a_character_in_a_command_stops_no_later_one(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, style="rolling")
+    story.push()
+    story.settle()
+    [request] = story.requests
+    hub.comment(story.target, request, "/decline \ud800", "meg")
+    hub.comment(story.target, request, "/merge", "meg")
+    story.settle()
+
+    assert request.comments("bot")[1].startswith("There is no row `?` of this source.")
+    assert request.status == "merged"
+    story.contexts.store.close()

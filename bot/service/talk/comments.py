@@ -31,9 +31,10 @@ class RequestedCommand:
 def command_in(text: str) -> tuple[str, str] | None:
     """The name of the command in a comment and the words after it; None if the comment does not begin with one.
 
-    A comment that begins with a code block, a quotation or an HTML comment holds no command.
+    A comment that begins with a code block, a quotation or an HTML comment holds no command. A lone half of a character
+    becomes a question mark: the state takes none.
     """
-    line = next((line for line in text.split("\n") if line.strip()), "")
+    line = next((line for line in text.split("\n") if line.strip()), "").encode(errors="replace").decode()
     found = COMMAND.match(line)
     return (found[1], line[found.end() :].strip().strip("`")) if found else None
 
