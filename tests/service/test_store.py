@@ -227,6 +227,22 @@ def test_a_broken_file_is_put_aside(tmp_path: Path, content: bytes) -> None:
     store.close()
 
 
+def test_a_file_with_one_broken_page_is_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    Store(connect(f"sqlite:///{path}")).close()
+    with sqlite3.connect(path) as state:
+        [page] = state.execute("select rootpage from sqlite_master where name = 'cursors'").fetchone()
+    state.close()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+    path.write_bytes(data)
+    store = Store(connect(f"sqlite:///{path}"))
+
+    assert store.cursor("w", "source") is None
+    assert path.with_suffix(".db.broken").read_bytes() == data
+    store.close()
+
+
 @pytest.mark.parametrize(
     "change",
     [
