@@ -14,6 +14,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from bot import __version__
+from bot.errors import BotError
 from bot.platforms.net import ANSWERS
 from bot.reporting.escape import brief
 from bot.service.store import Store
@@ -119,8 +120,8 @@ class StoreCollector(Collector):
         yield from services()
         try:
             yield from self._stored()
-        except Exception:
-            log.exception("the state cannot be measured")
+        except Exception as failure:
+            log.warning("the state cannot be measured: %s", failure, exc_info=not isinstance(failure, BotError))
 
     def _stored(self) -> list[Metric]:
         items = GaugeMetricFamily(f"{PREFIX}_items", "Items that wait", labels=["watch", "kind", "state"])

@@ -218,8 +218,8 @@ class Service:
         """The state of the watches: `degraded` where something cannot be carried out, `failed` where nothing moves."""
         try:
             watches = {watch.name: self._health_of(watch) for watch in self.watches_settings}
-        except Exception:
-            log.exception("the state cannot be read")
+        except Exception as failure:
+            log.warning("the state cannot be read: %s", failure, exc_info=not isinstance(failure, BotError))
             return {"status": "failed", "ok": False, "failure": "the state cannot be read", "watches": {}}
         status = overall(watch["status"] for watch in watches.values())
         return {"status": status, "ok": status == "ok", "watches": watches}

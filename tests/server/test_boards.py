@@ -11,6 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
+from bot.errors import StateUnavailable
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.server.app import make_app
@@ -174,3 +175,15 @@ def test_a_board_without_rows_is_none(hub: Hub, tmp_path: Path) -> None:
     assert web.get("/board/tiny/").status_code == 404
     assert web.get("/board/tiny/columns/tiny.html").status_code == 404
     story.contexts.store.close()
+
+
+def test_a_state_that_cannot_be_read_now_is_said_on_the_page(
+    story: Story, web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StateUnavailable("bot.db", "the disk failed")
+
+    monkeypatch.setattr(story.contexts.store, "stored_board", fail)
+    answer = web.get("/board/tiny/")
+    assert answer.status_code == 503
+    assert "the disk failed" in answer.text

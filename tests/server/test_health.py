@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from starlette.testclient import TestClient
 
-from bot.errors import BotError
+from bot.errors import BotError, StateUnavailable
 from bot.server.health import State, overall, status_of
 from bot.server.service import Service, has_moved
 from bot.service.context import ContextFactory
@@ -348,6 +348,19 @@ def test_a_broken_state_is_said_and_is_no_crash(service: Service, monkeypatch: p
     monkeypatch.setattr(service.contexts.store, "counts", fail)
     assert service.health()["status"] == "failed"
     assert b"leaderboard_bot_build_info" in generate_latest(service.registry)
+
+
+def test_a_state_that_is_away_is_one_line_of_the_log(
+    service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: str) -> None:
+        raise StateUnavailable("bot.db", "the disk failed")
+
+    monkeypatch.setattr(service.contexts.store, "counts", fail)
+    assert service.health()["status"] == "failed"
+    generate_latest(service.registry)
+    assert ["the disk failed" in one.getMessage() for one in caplog.records] == [True, True]
+    assert not any(one.exc_info for one in caplog.records)
 
 
 def test_new_settings_replace_only_the_watches_that_changed(story: Story, service: Service) -> None:
