@@ -81,3 +81,16 @@ def test_half_a_character_in_a_command_stops_no_later_one(hub: Hub, tmp_path: Pa
     assert request.comments("bot")[1].startswith("There is no row `?` of this source.")
     assert request.status == "merged"
     story.contexts.store.close()
+
+
+def test_a_comment_of_a_deleted_account_stops_no_command(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    [request] = story.requests
+    event = hub.comment(story.target, request, "/merge", "gone")
+    event["author"] = event["data"]["latest"]["author"] = None
+    hub.comment(story.target, request, "/merge", "meg")
+    assert [one for one in story.settle() if one.outcome == "failed"] == []
+    assert request.status == "merged"
+    story.contexts.store.close()
