@@ -19,6 +19,8 @@ NO_ORGANIZATION = "_"
 UNPINNED, UNKNOWN, CHAT = "unpinned", "unknown", "chat"
 LONGEST = 200  # bytes of a folder's name
 LONGEST_PART = 90  # bytes of a revision or a precision: both, "-chat" and ".json" stay below 200 together
+SHORTEST, WHOLE = 7, 40  # hexadecimal digits of a commit
+COMMIT = re.compile(f"[0-9a-f]{{{SHORTEST},{WHOLE}}}")
 DIGEST = 32  # hexadecimal digits that replace the cut part
 
 
@@ -85,16 +87,32 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
     Such a key spells the model otherwise, at whatever revision, or the settings of the same model.
     """
     models: dict[str, str] = {}
-    settings: dict[tuple[str, str], str] = {}
+    settings: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     found: dict[str, str] = {}
     for _, key in sorted(rows):
         model, _, last = key.rpartition("/")
         first = models.setdefault(reading_of(key), key)
         if first.rpartition("/")[0] == model:
-            first = settings.setdefault((model, _read(last.split("-"))), key)
+            first = _first_like(settings, model, [_read([part]) for part in last.split("-")], key)
         if first != key:
             found[key] = first
     return found
+
+
+def _first_like(known: dict[tuple[str, ...], list[tuple[str, str]]], model: str, parts: list[str], key: str) -> str:
+    """The first row of a model with this revision and these settings; a shortened commit is read as the whole one.
+
+    `known` has the rows so far, as (revision, key) by the model, the beginning of the revision, and the other parts.
+    """
+    revision, *others = parts
+    begin = revision[:SHORTEST] if COMMIT.fullmatch(revision) else revision
+    alike = known.setdefault((model, begin, *others), [])
+    for other, first in alike:
+        short, long = sorted((revision, other), key=len)
+        if other == revision or (len(long) == WHOLE and long.startswith(short)):
+            return first
+    alike.append((revision, key))
+    return key
 
 
 def _read(parts: Iterable[str]) -> str:

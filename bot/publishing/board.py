@@ -219,7 +219,8 @@ def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
 def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
     """Why entries are not ranked, by key: their numbers contradict each other, or they are another row's twins.
 
-    Of rows whose models or settings differ in case and spaces alone the one that was measured first is ranked.
+    Of rows whose models or settings differ in case, in spaces or by a shortened commit alone the one that was measured
+    first is ranked.
     """
     everything, found = list(entries), dict[str, Remark]()
     first = twins((entry.date or "~", entry.key) for entry in everything)
@@ -227,7 +228,8 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
         if why := contradiction(entry):
             found[entry.key] = Remark(CONTRADICTS, why)
         elif other := first.get(entry.key):
-            text = f"{brief(other, 500)} spells its model or a setting otherwise, in case or spaces alone"
+            how = "otherwise, in case, in spaces or by a shortened commit alone"
+            text = f"{brief(other, 500)} spells its model or a setting {how}"
             found[entry.key] = Remark(SPELLED, text)
     return found
 

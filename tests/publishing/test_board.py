@@ -192,7 +192,10 @@ def test_of_two_rows_that_a_reader_cannot_tell_apart_one_is_ranked_and_both_are_
     first, second = make_board([later, ENTRY], BOARD).rows
     assert (first.entry.key, first.rank, first.fault) == (ENTRY.key, 1, "")
     assert (second.entry.key, second.rank) == (key, None)
-    assert second.fault == f"{ENTRY.key} spells its model or a setting otherwise, in case or spaces alone"
+    assert (
+        second.fault
+        == f"{ENTRY.key} spells its model or a setting otherwise, in case, in spaces or by a shortened commit alone"
+    )
 
 
 # ---- files ----

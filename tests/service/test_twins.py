@@ -159,6 +159,29 @@ def test_what_stands_in_another_row_is_named_by_the_service_and_follows_in_verif
     assert outcomes == {first.key: "follows", copy.key: "follows"}
 
 
+@pytest.mark.parametrize("digits", [39, 12, 7])
+def test_a_shortened_commit_makes_no_second_row(story: Story, digits: int) -> None:
+    story.push()
+    story.settle()
+    whole = entry().model.revision
+    bad = result(right=(90, 90, 90)).replace(whole.encode(), whole[:digits].encode())
+    story.push(bad, path_of("eve/other"))
+    [rejected] = [one for one in story.settle() if one.outcome == "rejected"]
+    assert "spelled-otherwise" in rejected.text
+    assert models(story) == [FIRST]
+
+
+def test_a_shortened_commit_reads_as_the_whole_one_and_nothing_else_does() -> None:
+    whole = "0123456789abcdef0123456789abcdef01234567"
+    for short in (whole[:7], whole[:12], whole[:39]):
+        ours, other = f"b/acme/m/{whole}-x", f"b/acme/m/{short}-x"
+        assert twins([(0, ours), (1, other)]) == {other: ours}
+        assert twins([(1, ours), (0, other)]) == {ours: other}
+        assert twins([(0, ours), (1, f"b/acme/m/{short}-y"), (1, f"b/acme/n/{short}-x")]) == {}
+    apart = [whole[:6], "0123456789abcde0", "1000000", "10000000", "0123456-main", whole[:39] + "8"]
+    assert twins((0, f"b/acme/m/{one}-x") for one in [whole, *apart]) == {}
+
+
 def test_keys_that_differ_in_more_than_case_and_spaces_read_otherwise() -> None:
     settings = ["r-float16", "r-bfloat16", "r-float16-chat", "s-float16"]
     keys = [f"{model}/{one}" for model in ("b/acme/m", "b/acme/n", "b/acme-m/m", "c/acme/m") for one in settings]

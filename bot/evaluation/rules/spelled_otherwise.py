@@ -1,8 +1,9 @@
-"""A row that stands first spells the model or its settings otherwise: in case or spaces alone.
+"""A row that stands first spells the model or its settings otherwise: in case, in spaces or by a short commit alone.
 
 ## What it does
 Compares the model of the file, whatever its revision, with those of the other files and of the board, without case,
-spaces and marks that nobody sees; and of rows of one model the revision, precision and chat template likewise. Of the
+spaces and marks that nobody sees; and of rows of one model the revision, precision and chat template likewise, where
+the first digits of a commit (seven or more) count as the whole commit. Of the
 spellings the one on the board counts, else the one whose file came first; the files of every other one are rejected.
 
 ## Why is this bad?
@@ -33,9 +34,9 @@ def spelled_otherwise(case: Case) -> Iterator[Violation]:
     key = key_of(case.leaderboard.id, case.result.model).text
     first = case.facts.spellings.get(key)
     if first is not None:
-        ours = shown(key, 200)
+        ours, how = shown(key, 200), "in case, in spaces or by a shortened commit alone"
         yield Violation(
-            f"{shown(first, 200)} spells the model or a setting of {ours} otherwise, in case or spaces alone",
+            f"{shown(first, 200)} spells the model or a setting of {ours} otherwise, {how}",
             "spell the model, its revision and precision as that row does, or have that row removed first",
             case.result.pointer_to("model"),
         )
