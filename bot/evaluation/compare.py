@@ -26,7 +26,7 @@ from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import NO_METRICS
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.format import stderr_beside
-from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
     LEVEL,
@@ -269,32 +269,40 @@ def _settings(
     equal = 0
     is_one_format = len({one.format for run in (first, second) for one in run.sources.values()}) == 1
     for name in dict.fromkeys([*first.settings, *second.settings]):
-        absent = NOT_SET if is_one_format and GIVEN.search(name) else ""
-        values = (first.settings.get(name, absent), second.settings.get(name, absent))
+        values = (first.settings.get(name, ""), second.settings.get(name, ""))
         if values[0] == values[1]:
             equal += 1
         elif all(values):  # what one of them does not record is no difference
             found.append(_difference(name, values, tuple(shared)))
     for name in dict.fromkeys([*first.of_leaves, *second.of_leaves]):
-        differing = list(_of_tasks(name, first, second, shared))
-        equal += len(shared) - sum(len(one.tasks) for one in differing)
+        differing, alike = _of_tasks(
+            name, first, second, shared, absent=NOT_SET if is_one_format and GIVEN.search(name) else ""
+        )
         found += differing
+        equal += alike
     found += _definitions(first, second, shared)
     order = {one.setting: place for place, one in enumerate(effects())}
     return tuple(sorted(found, key=lambda one: order.get(_setting(one.name), len(order)))), equal
 
 
-def _of_tasks(name: str, first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
-    """The differences in a setting of single leaves, those with equal values together."""
+def _of_tasks(
+    name: str, first: MeasuredRun, second: MeasuredRun, shared: Sequence[str], *, absent: str
+) -> tuple[list[SettingDifference], int]:
+    """The differences in a setting of leaves, those with equal values together, and in how many tasks it is equal.
+
+    `absent` is what a task has that does not record it, "" where nobody knows: that is no difference, and not equal.
+    """
     one, other = first.of_leaves.get(name, {}), second.of_leaves.get(name, {})
     by_values: dict[tuple[str, str], list[str]] = {}
+    equal = 0
     for task in shared:
-        values = (said_of(one, first.tasks[task].leaves), said_of(other, second.tasks[task].leaves))
+        values = (said_of(one, first.tasks[task].leaves) or absent, said_of(other, second.tasks[task].leaves) or absent)
         is_recorded = all(values) and not (name == HARNESS and _is_release_unknown(*values))
-        if values[0] != values[1] and (is_recorded or name == "silent change"):
+        if values[0] == values[1]:
+            equal += bool(values[0])
+        elif is_recorded or name == "silent change":
             by_values.setdefault(values, []).append(task)
-    for values, tasks in by_values.items():
-        yield _difference(name, values, tuple(tasks))
+    return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
 
 
 def _is_release_unknown(one: str, other: str) -> bool:
@@ -363,9 +371,8 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
         for task, keys in wanted.items()
         if not only or task in only
     }
-    settings = _limits(results) | _generation(results)
     sources = {key: result for result in results for key in result.leaves}
-    return MeasuredRun(name, settings, tasks, _leaf_settings(results, leaves), sources)
+    return MeasuredRun(name, {}, tasks, _leaf_settings(results, leaves), sources)
 
 
 def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
@@ -460,28 +467,22 @@ def _counts(value: float, stderr: float | None, samples: int | None, *, is_propo
     return (right, asked) if right is not None and asked and asked <= MOST_QUESTIONS else None
 
 
-def _file_settings(model: Model, harness: HarnessVersion) -> dict[str, str]:
-    """What a file says of all its leaves; the files of one run may be of several releases."""
+def _file_settings(result: Result) -> dict[str, str]:
+    """What a file says of all its leaves; the files of one run may say different things."""
+    model, harness = result.model, result.harness
     release = harness.version or (harness.git_hash or "")[:9]
     found = {
         HARNESS: f"{harness.name} {release}".strip(),
         "precision": model.precision,
         "chat template": "yes" if model.chat_template else "no",
         "backend": model.source,
+        "limit": f"{result.limit:g}" if result.limit else "none",
+        **{
+            f"{'prompt' if AROUND.search(name) else 'generation'} {name}": said
+            for name, said in result.settings.items()
+        },
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _limits(results: Sequence[Result]) -> dict[str, str]:
-    return {"limit": ", ".join(sorted({f"{one.limit:g}" if one.limit else "none" for one in results}))}
-
-
-def _generation(results: Sequence[Result]) -> dict[str, str]:
-    return {
-        f"{'prompt' if AROUND.search(name) else 'generation'} {name}": value
-        for one in results
-        for name, value in one.settings.items()
-    }
 
 
 def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) -> dict[str, dict[str, str]]:
@@ -494,7 +495,7 @@ def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) 
         "silent change": {},
     }
     for result in results:
-        for name, value in _file_settings(result.model, result.harness).items():
+        for name, value in _file_settings(result).items():
             found.setdefault(name, {}).update(dict.fromkeys(result.leaves, value))
         recognised = recognise(result)
         if recognised is not None and recognised.family is not Family.UNKNOWN:

@@ -195,22 +195,17 @@ def _asking_the_same(candidates: Iterable[JoinCandidate]) -> list[list[JoinCandi
 
     Of those that asked the very same in a set one is compared, for somebody may submit a run a thousand times.
     """
-    sets: list[dict[object, list[JoinCandidate]]] = []
-    order: dict[int, int] = {}
-    for place, candidate in enumerate(candidates):
-        order[id(candidate)], asked = place, _asked(candidate)
+    sets: list[tuple[dict[object, JoinCandidate], list[JoinCandidate]]] = []
+    for candidate in candidates:
+        asked = _asked(candidate)
         fitting = (
-            one
-            for one in sets
-            if asked in one or not any(_asked_otherwise(candidate, others[0]) for others in one.values())
+            one for one in sets if asked in one[0] or not any(_asked_otherwise(candidate, of) for of in one[0].values())
         )
-        found = next(fitting, None)
-        if found is None:
-            sets.append(found := {})
-        found.setdefault(asked, []).append(candidate)
-    return [
-        sorted((one for alike in found.values() for one in alike), key=lambda one: order[id(one)]) for found in sets
-    ]
+        if (found := next(fitting, None)) is None:
+            sets.append(found := ({}, []))
+        found[0].setdefault(asked, candidate)
+        found[1].append(candidate)
+    return [found for _, found in sets]
 
 
 def _asked(candidate: JoinCandidate) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,8 @@ NO_ORGANIZATION = "_"
 UNPINNED, UNKNOWN, CHAT = "unpinned", "unknown", "chat"
 LONGEST = 200  # bytes of a folder's name
 LONGEST_PART = 90  # bytes of a revision or a precision: both, "-chat" and ".json" stay below 200 together
-SHORTEST, WHOLE = 7, 40  # hexadecimal digits of a commit
-COMMIT = re.compile(f"[0-9a-f]{{{SHORTEST},{WHOLE}}}")
+SHORT, WHOLE = 7, 40  # hexadecimal digits of a commit as git shortens it, and of a whole one
+COMMIT = re.compile(f"[0-9a-f]{{{SHORT},{WHOLE}}}")
 DIGEST = 32  # hexadecimal digits that replace the cut part
 
 
@@ -86,33 +87,55 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
 
     Such a key spells the model otherwise, at whatever revision, or the settings of the same model.
     """
+    ordered, settings = sorted(rows), _Settings()
+    for _, key in ordered:
+        settings.expect(key)
     models: dict[str, str] = {}
-    settings: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     found: dict[str, str] = {}
-    for _, key in sorted(rows):
-        model, _, last = key.rpartition("/")
+    for _, key in ordered:
         first = models.setdefault(reading_of(key), key)
-        if first.rpartition("/")[0] == model:
-            first = _first_like(settings, model, [_read([part]) for part in last.split("-")], key)
+        if first.rpartition("/")[0] == key.rpartition("/")[0]:
+            first = settings.first_like(key)
         if first != key:
             found[key] = first
     return found
 
 
-def _first_like(known: dict[tuple[str, ...], list[tuple[str, str]]], model: str, parts: list[str], key: str) -> str:
-    """The first row of a model with this revision and these settings; a shortened commit is read as the whole one.
+class _Settings:
+    """The first row of each model with a revision and settings; a shortened commit is read as the whole one.
 
-    `known` has the rows so far, as (revision, key) by the model, the beginning of the revision, and the other parts.
+    Which lengths of commits occur is known before, so that very many rows of one model cost no more for each.
     """
-    revision, *others = parts
-    begin = revision[:SHORTEST] if COMMIT.fullmatch(revision) else revision
-    alike = known.setdefault((model, begin, *others), [])
-    for other, first in alike:
-        short, long = sorted((revision, other), key=len)
-        if other == revision or (len(long) == WHOLE and long.startswith(short)):
-            return first
-    alike.append((revision, key))
-    return key
+
+    def __init__(self) -> None:
+        self._lengths: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+        self._known: dict[tuple[str, ...], str] = {}
+        self._begun: dict[tuple[str, ...], str] = {}  # the first whole commit with this beginning
+
+    def expect(self, key: str) -> None:
+        """Note the length of a row's revision, if that may be a shortened commit."""
+        revision, *others = _parts(key)
+        if COMMIT.fullmatch(revision) and len(revision) < WHOLE:
+            self._lengths[*others].add(len(revision))
+
+    def first_like(self, key: str) -> str:
+        """The key of the first row that reads as this one: an earlier one, or the key itself."""
+        revision, *others = _parts(key)
+        is_whole = len(revision) == WHOLE and COMMIT.fullmatch(revision)
+        shorter = [(revision[:length], *others) for length in self._lengths[*others]] if is_whole else []
+        same = (self._known.get(one) for one in ((revision, *others), *shorter))
+        first = next(filter(None, same), None) or self._begun.get((revision, *others))
+        if first is None:
+            first = self._known[revision, *others] = key
+            self._begun.update({one: self._begun.get(one, key) for one in shorter})
+        return first
+
+
+def _parts(key: str) -> list[str]:
+    """The revision of a key as a reader sees it, and what else must be equal: the model, and the other settings."""
+    model, _, last = key.rpartition("/")
+    revision, *others = (_read([part]) for part in last.split("-"))
+    return [revision, model, *others]
 
 
 def _read(parts: Iterable[str]) -> str:

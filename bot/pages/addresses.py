@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from hashlib import sha256
 
+from bot.evaluation.row_key import SHORT, WHOLE
 from bot.publishing.entry import Entry
 
 ROWS, COLUMNS = "rows", "columns"
-REVISION = 40  # hexadecimal digits of a commit
-SHORT = 7  # of them in an address, as git shortens them
 
 
 def row_names(entries: Iterable[Entry]) -> dict[str, str]:
@@ -35,7 +34,7 @@ def _short(key: str) -> str:
     """The key without its leaderboard and with a short revision; `~` stands for `%`, which addresses would encode."""
     folder, _, last = key.partition("/")[2].rpartition("/")
     revision, hyphen, rest = last.partition("-")
-    shown = revision[:SHORT] if len(revision) == REVISION else revision
+    shown = revision[:SHORT] if len(revision) == WHOLE else revision
     return f"{folder}/{shown}{hyphen}{rest}".replace("%", "~")
 
 

@@ -39,7 +39,8 @@ def changes_page(content: PageContent) -> bytes:
         "changes.html",
         figure_=drawn if dated else None,
         weeks=[_week(week, list(some), counts) for week, some in groupby(moves, lambda move: _week_of(move.change))],
-        lately=_lately(changes, moves) if moves else None,
+        lately=_lately(changes) if changes else "",
+        leader=moves[0].leader if moves else "",
         more=max(0, len(changes) - SHOWN),
         from_history=content.history is not None,
         is_partial=content.is_partial,
@@ -123,16 +124,15 @@ def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int])
     return Week(title, _sums(had), moves[0].leader, moves, len(moves) < sum(had.values()))
 
 
-def _lately(changes: Sequence[BoardChange], moves: list[Move]) -> Week:
-    """The changes of the seven days up to the newest one, in one sentence; all where its date is unknown."""
+def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:
+    """The seven days up to the newest change, and how many there were; of all changes where its date is unknown."""
     newest = changes[0].date[:10]
     try:
         begin = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
     except ValueError:
         begin = ""
     counts = Counter(change.kind for change in changes if change.date[:10] >= begin)
-    title = f"From {begin} to {newest}" if begin else "Up to now"
-    return Week(title, _sums(counts), moves[0].leader, moves, is_cut=False)
+    return f"From {begin} to {newest}" if begin else "Up to now", _sums(counts)
 
 
 def _sums(counts: Mapping[Any, int]) -> str:

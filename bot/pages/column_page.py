@@ -129,14 +129,9 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
             interval = f" (95 % interval {figures.correlation_low:.2f} to {figures.correlation_high:.2f})"
         yield f"Its rank correlation with the mean of the other columns is {figures.correlation:.2f}{interval}."
     effect = figures.effect
-    first = (
-        f"{effect.first_without} is first instead of {effect.first_with}"
-        if effect.first_without != effect.first_with
-        else f"{effect.first_with} stays first"
-    )
     yield (
         f"Without it {effect.rows_moved:,} of {figures.rows:,} rows change their place in the order of averages, "
-        f"by up to {effect.largest_move}; {first}."
+        f"by up to {effect.largest_move}; {effect.leader}."
         if effect.rows_moved
         else "Without it no row changes its place in the order of averages."
     )

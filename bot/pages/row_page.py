@@ -9,9 +9,10 @@ from hashlib import sha256
 from math import isfinite
 from os.path import commonprefix
 
+from bot.evaluation.row_key import SHORT, WHOLE
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
-from bot.pages.addresses import REVISION, SHORT, row_page
+from bot.pages.addresses import row_page
 from bot.pages.content import FieldPlace, PageContent
 from bot.pages.environment import full, raw
 from bot.publishing.board import TIE, BoardRow
@@ -138,7 +139,7 @@ def _moved_to(content: PageContent, entry: Entry) -> str:
 def _commit_url(entry: Entry) -> str:
     """The page of the measured commit of a model on the Hub, "" if the row names none."""
     model = entry.model
-    known = model.id.count("/") == 1 and len(model.revision) == REVISION
+    known = model.id.count("/") == 1 and len(model.revision) == WHOLE
     return f"{model_url(model.id)}/tree/{model.revision}" if known else ""
 
 

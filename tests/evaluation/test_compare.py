@@ -181,7 +181,7 @@ def test_a_file_says_how_it_was_measured() -> None:
     def said(data: dict[str, Any], name: str) -> set[str]:
         return set(run(data).of_leaves[name].values())
 
-    assert run(base()).settings["limit"] == "none"
+    assert said(base(), "limit") == {"none"}
     assert said(base(), "harness") == {"lm-evaluation-harness 0.4.9"}
     assert (said(base(), "precision"), said(base(), "backend")) == ({"bfloat16"}, {"hf"})
     other = base() | {"lm_eval_version": None, "git_hash": "abcdef12" * 5}
@@ -195,14 +195,17 @@ def test_files_of_one_run_are_compared_with_their_own_releases() -> None:
 
     def file(name: str, release: str) -> Result:
         only = {"results": {name: {"acc,none": 0.5}}, "group_subtasks": {}, "lm_eval_version": release}
-        return result_of(toys() | only | {"git_hash": ""})
+        told = {"system_instruction": "Be brief."} if release == "0.4.8" else {}
+        return result_of(toys() | only | told | {"git_hash": ""})
 
     def files(*releases: str) -> MeasuredRun:
         return run_of_results("files", [file(f"toy_{place}", one) for place, one in enumerate(releases)])
 
     found = compare(files("0.4.8", "0.4.9", ""), files("0.4.9", "0.4.9", "0.4.9"))
-    assert [(one.name, one.tasks) for one in found.settings] == [("harness version", ("toy_0",))]
-    assert found.settings[0].values == ("lm-evaluation-harness 0.4.8", "lm-evaluation-harness 0.4.9")
+    assert {(one.name, one.tasks, one.values) for one in found.settings} == {
+        ("harness version", ("toy_0",), ("lm-evaluation-harness 0.4.8", "lm-evaluation-harness 0.4.9")),
+        ("prompt system_instruction", ("toy_0",), ("Be brief.", "(not set)")),
+    }
 
 
 def test_what_a_file_does_not_say_of_a_leaf_is_no_setting_of_it() -> None:

@@ -77,6 +77,10 @@ def test_a_changed_row_says_why() -> None:
     assert why(ROW, BETTER) == "Measured again; no recorded setting differs."
     assert why(older, newer) == f"Measured differently: harness version {name} 0.4.8 → {name} 0.4.9."
     assert why(ROW, replace(ROW, average=1.0)) == ""  # the same files, read by another version of the bot
+    asked = replace(ROW, definitions={"a": "1", "b": "2", "c": "3", "d": "4"})
+    assert why(asked, replace(BETTER, definitions={"a": "1", "new": "9"})) == why(ROW, BETTER)
+    other = why(asked, replace(BETTER, definitions=dict.fromkeys("abcd", "5")))
+    assert other == "Measured differently: what was asked (a, b, c and 1 more subtask)."
     one_task = {leaf.id: 7 for leaf in ROW.tasks[0].leaves}
     found = why(ROW, replace(BETTER, num_fewshot=BETTER.num_fewshot | one_task))
     assert found == f"Measured differently: few-shot examples 0 → 7 ({ROW.tasks[0].id})."

@@ -178,6 +178,10 @@ def test_a_shortened_commit_reads_as_the_whole_one_and_nothing_else_does() -> No
         assert twins([(0, ours), (1, other)]) == {other: ours}
         assert twins([(1, ours), (0, other)]) == {ours: other}
         assert twins([(0, ours), (1, f"b/acme/m/{short}-y"), (1, f"b/acme/n/{short}-x")]) == {}
+    near = f"{whole[:39]}8"
+    ours, theirs, short = (f"b/acme/m/{one}-x" for one in (whole, near, whole[:39]))
+    assert twins([(0, ours), (1, theirs), (2, short)]) == {short: ours}
+    assert twins([(0, short), (1, theirs), (2, ours)]) == {theirs: short, ours: short}
     apart = [whole[:6], "0123456789abcde0", "1000000", "10000000", "0123456-main", whole[:39] + "8"]
     assert twins((0, f"b/acme/m/{one}-x") for one in [whole, *apart]) == {}
 

@@ -130,6 +130,13 @@ class Effect:
     first_with: str
     first_without: str
 
+    @property
+    def leader(self) -> str:
+        """Who is first without the columns, as a part of a sentence."""
+        if self.first_without == self.first_with:
+            return f"{self.first_with} stays first"
+        return f"{self.first_without} is first instead of {self.first_with}"
+
 
 def effect_of(names: Sequence[str], having: Sequence[float], lacking: Sequence[float]) -> Effect:
     """Return the effect of leaving columns out, from the averages with and without them."""

@@ -58,11 +58,9 @@ def _why(audit: BoardAudit) -> list[Section]:
         return []
     reasons = [f"{column.column}: {alarm.why}." for column in audit.columns for alarm in column.alarms]
     names = ", ".join(audit.named)
-    is_same = effect.first_without == effect.first_with
-    leader = f"stays {effect.first_with}" if is_same else f"is {effect.first_without} instead of {effect.first_with}"
     change = (
         f"Without {names} the mean of all averages is {effect.mean_without:.2f} instead of {effect.mean_with:.2f}; "
-        f"{effect.rows_moved} of {audit.rows} rows change their rank, by up to {effect.largest_move}; first {leader}."
+        f"{effect.rows_moved} of {audit.rows} rows change their rank, by up to {effect.largest_move}; {effect.leader}."
     )
     rows = tuple(
         (row.name, row.average_with, row.average_without, row.rank_with, row.rank_without)

@@ -3,8 +3,8 @@
 ## What it does
 Compares the model of the file, whatever its revision, with those of the other files and of the board, without case,
 spaces and marks that nobody sees; and of rows of one model the revision, precision and chat template likewise, where
-the first digits of a commit (seven or more) count as the whole commit. Of the
-spellings the one on the board counts, else the one whose file came first; the files of every other one are rejected.
+the first digits of a commit (seven or more) count as the whole commit. Of the spellings the one on the board counts,
+else the one whose file came first; the files of every other one are rejected.
 
 ## Why is this bad?
 A reader takes both for one model, as the Hub does, whose names are unique whatever their case. Whoever submits a model
@@ -37,6 +37,6 @@ def spelled_otherwise(case: Case) -> Iterator[Violation]:
         ours, how = shown(key, 200), "in case, in spaces or by a shortened commit alone"
         yield Violation(
             f"{shown(first, 200)} spells the model or a setting of {ours} otherwise, {how}",
-            "spell the model, its revision and precision as that row does, or have that row removed first",
+            "spell the model, its revision and precision as that row does, or first remove the files of that row",
             case.result.pointer_to("model"),
         )

@@ -64,7 +64,7 @@ def test_a_column_that_falls_where_the_rest_rises_is_named() -> None:
     assert "if lower is better there, as of a loss or a rank, leave it out by naming the scores with --column" in report
 
 
-@pytest.mark.parametrize(("last", "said"), [(0.0, "first stays m19"), (-200.0, "first is m19 instead of m18")])
+@pytest.mark.parametrize(("last", "said"), [(0.0, "m19 stays first"), (-200.0, "m19 is first instead of m18")])
 def test_the_report_says_whether_another_row_is_first(last: float, said: str) -> None:
     """The Open LLM Leaderboard of September 2023 kept its first row without the broken column."""
     names = tuple(f"m{i}" for i in range(20))
