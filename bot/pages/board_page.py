@@ -16,7 +16,7 @@ from bot.pages.drawing import Figure, against_size, averages, fitting, over_time
 from bot.pages.environment import MISSING, points, raw
 from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
-from bot.publishing.models import billions
+from bot.publishing.models import billions, other_size
 from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
@@ -169,9 +169,9 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
 
 def _after(content: PageContent, entry: Entry) -> str:
     """What stands behind them: what is known of the row and how it was measured."""
-    chat, facts = "chat" if entry.model.chat_template else "plain", _facts(content, entry)
-    known = "".join([f"<td>{_text(text)}" for text in (*facts, entry.model.precision or "unknown")])
-    return f"{known}<td>{chat}<td>{_text(entry.date[:DAY])}<td>{len(entry.warnings)}"
+    chat, facts = "chat" if entry.model.chat_template else "plain", "".join(_facts(content, entry))
+    known = f"<td>{_text(entry.model.precision or 'unknown')}"
+    return f"{facts}{known}<td>{chat}<td>{_text(entry.date[:DAY])}<td>{len(entry.warnings)}"
 
 
 def _text(text: str) -> str:
@@ -179,15 +179,17 @@ def _text(text: str) -> str:
 
 
 def _facts(content: PageContent, entry: Entry) -> list[str]:
-    """What backs the row and what is known of its model, as texts of the columns that this board has."""
+    """What backs the row and what is known of its model, as cells of the columns that this board has."""
     facts, cells = content.facts_of(entry), list[str]()
     if content.has_evidence:
         known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
-        cells.append(", ".join(filter(None, known)) or MISSING)
+        cells.append(f"<td>{_text(', '.join(filter(None, known)) or MISSING)}")
     if content.has_sizes:
-        cells.append(billions(facts.params) if facts.params else MISSING)
+        other = other_size(entry.model.id, facts.params)
+        begin = f'<td class=warned title="the name says {other}">' if other else "<td>"
+        cells.append(begin + (billions(facts.params) if facts.params else MISSING))
     if content.has_licences:
-        cells += [facts.licence or MISSING, facts.kind or MISSING]
+        cells += [f"<td>{_text(text or MISSING)}" for text in (facts.licence, facts.kind)]
     return cells
 
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot import HOME, __version__
 from bot.evaluation.finding import counted
-from bot.publishing.models import billions
+from bot.publishing.models import billions, other_size
 from bot.reporting.escape import visible
 
 # The page may load its own style, script, pictures and data, and nothing else; what it
@@ -37,7 +37,7 @@ def templates() -> Environment:
         finalize=_shown,
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
-    environment.filters |= {"cite_key": cite_key, "tex": tex}
+    environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY}
     environment.globals["asset_name"] = lambda name: asset(name)[0]
     return environment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ RELATIONS = {"finetune": "fine-tuned", "merge": "merge", "adapter": "adapter", "
 COLUMNS = ("params", "licence", "model_type", "base_model", "looked_up")
 VERIFIED_COLUMNS = ("verify_outcome", "verify_date")
 VERIFIED_SCHEMA = "leaderboard-bot/verified/1"
+SIZE = re.compile(r"(?<![a-z0-9.])(?<!\d_)(\d{1,4}(?:\.\d{1,3})?)b(?![a-z0-9])", re.IGNORECASE)  # not 8x7B, v9_2_14B
+ODD = 1.6  # on the published Open LLM Leaderboard v2, models named 2B have up to 1.58 times as many parameters
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,6 +94,15 @@ def billions(params: int) -> str:
     """A number of parameters in billions, for people, to three digits: `70`, `7.24`, `0.0931`."""
     size = params / 1e9
     return f"{size:.0f}" if size >= 1000 else f"{size:.3g}"
+
+
+def other_size(model: str, params: int | None) -> str:
+    """The size in a model's name, such as "14B", where it is far from its number of parameters; "" else."""
+    named = SIZE.findall(model.rpartition("/")[2])
+    size = float(named[0]) * 1e9 if len(named) == 1 else 0.0
+    if not size or not params or max(size, params) < ODD * min(size, params):
+        return ""
+    return f"{named[0]}B"
 
 
 def fact_columns(facts: ModelFacts) -> Mapping[str, Any]:

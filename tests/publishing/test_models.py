@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bot.publishing.models import COLUMNS, LONGEST, UNKNOWN, ModelFacts, billions, fact_columns, facts_from_tags
+from bot.publishing.models import (
+    COLUMNS,
+    LONGEST,
+    UNKNOWN,
+    ModelFacts,
+    billions,
+    fact_columns,
+    facts_from_tags,
+    other_size,
+)
 from examples.make_results import make_result
 from tests.evaluation.judging import outcome_of, patch
 
@@ -37,6 +46,26 @@ def test_tags_say_licence_base_and_how_it_was_made() -> None:
 )
 def test_sizes_are_in_billions(params: int, shown: str) -> None:
     assert billions(params) == shown
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "other"),
+    [
+        ("FINGU-AI/Chocolatine-Fusion-14B", 8_367_000_000, "14B"),
+        ("kms7530/chemeng_qwen-math-7b_24_1_100_1_nonmath", 15_231_000_000, "7B"),
+        ("godlikehhd/qwen-2.5-1.5b-cherry", 772_000_000, "1.5B"),
+        ("google/gemma-2-2b-it", 2_614_000_000, ""),
+        ("mistralai/Mixtral-8x7B-v0.1", 46_700_000_000, ""),
+        ("pankajmathur/orca_mini_v9_2_14B", 14_660_000_000, ""),
+        ("SicariusSicariiStuff/LLAMA-3_8B_Unaligned_BETA", 8_030_000_000, ""),
+        ("70B/small", 1_000_000_000, ""),
+        ("org/13b-from-70b", 13_000_000_000, ""),
+        ("org/model-14B", None, ""),
+        ("org/model-0B", 1, ""),
+    ],
+)
+def test_a_size_in_the_name_that_is_not_the_recorded_one_is_told(model: str, params: int | None, other: str) -> None:
+    assert other_size(model, params) == other
 
 
 def test_what_nobody_knows_is_empty() -> None:

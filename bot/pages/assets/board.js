@@ -169,7 +169,8 @@
     const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
     const warnings = key(best, columnOf("warnings"));
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
-    return [`${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned].filter(Boolean).join("; ") + ".";
+    const size = best.cells[columnOf("size")]?.title; // says that it is not the one in the name
+    return [`${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned, size && `${text(best, columnOf("size"))} billion parameters, ${size}`].filter(Boolean).join("; ") + ".";
   };
 
   const labels = () => [...document.querySelectorAll("#controls label:not(fieldset label)")];
