@@ -536,6 +536,7 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert sizes
     assert max(sizes) <= 10
     assert page.url.endswith("?size=10")
+    assert "8 billion parameters, the name says 14B." in page.inner_text("#status")
     assert numbers(page, "average") == sorted(numbers(page, "average"), reverse=True)
     page.click("#filters summary")
     page.click("#licence option[value=mit]")
