@@ -272,7 +272,7 @@ def _settings(
         values = (first.settings.get(name, ""), second.settings.get(name, ""))
         if values[0] == values[1]:
             equal += 1
-        elif all(values):  # what one of them does not record is no difference
+        elif _are_recorded(name, *values):  # what one of them does not record is no difference
             found.append(_difference(name, values, tuple(shared)))
     for name in dict.fromkeys([*first.of_leaves, *second.of_leaves]):
         differing, alike = _of_tasks(
@@ -297,17 +297,17 @@ def _of_tasks(
     equal = 0
     for task in shared:
         values = (said_of(one, first.tasks[task].leaves) or absent, said_of(other, second.tasks[task].leaves) or absent)
-        is_recorded = all(values) and not (name == HARNESS and _is_release_unknown(*values))
         if values[0] == values[1]:
             equal += bool(values[0])
-        elif is_recorded or name == "silent change":
+        elif _are_recorded(name, *values) or name == "silent change":
             by_values.setdefault(values, []).append(task)
     return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
 
 
-def _is_release_unknown(one: str, other: str) -> bool:
-    """Tell whether two are the same harness, and one of them does not say which release of it."""
-    return f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} ")
+def _are_recorded(name: str, one: str, other: str) -> bool:
+    """Tell whether both values are known; one harness is unknown where it is the other without its release."""
+    is_release_unknown = name == HARNESS and (f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} "))
+    return bool(one and other) and not is_release_unknown
 
 
 def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:

@@ -103,3 +103,18 @@ def test_of_very_many_comparisons_the_first_are_shown_and_the_others_counted() -
 def test_rows_without_a_common_task_are_not_compared() -> None:
     assert compared_rows(replace(ROW, tasks=ROW.tasks[:1]), replace(ROW, tasks=ROW.tasks[1:]), ("", "")) is None
     assert change_lines(replace(ROW, tasks=()), ROW) == []
+
+
+def test_a_release_that_one_row_does_not_record_is_no_difference() -> None:
+    unknown, newer = (replace(ROW, harness=EntryHarness("lm-evaluation-harness", version=one)) for one in ("", "0.4.9"))
+    other = replace(ROW, harness=EntryHarness("lighteval"))
+    assert not [values for values in values_apart(ROW, unknown) if "lm-evaluation-harness" in values[0]]
+    assert ("lm-evaluation-harness abcdef12", "lm-evaluation-harness 0.4.9") in values_apart(ROW, newer)
+    assert ("lm-evaluation-harness abcdef12", "lighteval") in values_apart(ROW, other)
+
+
+def values_apart(one: Entry, other: Entry) -> list[tuple[str, str]]:
+    """The values of each setting that differs between two rows."""
+    comparison = compared_rows(one, other, ("one", "other"))
+    assert comparison is not None
+    return [found.values for found in comparison.settings]
