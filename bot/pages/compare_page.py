@@ -20,7 +20,7 @@ from bot.evaluation.compare import (
 )
 from bot.evaluation.statistics import LEVEL
 from bot.pages.content import PageContent
-from bot.pages.drawing import differences
+from bot.pages.drawing import Figure, differences, fitting
 from bot.pages.environment import points
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
@@ -233,8 +233,9 @@ def _status(
 
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
     entries = [content.rows[name].entry for name in chosen]
-    heads = [title.removesuffix(f"/{title.rpartition('/')[2]}") for title in titles]
-    shown = heads if len(set(heads)) == len(heads) else list(titles)
+    models = [title.rpartition("/")[0] for title in titles]
+    short = [model.rpartition("/")[2] for model in models]
+    shown = next((each for each in (short, models) if len(set(each)) == len(each)), titles)
     tasks = {"average": "Average", **{task.id: task.title for task in content.board.leaderboard.tasks}}
     compared = [
         compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
@@ -243,22 +244,29 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
     return {
         "sentences": [sentence(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
-        "figures": [
-            differences(
-                f"{name} minus {shown[0]}",
-                [
-                    (title, by_task[task].contrast.difference, _half(by_task[task]))
-                    for task, title in tasks.items()
-                    if task in by_task and not by_task[task].why
-                ],
-            )
-            for name, by_task in zip(shown[1:], found, strict=True)
-        ],
+        "figures": _figures(tasks, shown, found),
         "tables": (
             _setting_table({task.id: task.title for task in content.board.leaderboard.tasks}, shown, entries),
             _score_table(tasks, shown, [scores_of(content, entry) for entry in entries], found),
         ),
     }
+
+
+def _figures(
+    tasks: Mapping[str, str], shown: Sequence[str], found: Sequence[Mapping[str, ComparedTask]]
+) -> list[Figure]:
+    """The differences of each row to the first, all on one axis."""
+    drawn = [
+        [
+            (title, one.contrast.difference, _half(one))
+            for task, title in tasks.items()
+            if (one := by_task.get(task)) is not None and not one.why
+        ]
+        for by_task in found
+    ]
+    ends = [end for rows in drawn for _, value, reach in rows for end in (value - reach, value + reach)]
+    axis = fitting("difference (points)", [*ends, 0.0])
+    return [differences(f"{name} minus {shown[0]}", rows, axis) for name, rows in zip(shown[1:], drawn, strict=True)]
 
 
 def _by_task(comparison: RunComparison | None, *, has_averages: bool) -> dict[str, ComparedTask]:
@@ -331,5 +339,4 @@ def _difference(task: ComparedTask | None) -> Cell:
     if task.contrast.p is None:
         return Cell(value)
     is_apart = task.conclusion in {"higher", "lower"}
-    holm = " by Holm" if not is_apart and task.contrast.p < LEVEL else ""
-    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}{holm}", "n apart" if is_apart else "n")
+    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}", "n apart" if is_apart else "n")

@@ -94,10 +94,8 @@ def _groups(rows: Sequence[tuple[str, float, float]]) -> list[int]:
     return starts
 
 
-def differences(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
+def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -> Figure:
     """A dot with its interval for each (name, difference, half of the interval), around a line at zero."""
-    ends = [end for _, value, reach in rows for end in (value - reach, value + reach)]
-    x = fitting("difference (points)", [*ends, 0.0])
     height = TOP + LINE * len(rows) + BOTTOM
     names = max((len(name) for name, _, _ in rows), default=0)
     left = min(NAMES, 16 + LETTER * names)

@@ -54,7 +54,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     is_one = count == 1
     tasks = f"the {count} tasks that both have" if any(comparison.only) else f"{count} tasks"
     scope = "" if is_one else f" on the average of {tasks}"
-    where = f"{_side(whole)} {first}{scope}"
+    where = f"{_side(whole)} than {first}{scope}"
     rest = "" if is_one else f" {_counted_tasks(comparison.tasks, second)}"
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}.{rest}"
@@ -67,7 +67,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         by_chance = f"{second} is {off} ± {half} points {where}, which may be chance"
         result = by_chance if float(off) else f"they are equal (± {half})"
         return f"{_capital(first)} and {second} are not separable: {result}{least}.{rest}"
-    return f"{_capital(second)} is {off} ± {_half(whole)} points {where}: more than chance leaves.{rest}"
+    return f"{_capital(second)} is {off} ± {_half(whole)} points {where}; chance alone does not explain this.{rest}"
 
 
 def _capital(name: str) -> str:
@@ -77,12 +77,12 @@ def _capital(name: str) -> str:
 
 def _counted_tasks(tasks: Sequence[ComparedTask], second: str) -> str:
     counts = {name: sum(one.conclusion == name for one in tasks) for name in SIGNS}
-    said = [f"{count} {name}" for name, count in counts.items() if count]
-    return f"{_capital(second)} task by task: {', '.join(said)}."
+    said = [f"{name} in {count}" for name, count in counts.items() if count]
+    return f"Task by task, {second} is {', '.join(said)}."
 
 
 def _side(task: ComparedTask) -> str:
-    return "above" if task.contrast.difference > 0 else "below"
+    return "higher" if task.contrast.difference > 0 else "lower"
 
 
 def _points(value: float, task: ComparedTask) -> str:

@@ -464,7 +464,7 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
     average = comparison.average
     assert average is not None
     assert (average.conclusion, average.contrast.p) == ("not separable", None)
-    assert "40.00 points above A on the average of 2 tasks; the files say nothing of its error" in sentence_of(
+    assert "40.00 points higher than A on the average of 2 tasks; the files say nothing of its error" in sentence_of(
         comparison
     )
     assert json.dumps(comparison_json(comparison), allow_nan=False)
@@ -551,9 +551,9 @@ def test_the_sentence_follows_the_numbers(seed: int) -> None:
         whole, sentence = comparison.average, sentence_of(comparison)
         assert whole is not None
         is_clear = whole.contrast.p is not None and whole.contrast.p < LEVEL
-        assert ("more than chance leaves" in sentence) == is_clear
+        assert ("chance alone does not explain this" in sentence) == is_clear
         if is_clear:
-            assert ("above A" in sentence) == (whole.contrast.difference > 0)
+            assert ("higher than A" in sentence) == (whole.contrast.difference > 0)
         for task in comparison.tasks:
             assert (task.conclusion in {"higher", "lower"}) == (task.p_adjusted is not None and task.p_adjusted < LEVEL)
 

@@ -131,7 +131,7 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert compared is not None
     assert compared.average is not None
     words = sentence_of(compared, first.model.id, second.model.id)
-    assert "more than chance leaves" in words
+    assert "chance alone does not explain this" in words
     assert words in page.text
     low, high = compared.average.contrast.interval(LEVEL)
     amount = first.average - second.average

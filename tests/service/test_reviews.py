@@ -68,7 +68,7 @@ def test_a_row_beside_another_row_of_its_model_is_compared_with_it(story: Story)
     text = sticky(story, request)
     assert "The board has another row of this model, `tiny/acme/atlas-7b/" in text
     assert "The new row is 23.33 ± " in text
-    assert "points above the row there" in text
+    assert "points higher than the row there" in text
     assert story.acts() == ["request", "commit", "comment"]
 
 

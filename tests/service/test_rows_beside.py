@@ -11,7 +11,7 @@ from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
 BESIDE = "The board has another row of this model, `tiny/acme/atlas-7b/"
-LOWER = "points below the row there on the average of 2 tasks: more than chance leaves."
+LOWER = "points lower than the row there on the average of 2 tasks; chance alone does not explain this."
 LATER = path_of(time="2026-03-03T10-00-00.000000")
 
 

@@ -1,7 +1,7 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, read, write, compare, said, SEEN, LEVEL } = globalThis.page;
+  const { $, make, read, write, compare, said, SEEN } = globalThis.page;
   const OFFERED = 2000; // names that the fields offer
   const SCORES = "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
   const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
@@ -29,7 +29,7 @@
   const half = (test) => points((test.ends[1] - test.ends[0]) / 2);
   const counted = (second, found) => {
     const verdicts = ["higher", "lower", "not separable", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
-    return `${second} task by task: ${verdicts.filter(([count]) => count).map((one) => one.join(" ")).join(", ")}.`;
+    return `Task by task, ${second} is ${verdicts.filter(([count]) => count).map(([count, verdict]) => `${verdict} in ${count}`).join(", ")}.`;
   };
   // As `sentence_of` of bot/reporting/comparison.py.
   const sentence = (first, second, { differing, found, isPart, average }) => {
@@ -41,11 +41,11 @@
     const off = points(Math.abs(whole.difference));
     const isOne = found.length === 1;
     const scope = isOne ? "" : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
-    const where = `${whole.difference > 0 ? "above" : "below"} ${first}${scope}`;
+    const where = `${whole.difference > 0 ? "higher" : "lower"} than ${first}${scope}`;
     const rest = isOne ? "" : ` ${counted(second, found)}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
-    if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}: more than chance leaves.${rest}`;
+    if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}; chance alone does not explain this.${rest}`;
     const least = whole.error ? `; a difference below ${points(SEEN * whole.error)} points would often stay unseen` : "";
     const result = Number(off) ? `${second} is ${off} ± ${half(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
@@ -55,7 +55,7 @@
     if (test.why) return numeric(test.verdict);
     if (test.p === null) return numeric(signed(test.difference));
     const isApart = test.verdict === "higher" || test.verdict === "lower";
-    const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}${!isApart && test.p < LEVEL ? " by Holm" : ""}`);
+    const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}`);
     if (isApart) cell.className = "n apart";
     return cell;
   };
@@ -88,15 +88,19 @@
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     return node;
   };
-  // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
-  const figure = (title, tests) => {
-    const drawn = tests.map((test, i) => [i ? tasks[i - 1] : "Average", test]).filter(([, test]) => test && !test.why)
-      .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2]);
-    const ends = drawn.flatMap(([, middle, reach]) => [middle - reach, middle + reach]);
+  const isDrawn = (test) => test && !test.why;
+  // As `fitting` of bot/pages/drawing.py: one axis for all figures, so that they can be compared.
+  const axisOf = (pairs) => {
+    const ends = pairs.flat().filter(isDrawn).flatMap((test) => test.ends);
     const span = Math.max(...ends, 0) - Math.min(...ends, 0) || 1;
     const step = [1, 2, 5, 10].map((factor) => factor * 10 ** Math.floor(Math.log10(span / 5))).find((one) => span / one <= 5);
     const low = Math.floor(Math.min(...ends, 0) / step) * step;
-    const high = Math.max(Math.ceil(Math.max(...ends, 0) / step) * step, low + step);
+    return [low, Math.max(Math.ceil(Math.max(...ends, 0) / step) * step, low + step), step];
+  };
+  // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
+  const figure = (title, tests, [low, high, step]) => {
+    const drawn = tests.map((test, i) => [i ? tasks[i - 1] : "Average", test]).filter(([, test]) => isDrawn(test))
+      .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2]);
     const [left, right, top, height] = [140, 628, 12, 12 + 20 * drawn.length];
     const across = (value) => left + ((value - low) / (high - low)) * (right - left);
     const svg = draw("svg", { viewBox: `0 0 640 ${height + 44}`, role: "img", "aria-label": title });
@@ -174,8 +178,9 @@
     if ($("begin")) $("begin").hidden = chosen.length > 0;
     if (chosen.length < 2) return;
     const picked = chosen.map((name) => byName.get(name));
-    const short = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
-    const heads = new Set(short).size === short.length ? short : chosen.map(titleOf);
+    const models = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
+    const short = models.map((model) => model.replace(/^.*\//, ""));
+    const heads = [short, models].find((each) => new Set(each).size === each.length) ?? chosen.map(titleOf);
     const compared = picked.slice(1).map((row) => compare(picked[0], row));
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
     const pairs = compared.map(({ found: each, average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...ids.map((_, task) => each.find((one) => one.task === task))]);
@@ -185,7 +190,7 @@
       ...picked.map((row) => numeric(points(i ? row.tasks[i - 1] && row.tasks[i - 1][0] : row.average))),
     ]));
     const figures = make("div", "", { class: "figures" });
-    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, tests)));
+    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines));
     $("found").append(

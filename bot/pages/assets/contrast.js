@@ -99,5 +99,5 @@
     conclude(average, average.p);
     return { differing, found, isPart, average };
   };
-  Object.assign(globalThis.page, { compare, said, SEEN, LEVEL });
+  Object.assign(globalThis.page, { compare, said, SEEN });
 })();
