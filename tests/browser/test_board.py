@@ -543,7 +543,7 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert set(column(page, "licence")) == {"mit"}
     page.click("#licence option[value='apache-2.0']")
     assert set(column(page, "licence")) == {"mit", "apache-2.0"}
-    assert ", size up to 10, licences apache-2.0 or mit." in page.inner_text("#status")
+    assert ", size up to 10 billion, licences apache-2.0 or mit." in page.inner_text("#status")
     page.reload()
     assert page.input_value("#size") == "10"
     assert set(column(page, "licence")) == {"mit", "apache-2.0"}
@@ -554,3 +554,30 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert "All ranked rows by size" in page.inner_text("figcaption >> nth=0")
     assert "(1 row of unknown size left out)" in page.inner_text("figcaption >> nth=0")
+
+
+def test_picked_rows_are_picked_after_back_and_rows_outside_a_filter_have_boxes_too(watch: Opener) -> None:
+    page = watch("sized").open("index.html?size=10")
+    boxes = page.locator("#board tbody input")
+    boxes.nth(1).check()
+    boxes.nth(2).check()
+    page.click("#picked a")
+    page.wait_for_selector("#found .lead")
+    page.go_back()
+    page.wait_for_selector("#picked:has-text('2 of at most 4 picked')")
+    assert page.locator("#board tbody input:checked").count() == 2
+    page.click("#reset")
+    assert boxes.count() == page.locator("#board tbody tr").count() == 20
+    assert not page.locator("#reset").is_visible()
+
+
+def test_two_columns_stand_beside_name_and_average_on_a_phone(watch: Opener) -> None:
+    page = watch("generated", width=360).open("index.html?sort=-bbh")
+    seen = page.evaluate("""() => {
+        const [frame, fixed] = [document.querySelector('.frame'), document.querySelector('#board tbody td:nth-child(3)')];
+        const from = fixed.getBoundingClientRect().right - 0.5;
+        const to = frame.getBoundingClientRect().right;
+        return [...fixed.parentElement.cells].slice(3)
+            .map(cell => cell.getBoundingClientRect()).filter(box => box.left >= from && box.right <= to).length;
+    }""")
+    assert seen >= 2

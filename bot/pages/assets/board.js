@@ -149,9 +149,10 @@
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
+    const unitOf = (node) => (node.nodeType === Node.TEXT_NODE ? node.textContent.trimEnd() : "");
     const words = ({ selectedOptions: options, value }) => (options ? [...options].map((one) => one.textContent).join(" or ") : value);
     const set = labels().filter((label) => chosen(label.control.id))
-      .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}`);
+      .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}${unitOf(label.lastChild)}`);
     $("status").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
     if (best) {
       const link = make("a", text(best, 1), { href: best.cells[1].querySelector("a").getAttribute("href") });
@@ -190,6 +191,7 @@
     const state = read();
     if ([...Object.keys(filters), "org"].some((id) => state.get(id))) offer();
     for (const id of ["q", ...CHOICES]) select(id, state);
+    $("reset").hidden = !state.size;
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
@@ -226,6 +228,7 @@
   $("reset").addEventListener("click", () => {
     write(new URLSearchParams(), true);
     show();
+    $("filters").firstElementChild.focus(); // the button is gone
   });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   addEventListener("popstate", show);

@@ -20,10 +20,15 @@
     bar.replaceChildren(words, ...(picked.length > 1 ? [compare, " "] : ["Pick one more to compare. "]), clear);
     bar.className = "tools";
   };
-  for (const row of document.querySelectorAll("table.board tbody tr")) {
+  const boxes = [...document.querySelectorAll("table.board tbody tr")].map((row) => {
     const box = make("input", "", { type: "checkbox", "aria-label": `Pick ${row.cells[1].textContent}` });
     row.cells[0].append(box);
-  }
+    return box;
+  });
+  addEventListener("pageshow", () => { // after Back, the browser has set the boxes as they were
+    picked.splice(0, picked.length, ...boxes.filter((box) => box.checked));
+    show();
+  });
   document.addEventListener("change", (event) => {
     const box = event.target;
     if (!box.matches("table.board input")) return;
