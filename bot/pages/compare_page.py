@@ -233,9 +233,7 @@ def _status(
 
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
     entries = [content.rows[name].entry for name in chosen]
-    models = [title.rpartition("/")[0] for title in titles]
-    short = [model.rpartition("/")[2] for model in models]
-    shown = next((each for each in (short, models) if len(set(each)) == len(each)), titles)
+    shown = _short(titles)
     tasks = {"average": "Average", **{task.id: task.title for task in content.board.leaderboard.tasks}}
     compared = [
         compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
@@ -250,6 +248,15 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
             _score_table(tasks, shown, [scores_of(content, entry) for entry in entries], found),
         ),
     }
+
+
+def _short(titles: Sequence[str]) -> Sequence[str]:
+    """The shortest names that tell rows apart: of models, with organizations, or of the setups of one model."""
+    models, setups = zip(*((title.rpartition("/")[0], title.rpartition("/")[2]) for title in titles), strict=True)
+    names = [model.rpartition("/")[2] for model in models]
+    if len(set(models)) == 1:
+        return setups
+    return next((each for each in (names, models) if len(set(each)) == len(each)), titles)
 
 
 def _figures(

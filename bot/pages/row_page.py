@@ -19,7 +19,7 @@ from bot.publishing.board import TIE, BoardRow
 from bot.publishing.changes import request_of
 from bot.publishing.entry import Entry, EntryHarness, Evidence
 from bot.publishing.layout import evidence_url, model_url, target_url
-from bot.publishing.repeat import explain_command, measure_command, verify_command
+from bot.publishing.repeat import explain_command, measure_commands, verify_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         commit_url=_commit_url(entry),
         entry_url=target_url(content.target, entry.path),
         verify=verify_command(content.target, entry.path),
-        measure=measure_command(entry.model, entry.harness, entry.coverage.missing),
+        measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
         moved_to=_moved_to(content, entry),
         facts=content.facts_of(entry),
         moved_seen=content.days.get(entry.model.id, ""),
@@ -122,7 +122,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         verified=content.said_of(entry),
         is_verified=content.is_verified(entry),
         files=[_file_part(content, entry, file) for file in entry.evidence],
-        harness=_harness(entry.harness),
+        harness=harness_line(entry.harness),
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
         place=target_url(content.target) if content.target else "",
@@ -185,10 +185,10 @@ def _digest(asked: Mapping[str, str]) -> str:
 
 def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:
     command = explain_command(file, entry.leaderboard, content.target)
-    return FilePart(file, evidence_url(file), _harness(file.harness), command)
+    return FilePart(file, evidence_url(file), harness_line(file.harness), command)
 
 
-def _harness(harness: EntryHarness) -> str:
+def harness_line(harness: EntryHarness) -> str:
     """The harness, its version and its commit, in one line."""
     commit = f"commit {harness.git_hash}" if harness.git_hash else ""
     known = (harness.repository, harness.version, commit)

@@ -7,7 +7,9 @@ from functools import cache, partial
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+from msgspec.structs import replace
 
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page
 from bot.pages.board_page import board_lines, board_page
@@ -17,12 +19,14 @@ from bot.pages.compare_page import compare_data, compare_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import averages
 from bot.pages.environment import asset
-from bot.pages.row_page import row_page_of
+from bot.pages.row_page import harness_line, row_page_of
 from bot.publishing.board import CSV_NAME, JSON_NAME, TIE, to_csv
 from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.changes import to_jsonl
+from bot.publishing.entry import Entry
 from bot.publishing.layout import target_url
+from bot.publishing.repeat import measure_commands
 
 
 def rules_page(content: PageContent) -> bytes:
@@ -67,6 +71,7 @@ def about_page(content: PageContent) -> bytes:
         "changes.jsonl": f"one change for each line, {CHANGE_SCHEMA}",
         "changes.atom": "the newest changes as a feed",
     }
+    first = next((row.entry for row in content.board.rows), None)
     digests = sorted({row.entry.leaderboard.scoring_digest for row in content.board.rows})
     return content.page(
         "about.html",
@@ -76,6 +81,8 @@ def about_page(content: PageContent) -> bytes:
         files=files,
         count=len(content.board.rows),
         digests=digests,
+        harness=harness_line(first.harness) if first else "",
+        measure=_measured_alike(first, content.board.leaderboard) if first else [],
         knows_heads=content.heads is not None,
         is_daily=bool(content.days),
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],
@@ -84,6 +91,13 @@ def about_page(content: PageContent) -> bytes:
         target_url=target_url(content.target) if content.target else "",
         **content.source_values,
     )
+
+
+def _measured_alike(entry: Entry, leaderboard: Leaderboard) -> list[str]:
+    """The commands that measure a reader's model, for every leaf, as a row was measured."""
+    model = replace(entry.model, id="YOU/MODEL", revision="COMMIT")
+    leaves = {leaf.id for task in leaderboard.tasks for leaf in task.leaves}
+    return measure_commands(replace(entry, model=model), leaderboard, leaves)
 
 
 Maker = Callable[[], bytes]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import PurePath
 
-from bot.evaluation.leaderboard import load_shipped, shipped
-from bot.publishing.entry import Declared, EntryHarness, EntryModel, Evidence, declaration_path
+from bot.evaluation.formats import find_format
+from bot.evaluation.formats.format import Rerun
+from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
+from bot.evaluation.result import Model
+from bot.publishing.entry import Declared, Entry, Evidence, declaration_path
 from bot.reporting.escape import visible
 
 HUB = "hf://"
@@ -33,14 +36,21 @@ def verify_command(target: str, entry: str) -> str:
     return f"leaderboard-bot verify {quoted(target)} {quoted(entry)}" if target else ""
 
 
-def measure_command(model: EntryModel, harness: EntryHarness, tasks: Iterable[str]) -> str:
-    """The call of lm-eval that measures tasks of a model in the setup of a row; "" for another harness."""
-    if harness.name != "lm-evaluation-harness":
-        return ""
-    args = {"pretrained": model.id, "revision": model.revision, "dtype": model.precision}
-    words = ["lm_eval", "--model", "hf", "--model_args", ",".join(f"{k}={v}" for k, v in args.items() if v)]
-    words += ["--apply_chat_template"] if model.chat_template else []
-    return " ".join(map(quoted, [*words, "--tasks", ",".join(tasks), "--output_path", "results"]))
+def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[str]) -> list[str]:
+    """The calls that measure leaves of a leaderboard in the setup of a row, those with equal shots by one call.
+
+    There is none where the format of the row's newest file has no such call.
+    """
+    known = find_format(next((file.format for file in entry.evidence), ""))
+    if known is None or known.rerun is None:
+        return []
+    by_shots: dict[int | None, list[str]] = {}
+    for task in leaderboard.tasks:
+        keys = [leaf.key(known.id) for leaf in task.leaves if leaf.id in leaves]
+        by_shots.setdefault(task.num_fewshot, []).extend(keys)
+    model = Model(entry.model.id, entry.model.revision, entry.model.precision, entry.model.chat_template)
+    wanted = [Rerun(model, tuple(keys), shots, {}) for shots, keys in by_shots.items() if keys]
+    return list(filter(None, map(known.rerun, wanted)))
 
 
 def declaration_name(declared: Declared, targets: Iterable[str]) -> str:

@@ -62,7 +62,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         return f"{_capital(second)} is {off} points {where}; the files say nothing of its error.{rest}"
     if whole.conclusion == "not separable":
         smallest = _points(whole.smallest or 0.0, whole)
-        least = f"; a difference below {smallest} points would often stay unseen" if whole.smallest else ""
+        least = f"; this comparison would often miss a difference below {smallest} points" if whole.smallest else ""
         half = _half(whole)
         by_chance = f"{second} is {off} ± {half} points {where}, which may be chance"
         result = by_chance if float(off) else f"they are equal (± {half})"

@@ -574,7 +574,8 @@ def test_picked_rows_are_picked_after_back_and_rows_outside_a_filter_have_boxes_
 def test_two_columns_stand_beside_name_and_average_on_a_phone(watch: Opener) -> None:
     page = watch("generated", width=360).open("index.html?sort=-bbh")
     seen = page.evaluate("""() => {
-        const [frame, fixed] = [document.querySelector('.frame'), document.querySelector('#board tbody td:nth-child(3)')];
+        const frame = document.querySelector('.frame');
+        const fixed = document.querySelector('#board tbody td:nth-child(3)');
         const from = fixed.getBoundingClientRect().right - 0.5;
         const to = frame.getBoundingClientRect().right;
         return [...fixed.parentElement.cells].slice(3)

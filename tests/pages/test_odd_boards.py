@@ -39,7 +39,7 @@ def without_first(entry: Entry) -> Entry:
     """The entry with a hole in its first task."""
     first, *others = entry.tasks
     tasks = (replace(first, score=None, raw=None, stderr=None, leaves=()), *others)
-    coverage = replace(entry.coverage, missing=("ifeval",), present=entry.coverage.required - 1)
+    coverage = replace(entry.coverage, missing=("leaderboard_ifeval",), present=entry.coverage.required - 1)
     return replace(entry, tasks=tasks, average=None, stderr=None, verdict="incomplete", coverage=coverage)
 
 
@@ -63,9 +63,9 @@ def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     site = site_of(tuple(map(without_first, generated(3))))
     assert "No row has a rank yet, 3 incomplete, measured up to" in text(site, "index.html")
     row = text(site, pages_of(site, "rows/")[0])
-    assert "because 1 subtask is missing: ifeval." in row
-    assert "lm_eval --model hf --model_args 'pretrained=org-0/model-000,revision=" in row
-    assert "--tasks ifeval --output_path results" in row
+    assert "because 1 subtask is missing: leaderboard_ifeval." in row
+    assert "lm_eval --model hf --model_args pretrained=org-0/model-000,revision=" in row
+    assert "--tasks leaderboard_ifeval --num_fewshot 0 --batch_size auto --output_path results" in row
     assert "0 rows with a score, 3 without." in text(site, "columns/ifeval.html")
 
 
@@ -127,10 +127,11 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert second.average is not None
     content = site_of((first, second)).content
     page = found(compare_live(content, [first.model.id, second.model.id]))
-    compared = compared_rows(first, second, (first.model.id, second.model.id))
+    names = (first.model.id.partition("/")[2], second.model.id.partition("/")[2])
+    compared = compared_rows(first, second, names)
     assert compared is not None
     assert compared.average is not None
-    words = sentence_of(compared, first.model.id, second.model.id)
+    words = sentence_of(compared, *names)
     assert "chance alone does not explain this" in words
     assert words in page.text
     low, high = compared.average.contrast.interval(LEVEL)
@@ -144,7 +145,7 @@ def test_what_was_measured_differently_is_said_before_who_is_better() -> None:
     second, first = generated(2)
     other = replace(first, model=replace(first.model, precision="4bit"))
     page = found(compare_live(site_of((second, other)).content, [other.model.id, second.model.id]))
-    said = "They were measured differently: precision. " + second.model.id
+    said = "They were measured differently: precision. " + second.model.id.partition("/")[2]
     assert said in page.text
 
 
@@ -188,7 +189,7 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     data = json.loads(site["compare-data.js"].partition(b"leaderboard = ")[2].rstrip(b";\n"))
     assert data["titles"] == {name: shown}
     page = compare_live(site.content, list(site.content.rows)).decode()
-    assert "組織/模型" in found(page.encode()).tables[-1][0]
+    assert "模型" in found(page.encode()).tables[-1][0]
     assert f'<option value="{name}">{shown}</option>' in page
     assert '-bfloat16"></option>' in page
 

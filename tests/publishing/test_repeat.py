@@ -6,11 +6,12 @@ import shlex
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import load_shipped
-from bot.publishing.entry import Declared
+from bot.publishing.entry import Declared, Evidence
 from bot.publishing.publication import entry_marker
-from bot.publishing.repeat import LATER, check_command, declaration_name, explain_command, when_kept
+from bot.publishing.repeat import LATER, check_command, declaration_name, explain_command, measure_commands, when_kept
 from bot.publishing.texts import request_text
 from tests.platforms.git.publisher import entry
 
@@ -71,3 +72,18 @@ def test_a_path_cannot_leave_the_code_span_of_its_command() -> None:
     (line,) = [line for line in text.body.split("\n") if line.startswith("- Check it: ")]
     assert line.startswith("- Check it: ``leaderboard-bot explain 'a`b**c**`.json'")
     assert line.endswith(".toml``")
+
+
+def test_what_is_missing_is_measured_under_the_keys_of_the_format_and_with_the_shots_of_the_board() -> None:
+    board = load_shipped("open-llm-v1")
+    leaves = {leaf.id for task in board.tasks[:2] for leaf in task.leaves}
+    row = entry("acme/atlas-7b")
+    measured = replace(row, model=replace(row.model, revision="c" * 40, chat_template=True))
+    of_04 = replace(measured, evidence=(Evidence(format="lm-eval-0.4"), Evidence(format="helm")))
+    words = [shlex.split(one) for one in measure_commands(of_04, board, leaves)]
+    assert [one[one.index("--tasks") + 1] for one in words] == ["arc_challenge", "hellaswag"]
+    assert [one[one.index("--num_fewshot") + 1] for one in words] == ["25", "10"]
+    assert all(f"pretrained=acme/atlas-7b,revision={'c' * 40},dtype=bfloat16" in one for one in words)
+    assert all("--apply_chat_template" in one for one in words)
+    assert measure_commands(replace(measured, evidence=(Evidence(format="helm"),)), board, leaves) == []
+    assert measure_commands(replace(measured, evidence=()), board, leaves) == []

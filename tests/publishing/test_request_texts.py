@@ -68,7 +68,7 @@ def test_the_text_of_a_row_that_changes_with_a_warning_and_a_hole() -> None:
 | Sums | – | – | 46.67 | – |
 | Logic | 0.7000 | 70.00 ± 9.03 | 70.00 | +0.00 |
 | **Average** | | **–** | 58.33 | – |""",
-        f"{EQUAL}; a difference below 18.25 points would often stay unseen.",
+        f"{EQUAL}; this comparison would often miss a difference below 18.25 points.",
         "**Incomplete:** `sums_times` missing. The row has no average and no rank until they are there.",
         "- **warning** `quantized-run`: `the model was run in 4bit`",
     ]

@@ -191,7 +191,7 @@
     const state = read();
     if ([...Object.keys(filters), "org"].some((id) => state.get(id))) offer();
     for (const id of ["q", ...CHOICES]) select(id, state);
-    $("reset").hidden = !state.size;
+    $("reset").hidden = ![...state.values()].some(Boolean);
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);

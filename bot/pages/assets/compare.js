@@ -46,7 +46,7 @@
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
     if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}; chance alone does not explain this.${rest}`;
-    const least = whole.error ? `; a difference below ${points(SEEN * whole.error)} points would often stay unseen` : "";
+    const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
     const result = Number(off) ? `${second} is ${off} ± ${half(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
   };
@@ -151,6 +151,13 @@
     if (new Set(warned).size > 1) differ.push(line("warnings", warned.map((text) => make("td", text || "none", { class: "wrap" }))));
     return [differ, caption];
   };
+  // As `_short` of bot/pages/compare_page.py.
+  const short = (titles) => {
+    const models = titles.map((title) => title.replace(/\/[^/]*$/, ""));
+    const lasts = (texts) => texts.map((text) => text.replace(/^.*\//, ""));
+    if (new Set(models).size === 1) return lasts(titles);
+    return [lasts(models), models].find((each) => new Set(each).size === each.length) ?? titles;
+  };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
     const found = make("p", "Compare it with one beside it on the board: ");
@@ -178,9 +185,7 @@
     if ($("begin")) $("begin").hidden = chosen.length > 0;
     if (chosen.length < 2) return;
     const picked = chosen.map((name) => byName.get(name));
-    const models = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
-    const short = models.map((model) => model.replace(/^.*\//, ""));
-    const heads = [short, models].find((each) => new Set(each).size === each.length) ?? chosen.map(titleOf);
+    const heads = short(chosen.map(titleOf));
     const compared = picked.slice(1).map((row) => compare(picked[0], row));
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
     const pairs = compared.map(({ found: each, average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...ids.map((_, task) => each.find((one) => one.task === task))]);
