@@ -6,7 +6,6 @@ link of a finding, docs/rules.md#<id>, leads to it.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,9 +23,6 @@ from bot.evaluation.benchmarks.catalogue import (  # noqa: E402 - the folder abo
 from bot.evaluation.rules import ALL_RULES  # noqa: E402 - the folder above is found first
 from bot.evaluation.rules.rule import Rule  # noqa: E402 - the same
 
-HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-# An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
-DATA = re.compile(r"[/(]|leaderboard: ")
 INTRODUCTION = """\
 # Rules
 
@@ -62,20 +58,9 @@ def rules_page() -> str:
 
 
 def _section(rule: Rule) -> Iterator[str]:
-    title, _, page = rule.page.partition("\n")
-    yield from (f"## {rule.id}", "", f"{title} *{rule.severity}, since {rule.since}*", "")
-    for name, text in _parts(page):
-        yield from (f"**{name}**", "", *_as_block(text), "")
-
-
-def _parts(page: str) -> Iterator[tuple[str, str]]:
-    """The headings of a docstring with the text below each."""
-    _, *rest = HEADING.split(page)
-    yield from zip(rest[::2], map(str.strip, rest[1::2]), strict=True)
-
-
-def _as_block(text: str) -> list[str]:
-    return ["```text", text, "```"] if DATA.match(text) else [text]
+    yield from (f"## {rule.id}", "", f"{rule.title} *{rule.severity}, since {rule.since}*", "")
+    for name, text in rule.sections:
+        yield from (f"**{name}**", "", text, "")
 
 
 def catalogue_page() -> str:

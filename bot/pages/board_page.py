@@ -20,6 +20,7 @@ from bot.publishing.models import billions, other_size
 from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
+LONG = 30  # characters of a model's name that two lines of a phone show
 FEW = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
 ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
@@ -159,7 +160,8 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     entry = row.entry
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
     organization, slash, name = model.rpartition("/")
-    link = f'<a href="{_text(page)}"><bdi><i>{_text(organization + slash)}</i>{_text(name)}</bdi></a>'
+    kind = " class=long" if len(name) > LONG else ""
+    link = f'<a{kind} href="{_text(page)}"><bdi><i>{_text(organization + slash)}</i>{_text(name)}</bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"
     average = _bar(entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))

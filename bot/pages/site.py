@@ -33,19 +33,15 @@ def rules_page(content: PageContent) -> bytes:
     """The page of the checks before a row is on the board: each rule with its page."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     rules = [
-        (rule, rule.title, Markup(_rendered(markdown, rule.page.partition("\n")[2])))  # noqa: S704 - our own text, and no HTML of it
+        (rule, [(name, Markup(_rendered(markdown, text))) for name, text in rule.sections])  # noqa: S704 - our own text, and no HTML of it
         for rule in ALL_RULES
     ]
     return content.page("rules.html", "rules.html", rules=rules)
 
 
 def _rendered(markdown: MarkdownIt, text: str) -> str:
-    """A rule's page as HTML below the head of its section; code blocks can be reached by keyboard."""
-    tokens = markdown.parse(text)
-    for token in tokens:
-        if token.type in {"heading_open", "heading_close"}:
-            token.tag = "h3"
-    html: str = markdown.renderer.render(tokens, markdown.options, {})
+    """A text of a rule's page as HTML; code blocks can be reached by keyboard."""
+    html: str = markdown.render(text)
     return html.replace("<pre>", '<pre tabindex="0">')
 
 

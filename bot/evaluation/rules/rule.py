@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,9 @@ from bot.evaluation.verdict import Row
 CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
 OnLeaderboard = Callable[[Leaderboard], Severity | None]
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+# An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
+DATA = re.compile(r"[/(]|leaderboard: ")
 log = logging.getLogger(__name__)
 
 
@@ -180,6 +184,13 @@ class Rule:
         """The severity of the rule on a leaderboard."""
         is_pinned = self.is_pin and leaderboard.harness.pins == "required"
         return self.on(leaderboard) or (Severity.ERROR if is_pinned else self.severity)
+
+    @property
+    def sections(self) -> list[tuple[str, str]]:
+        """The headings of the rule's page with the text below each as Markdown; values of a file are a code block."""
+        _, *parts = HEADING.split(self.page)
+        named = zip(parts[::2], map(str.strip, parts[1::2]), strict=True)
+        return [(name, f"```text\n{text}\n```" if DATA.match(text) else text) for name, text in named]
 
     @property
     def title(self) -> str:
