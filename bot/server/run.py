@@ -152,8 +152,9 @@ def connections_allowed() -> int:
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 with a deadline for each head and each request, and with room for new connections.
 
-    Where all room is taken, the connection that has waited longest without a whole request (its head or its body) is
-    closed for a new one; where none waits, the new one is answered with 503, and beyond twice the room not at all.
+    Where all room is taken, the connection that has waited longest without a whole request (its head or its body), or
+    with an answer that its client does not read, is closed for a new one; where none waits, the new one is answered
+    with 503, and beyond twice the room not at all.
     """
 
     head_seconds = HEAD_SECONDS
@@ -175,6 +176,11 @@ class PatientProtocol(H11Protocol):
         """Tell whether there is no whole request to answer: a head or a body is still to come."""
         return self.is_waiting or self.cycle.more_body
 
+    @property
+    def is_unread(self) -> bool:
+        """Tell whether a part of the last answer still waits for its client."""
+        return self.transport.get_write_buffer_size() > 0
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, and close an idle one where there are too many."""
         super().connection_made(transport)
@@ -190,15 +196,16 @@ class PatientProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes; a request that begins has its own deadline, and one whose head is whole a longer one."""
         was_waiting = self.is_waiting
-        if was_waiting and self._deadline is None:
+        if was_waiting and (self._deadline is None or self.timeout_keep_alive_task is not None):
             self._set_deadline(self.head_seconds)
         super().data_received(data)
         if was_waiting and not self.is_waiting:
             self._set_deadline(self.request_seconds)
 
     def on_response_complete(self) -> None:
-        """Leave an idle connection to the server's own time-out."""
-        self._drop_deadline()
+        """Leave an idle connection to the server's own time-out, but not an answer that nobody reads."""
+        if not self.is_unread:
+            self._drop_deadline()
         self.since = time.monotonic()
         super().on_response_complete()
         if not self.is_waiting:
@@ -206,7 +213,7 @@ class PatientProtocol(H11Protocol):
 
     def _make_room(self) -> None:
         others = [one for one in self.connections if isinstance(one, PatientProtocol) and one is not self]
-        idle = [one for one in others if one.is_idle and not one.transport.is_closing()]
+        idle = [one for one in others if one.is_idle and (one.is_unread or not one.transport.is_closing())]
         if idle:
             min(idle, key=lambda one: one.since).transport.abort()
         elif len(self.connections) > 2 * self._allowed:

@@ -16,14 +16,18 @@ import httpx
 import pytest
 import uvicorn
 from prometheus_client import CollectorRegistry
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from bot.server import webhooks
+from bot.server import run, webhooks
 from bot.server.app import make_app
 from bot.server.run import PatientProtocol
 from tests.server.test_server import PUSH, SECRET, Taken
 from tests.world.local_git import git
 
 ROOT = Path(__file__).parents[2]
+LONG = 8_000_000  # bytes, more than the system takes for a client that reads nothing
 SOON = 20.0  # seconds in which a deadline of half a second has passed on any machine
 
 
@@ -34,10 +38,16 @@ class Hasty(PatientProtocol):
     request_seconds = 1.0
 
 
+async def long_page(_: Request) -> Response:
+    return Response(bytes(LONG))
+
+
 @contextmanager
 def serving(service: Taken, protocol: type[PatientProtocol] = Hasty) -> Iterator[int]:
-    app = make_app(service, secret=SECRET, registry=CollectorRegistry())
-    config = uvicorn.Config(app, port=0, http=protocol, ws="none", log_config=None, timeout_keep_alive=1)
+    pages = [Route("/long", long_page)]
+    app = make_app(service, secret=SECRET, registry=CollectorRegistry(), pages=pages)
+    limits = {"timeout_keep_alive": 1, "limit_concurrency": run.connections_allowed()}
+    config = uvicorn.Config(app, port=0, http=protocol, ws="none", log_config=None, **limits)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -109,6 +119,40 @@ def test_a_body_without_end_ends_with_the_request(port: int, monkeypatch: pytest
     with connected(port) as client:
         client.sendall(HEAD + b"Content-Length: 10\r\n\r\n12345")
         assert is_ended(client)
+
+
+ASK_LONG = b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def test_an_answer_that_nobody_reads_is_given_up(port: int) -> None:
+    with connected(port) as client:
+        client.sendall(ASK_LONG)
+        time.sleep(4 * Hasty.request_seconds)
+        received = 0
+        while piece := client.recv(65536):
+            received += len(piece)
+        assert received < LONG
+
+
+def test_an_answer_that_is_read_late_is_whole_and_the_connection_goes_on(port: int) -> None:
+    with connected(port) as client:
+        client.sendall(ASK_LONG)
+        time.sleep(Hasty.request_seconds / 2)
+        received = 0
+        while received < LONG:
+            received += len(client.recv(65536))
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"HTTP/1.1 200" in client.recv(65536)
+
+
+def test_clients_that_read_no_answer_lock_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "connections_allowed", lambda: 8)
+    monkeypatch.setattr(Hasty, "request_seconds", 60.0)
+    with serving(Taken()) as port, ExitStack() as crowd:
+        for _ in range(16):
+            crowd.enter_context(connected(port)).sendall(ASK_LONG)
+        time.sleep(2)  # the server's own time-out for idle connections passes
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=SOON).status_code == 200
 
 
 def test_a_head_that_is_too_long_and_rubbish_are_refused(port: int) -> None:
