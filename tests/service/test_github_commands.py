@@ -107,6 +107,22 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     story.end()
 
 
+def test_what_is_written_on_many_other_requests_hides_no_command(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    GitHubPlatform.client(story.contexts.opener).github.per_page = 2
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/cetus-3b"):
+        story.push(model)
+    assert story.settle() == []
+    first, *others = story.pulls
+    github.state.comment(BOARD, first.number, "/merge", "meg")
+    for other in others:
+        github.state.comment(BOARD, other.number, "Nice.", "eve")
+    assert story.settle() == []
+
+    assert first.merged
+    story.end()
+
+
 def test_a_commit_with_a_forged_date_is_merged_by_its_name_only(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()

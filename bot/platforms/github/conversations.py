@@ -27,10 +27,9 @@ class GitHubConversations(Conversations):
         return self.discussions.client
 
     def counts(self) -> Mapping[str, int]:
-        """How many comments the bot's open requests have, those in which something happened last."""
+        """How many comments the bot's open requests have."""
         creator: Any = self.us
-        filters = {"state": "open", "creator": creator, "sort": "updated", "direction": "desc"}
-        found = self.client(lambda: self.discussions.repo.get_issues(**filters).get_page(0))
+        found = self.client(lambda: list(self.discussions.repo.get_issues(state="open", creator=creator)))
         ours = [one for one in found if one.pull_request is not None and is_ours(one, self.client)]
         return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
 
