@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms.github import discussions
 from tests.platforms.github.fixtures import github
 from tests.service.github_stories import SOURCE, GitHubStory
 from tests.world.github_server import GitHubServer
@@ -166,6 +167,24 @@ def test_a_maintainer_s_waiver_holds_for_what_is_merged(story: GitHubStory) -> N
     story.lose_state()
     story.settle()
     assert "waived by meg" in story.target.pulls("open")[0].body
+
+
+def test_a_request_that_strangers_made_too_long_to_be_read_stops_itself_alone(
+    story: GitHubStory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discussions, "MOST_TALK", 100_000)
+    flooded = story.propose(right=(50, 60, 170))
+    story.settle()
+    for _ in range(2):
+        story.write(flooded, "x" * 60_000, "eve")
+    other = story.propose({path_of("acme/borea-1b"): result("acme/borea-1b", right=(50, 60, 170))}, "other")
+    story.settle()
+    story.write(other, WAIVE, "meg")
+    story.lose_state()
+    said = story.said()
+
+    assert "waived by meg" in story.review(other)
+    assert "#1: the comments are too long: more than 100,000 bytes" in said["review 1"]
 
 
 def test_what_was_pushed_after_the_command_is_not_waived(story: GitHubStory) -> None:

@@ -14,7 +14,7 @@ from github.Issue import Issue
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import Gone, Refused, Unavailable
+from bot.errors import Gone, Refused, TooLong, Unavailable
 from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import (
     Comment,
@@ -31,6 +31,7 @@ from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import Row, WriteRights, login_of
 from bot.platforms.github.source import GitHubSource
+from bot.platforms.github.wire import SERVICE
 from bot.platforms.writes import Intend, held, no_intent
 from bot.publishing.publication import find_marker
 
@@ -38,6 +39,7 @@ PAGE = 100  # rows of one page, the most that GitHub gives
 TITLE_LIMIT = 200  # characters; GitHub takes 256
 STATUS_LIMIT = 140  # characters of the text of a status
 OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
+MOST_TALK = 32_000_000  # bytes of the comments on one issue or pull request that are read
 COMMAND = re.compile(r"^[ \t]*/", re.MULTILINE)  # a line that may be a command
 EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
   issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
@@ -106,7 +108,7 @@ class GitHubDiscussions:
     def read(self, num: int) -> Thread:
         """One issue or pull request with its comments, now."""
         issue: Row = self.client.get(f"{self._api}/issues/{num}")
-        comments = [row for page in self._pages(f"issues/{num}/comments") for row in page]
+        comments = self._comments(num)
         for row in [issue, *comments]:
             self._rights.learn(row)
         at, changed = _at(issue, "created_at"), self._edited(issue)
@@ -122,6 +124,18 @@ class GitHubDiscussions:
             self.client.as_ours(_closed_by(issue)),
             opening,
         )
+
+    def _comments(self, num: int) -> list[Row]:
+        """The comments on one issue or pull request. Raises TooLong past what the bot reads of one."""
+        rows: list[Row] = []
+        size = 0
+        for page in self._pages(f"issues/{num}/comments"):
+            rows += page
+            size += sum(len((row["body"] or "").encode(errors="replace")) for row in page)
+            if size > MOST_TALK:
+                why = f"the comments are too long: more than {MOST_TALK:,} bytes"
+                raise TooLong(SERVICE, f"github://{self.address.name} #{num}: {why}")
+        return rows
 
     def _as_comment(self, row: Row, place: int) -> Comment:
         at, changed, author = _at(row, "created_at"), _at(row, "updated_at"), self.client.as_ours(login_of(row))
