@@ -24,12 +24,12 @@ from bot.server.webhooks import Webhooks
 
 
 def make_pages(service: Service, token: str | None, bound_to: str) -> list[BaseRoute]:
-    """The routes of all pages of a service that listens on `bound_to`."""
+    """The routes of all pages of a service that listens on `bound_to`, behind a proxy where it has a public address."""
     store, hub = service.contexts.store, service.contexts.access.hf_endpoint
     boards = BoardCache(store, lambda: service.watches_settings)
     declarations = Declarations(service.contexts.leaderboard, lambda name: service.states[name].settled)
     views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock, hub)
-    operator = OperatorRoutes(views, service.hint, token, bound_to)
+    operator = OperatorRoutes(views, service.hint, token, lambda: "" if service.contexts.public_url else bound_to)
     return [*operator.routes(), *Api(views).routes(), *board_routes(boards)]
 
 

@@ -55,12 +55,15 @@ NOT_OURS = "This needs a page of this service, and the operator token or a serve
 
 @dataclass(frozen=True)
 class OperatorRoutes:
-    """The routes of the operator's pages; `hint` asks for a pass, `token` and `bound_to` say who may ask."""
+    """The routes of the operator's pages; `hint` asks for a pass, `token` and `bound_to` say who may ask.
+
+    What is bound to loopback behind a proxy is bound to nothing: what it hands on looks like this machine's own.
+    """
 
     views: Views
     hint: Callable[[str], object]
     token: str | None
-    bound_to: str
+    bound_to: Callable[[], str]
     progress: Progress = field(default_factory=Progress)
 
     def routes(self) -> list[Route]:
@@ -79,7 +82,7 @@ class OperatorRoutes:
         return [*posts, *shown, *map(asset_route, ("site.css", SCRIPT))]
 
     def _page(self, template: str, path: str, **values: Any) -> bytes:
-        may = who_may(self.token, self.bound_to)
+        may = who_may(self.token, self.bound_to())
         return operator_page(template, path, now=moment(self.views.clock()), clock_of=moment, may=may, **values)
 
     def _watches(self, request: Request) -> bytes:
@@ -356,10 +359,11 @@ class OperatorRoutes:
 
     def _refusal(self, request: Request, fields: Mapping[str, str]) -> tuple[int, str, str] | None:
         """The status, the title and the reason with which a form is refused; None if it may change something."""
-        refused = refuse_change(request, self.token, self.bound_to, fields.get("token"))
+        bound_to = self.bound_to()
+        refused = refuse_change(request, self.token, bound_to, fields.get("token"))
         if refused is None:
             return None
-        is_token = refuse_change(request, self.token, self.bound_to, self.token) is None  # the right one would do
+        is_token = refuse_change(request, self.token, bound_to, self.token) is None  # the right one would do
         return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
 
     async def _try_cause(self, request: Request, text: str, state: str) -> Response:

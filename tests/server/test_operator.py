@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.requests import Request
+from starlette.testclient import TestClient
 
 from bot.server import operator
 from bot.server.access import refuse_change
@@ -68,6 +69,14 @@ def test_without_a_token_another_name_that_leads_to_loopback_may_not(host: str) 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_a_get_changes_nothing(method: str) -> None:
     assert status(method, host="localhost", authorization=f"Bearer {TOKEN}") == 405
+
+
+def test_behind_a_proxy_only_the_token_opens(tmp_path: Path) -> None:
+    service = make_service(tmp_path)
+    service.contexts.public_url = "https://board.example"
+    for token, given, expected in ((None, "", 403), (TOKEN, "", 401), (TOKEN, TOKEN, 404)):
+        web = TestClient(make_web(service, token), base_url="http://127.0.0.1")
+        assert web.post("/items/try", data={"watch": "x", "token": given}).status_code == expected
 
 
 def test_a_form_that_never_comes_whole_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
