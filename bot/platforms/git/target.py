@@ -12,7 +12,7 @@ import fcntl
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,6 +56,8 @@ MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
 IDENTITY = "leaderboard-bot.id"
 NEW = ".leaderboard-bot-"
+# How git says that it could not write all of a work tree, unlike that somebody works in it.
+NOT_WRITTEN = ("unable to write", "unable to create file")
 INIT = ("init", "--quiet", "--initial-branch=main", "--template=")
 
 
@@ -129,13 +131,16 @@ class LocalRepository(Repository):
         check_lease()
         layout = self.layout
         root = layout.common if layout else self.folder / ".git"
-        with open(root / LOCK, "a+", opener=_no_link, encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            was_killed = os.fstat(lock.fileno()).st_size > 0
-            if was_killed:
-                self._remove_locks()
-            lock.write("held\n")
-            lock.flush()
+        with ExitStack() as held:
+            try:
+                lock = held.enter_context(open(root / LOCK, "ab", buffering=0, opener=_no_link))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                was_killed = os.fstat(lock.fileno()).st_size > 0
+                if was_killed:
+                    self._remove_locks()
+                lock.write(b"held\n")
+            except OSError as error:
+                raise Unavailable("git", f"{self.name}: cannot be written: {error.strerror}") from None
             try:
                 self._begin()
                 self._identify(root)
@@ -226,12 +231,15 @@ class LocalRepository(Repository):
         if tree != wanted and is_ours:
             if was_killed:
                 self._remove_torn(tree, main)
-            with suppress(BotError):
+            try:
                 self.git("read-tree", "-m", "-u", tree, main, index=index, more={"GIT_WORK_TREE": str(layout.tree)})
                 self._followed = (_stamp(index), wanted)
+            except BotError as failure:
+                if any(words in str(failure) for words in NOT_WRITTEN):
+                    self._remove_torn(tree, main)
 
     def _remove_torn(self, tree: str, main: str) -> None:
-        """Remove what a killed bot had begun to check out: files that are the new ones, or the beginning of them."""
+        """Remove what was begun to be checked out: files that are the new ones, or the beginning of them."""
         changed = self.walk("diff-tree", "-r", "-z", "--no-renames", "--name-only", tree, main).split("\0")
         for path in filter(None, changed):
             file, new = self.folder / path, self.read(main, path)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot.errors import CallError
+from bot.errors import CallError, Unavailable
+from bot.platforms.git import target
+from bot.platforms.git.target import LocalRepository
 from bot.publishing.publication import Form
 from tests.platforms.git.publisher import entry
 from tests.platforms.git.test_target import BRANCH, FILE, put, refs, shown
@@ -92,6 +95,39 @@ def test_a_work_tree_on_another_branch_is_left_alone(folder: Path) -> None:
 
     assert git(folder, "status", "--porcelain") == ""
     assert (folder / FILE).read_bytes() == entry().to_bytes()
+
+
+def test_a_work_tree_that_could_not_be_written_whole_follows_with_the_next_row(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(folder, entry(), form="commit")
+    run = LocalRepository.git
+
+    def on_a_full_disk(self: LocalRepository, *words: str, **more: Any) -> bytes:
+        if words[0] == "read-tree":
+            folder.joinpath(second.path).parent.mkdir(parents=True, exist_ok=True)
+            folder.joinpath(second.path).write_bytes(b"{")
+            raise Unavailable("git", f"error: unable to write file {second.path}")
+        return run(self, *words, **more)
+
+    second = entry("acme/borea-1b")
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalRepository, "git", on_a_full_disk)
+        put(folder, second, form="commit")
+    put(folder, entry("acme/cetus-3b"), form="commit")
+
+    assert git(folder, "status", "--porcelain") == ""
+
+
+def test_a_lock_that_cannot_be_written_is_told_in_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(folder, entry(), form="commit")
+
+    def on_a_full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(target, "_no_link", on_a_full_disk)
+    with pytest.raises(Unavailable, match="cannot be written: No space left on device"):
+        put(folder, entry("acme/borea-1b"), form="commit")
 
 
 def test_hooks_signatures_and_variables_of_git_do_not_reach_what_the_bot_writes(
