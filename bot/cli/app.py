@@ -7,6 +7,7 @@ could not be reached, 4 a service refused, 70 an internal error.
 from __future__ import annotations
 
 import atexit
+import errno
 import logging
 import os
 import sys
@@ -88,6 +89,9 @@ app = typer.Typer(
 )
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk, the share of an account, or what one file may have
+
+
 def _version(asked: bool) -> None:  # noqa: FBT001 - the form that typer calls
     if asked:
         typer.echo(f"leaderboard-bot {__version__}")
@@ -144,6 +148,9 @@ def main() -> None:
     except Exception as error:
         if "--traceback" in sys.argv:
             raise
+        if isinstance(error, OSError) and error.errno in FULL:
+            sys.stdout = StringIO()  # the rest of the output would not be written either
+            _fail(f"{error.filename or 'the output'}: cannot be written: {error.strerror}", 2)
         _fail(
             f"internal error: {type(error).__name__}: {error}. Rerun with --traceback and report it at {HOME}/issues",
             70,

@@ -230,6 +230,9 @@ def _write_new(path: Path, text: str) -> None:
     except FileExistsError:
         warn(f"{path}: already exists, not changed")
         return
+    except OSError:
+        path.unlink(missing_ok=True)  # the next call would take a half of it for somebody's file
+        raise
     todo = text.count("TODO")
     left = f", with {todo} TODO to decide" if todo else ""
     warn(f"{path}: written{left}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import resource
 import subprocess
 import tomllib
 from pathlib import Path
@@ -119,6 +120,20 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     assert (done.exit_code, done.stderr.count("already exists, not changed")) == (0, 3), done.output
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert before["README.md"] == b"mine\n"
+
+
+def test_half_a_file_is_not_left_where_the_disk_is_full(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
+    try:
+        done = init(tmp_path, "--results", EXAMPLES[0], *PLACES)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "cannot be written: File too large" in str(done.exception)
+
+    assert init(tmp_path, "--results", EXAMPLES[0], *PLACES).exit_code == 0
+    assert load_settings(tmp_path / "bot.toml").watches
+    assert (tmp_path / "bot.toml").read_text().count("\n") > 50
 
 
 @pytest.mark.parametrize(
