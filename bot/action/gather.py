@@ -107,7 +107,9 @@ def workspace_places(patterns: list[str], trigger: TriggerContext, source: str) 
     paths = dict.fromkeys(workspace_files(patterns, workspace))
     for candidate in candidates_in(ListedFile(path, (workspace / path).stat().st_size) for path in paths):
         same = all(
-            file.path in committed and committed[file.path] == blob_id(read(file.path, file.size))
+            file.path in committed
+            and file.size <= most_bytes(file.path)
+            and committed[file.path] == blob_id(read(file.path, file.size))
             for file in candidate.files
         )
         named = (source, trigger.commit) if same else ("", "")
@@ -132,10 +134,15 @@ def workspace_files(patterns: Sequence[str], workspace: Path) -> Iterator[str]:
     for pattern in patterns:
         start = fixed_part(pattern)
         root = workspace / start
-        if not start.startswith("/") and not root.resolve().is_relative_to(workspace.resolve()):
-            continue  # a link in submitted content must not lead out of the workspace
+        if leads_out(start, workspace):
+            continue
         found = walk(root, start) if root.is_dir() else [start] if root.is_file() and not root.is_symlink() else []
         yield from (path for path in found if is_wanted(path.removeprefix("./"), [pattern, *left_out]))
+
+
+def leads_out(path: str, workspace: Path) -> bool:
+    """Tell whether a link in submitted content, or dots, lead from a path in the workspace to somewhere else."""
+    return not path.startswith("/") and not (workspace / path).resolve().is_relative_to(workspace.resolve())
 
 
 def fixed_part(pattern: str) -> str:

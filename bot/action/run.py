@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TextIO
 
-from bot.action.gather import base_places, gather
+from bot.action.gather import base_places, gather, leads_out
 from bot.action.job import (
     BASE,
     DEFAULT,
@@ -299,6 +299,8 @@ def verify(run: Run) -> int:
     """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
     target = open_target(run.inputs.to, run.access)
     target.check_readable()
+    if run.inputs.badge and leads_out(run.inputs.badge, run.trigger.workspace):
+        raise CallError(f"the input `badge` names {run.inputs.badge[:80]}, which leads out of the workspace")
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,22 @@ def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
 
     for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
         assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
+
+
+def test_a_committed_file_that_is_huge_in_the_workspace_is_not_read(job: Job) -> None:
+    large = job.runner.workspace / "results_1.json"
+    large.write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    git(job.runner.workspace, "init", "-q")
+    git(job.runner.workspace, "add", "-A")
+    git(job.runner.workspace, "commit", "-qm", "results")
+    with large.open("wb") as file:
+        file.truncate(1_000_000_000)
+    tracemalloc.start()
+    try:
+        job.run("schedule", None)
+        assert tracemalloc.get_traced_memory()[1] < 400 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_weekly_run_on_what_a_push_published_changes_nothing(github: GitHubServer, job: Job) -> None:

@@ -48,6 +48,16 @@ def issues(github: GitHubServer) -> list[Issue]:
     return [issue for issue in github.state.repos[BOARD].issues.values() if not issue.head]
 
 
+def test_a_link_leads_no_badge_out_of_the_workspace(
+    github: GitHubServer, here: HereRunner, published: str, tmp_path: Path
+) -> None:
+    (here.workspace / "badge.svg").symlink_to(tmp_path / "outside.svg")
+    ran = verify(here, badge="badge.svg")
+    assert ran.status == 2
+    assert "`badge` names badge.svg, which leads out of the workspace" in str(ran.log)
+    assert not (tmp_path / "outside.svg").exists()
+
+
 def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     github: GitHubServer, here: HereRunner, published: str
 ) -> None:

@@ -196,7 +196,7 @@ def test_a_reader_that_goes_away_is_no_failure_of_ours() -> None:
 
 
 def test_an_output_that_takes_no_more_is_one_line() -> None:
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run([*BOT, "check", str(KESTREL)], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.stderr == b"leaderboard-bot: the output: cannot be written: No space left on device\n"
     assert done.returncode == 2
