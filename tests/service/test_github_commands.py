@@ -140,6 +140,17 @@ def test_a_commit_with_a_forged_date_is_merged_by_its_name_only(github: GitHubSe
     story.end()
 
 
+def test_a_request_that_somebody_turned_to_another_branch_is_not_merged(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    github.state.repos[BOARD].git.push("heads/release", {"README.md": b"another"}, "x", "eve")
+    pull.base = "release"
+    assert story.write(pull, "/merge") == ""
+    assert not pull.merged
+
+
 def test_without_its_state_the_bot_asks_for_the_commit(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()

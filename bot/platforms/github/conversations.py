@@ -34,16 +34,17 @@ class GitHubConversations(Conversations):
         return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
 
     def read(self, name: str) -> Conversation | None:
-        """One request; None if it is not the bot's."""
+        """One request; None if it is not the bot's, or not for the default branch any more."""
+        repo = self.discussions.repo
         try:
-            pull = self.client(lambda: self.discussions.repo.get_pull(int(name)))
+            pull = self.client(lambda: repo.get_pull(int(name)))
         except Gone:
             return None
-        if not is_ours(pull, self.client):
+        if not is_ours(pull, self.client) or pull.base.ref != repo.default_branch:
             return None
         head = pull.head.sha or ""
         is_newest = bool(head) and self.written.get(int(name)) == head.encode()
-        commit = self.client(lambda: self.discussions.repo.get_commit(head)) if is_newest else None
+        commit = self.client(lambda: repo.get_commit(head)) if is_newest else None
         since = commit.commit.committer.date.timestamp() if commit else None  # GitHub gave our commit that date
         found = self.discussions.read(int(name)).replies
         said = [replace(one, saw_head=since is not None and one.at > since) for one in found]
