@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 
 from bot.platforms.github import discussions
 from tests.platforms.github.fixtures import github
-from tests.service.github_stories import SOURCE, GitHubStory
+from tests.service.github_stories import FORK, SOURCE, GitHubStory
 from tests.world.github_server import GitHubServer
+from tests.world.github_state import Issue
 from tests.world.results import path_of, result
 
 __all__ = ["github"]
@@ -185,6 +187,25 @@ def test_a_request_that_strangers_made_too_long_to_be_read_stops_itself_alone(
 
     assert "waived by meg" in story.review(other)
     assert "#1: the comments are too long: more than 100,000 bytes" in said["review 1"]
+
+
+@pytest.mark.slow
+def test_many_long_requests_of_strangers_take_the_memory_of_one_page(story: GitHubStory) -> None:
+    story.source.git.push("heads/dev", {"notes.md": b"x"}, "x", "ann")
+    story.push_to("run")
+    for number in range(2_000):
+        text = f"{number}" + "\N{GRINNING FACE}" * 20_000  # 80 KB in memory, 160 MB all together
+        made = Issue(0, "eve", "Look", text, head="run" if number % 2 else "", head_repo=FORK, base="dev")
+        story.server.state.add_issue(story.source, made)
+    tracemalloc.start()
+    try:
+        found = story.contexts.open_context(story.watch).discussions
+        assert found is not None
+        assert len(found.listed("pull_request", "open")) == 1_000
+        assert list(found.source.refs(requests=True)) == ["refs/heads/main"]
+        assert tracemalloc.get_traced_memory()[1] < 120_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_was_pushed_after_the_command_is_not_waived(story: GitHubStory) -> None:

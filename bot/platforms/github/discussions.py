@@ -11,7 +11,6 @@ from datetime import datetime
 from itertools import count
 
 from github.Issue import Issue
-from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, TooLong, Unavailable
@@ -83,23 +82,20 @@ class GitHubDiscussions:
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
         """The issues or pull requests that the filters name."""
         filters = {"state": status} | ({"creator": author} if author else {})
-        found = [row for page in self._pages("issues", **filters) for row in page]
-        for row in found:
-            self._rights.learn(row)
-        self.counts |= {row["number"]: _count(row) for row in found}
-        return [self._listed(row) for row in found if _is_pull(row) == (kind == "pull_request")]
+        found: list[Listed] = []
+        for page in self._pages("issues", **filters):  # no more texts are kept at once than one page has
+            for row in page:
+                self._rights.learn(row)
+            self.counts |= {row["number"]: _count(row) for row in page}
+            found += [self._listed(row) for row in page if _is_pull(row) == (kind == "pull_request")]
+        return found
 
     def _listed(self, row: Row) -> Listed:
         num, author = row["number"], self.client.as_ours(login_of(row))
         return Listed(num, row["title"], _status(row), author, _is_pull(row), self.counts[num])
 
     def _pages(self, what: str, **filters: str) -> Iterator[list[Row]]:
-        """The pages of a list; PyGithub's objects would ask for each row once more."""
-        for page in count(1):
-            rows: list[Row] = self.client.get(f"{self._api}/{what}", **filters, per_page=PAGE, page=page)
-            yield rows
-            if len(rows) < PAGE:
-                return
+        return pages_of(self.client, f"{self._api}/{what}", **filters)
 
     @property
     def _api(self) -> str:
@@ -285,6 +281,15 @@ class GitHubDiscussions:
                 self.client(lambda: self.client.github.requester.requestJsonAndCheck("POST", where, input=status))
 
 
+def pages_of(client: GitHubClient, route: str, **filters: str) -> Iterator[list[Row]]:
+    """The pages of a list; PyGithub's objects would ask for each row once more, and its lists keep all of them."""
+    for page in count(1):
+        rows: list[Row] = client.get(route, **filters, per_page=PAGE, page=page)
+        yield rows
+        if len(rows) < PAGE:
+            return
+
+
 def _is_pull(issue: Row) -> bool:
     return "pull_request" in issue
 
@@ -357,11 +362,11 @@ class Heads(Mapping[str, str]):
     @lazy_property
     def _open(self) -> dict[str, str | None]:
         """The heads of the open requests; None for a request to another branch."""
-        pulls = self._source.client(lambda: list(self._repo.get_pulls(state="open")))
-        return {f"refs/pr/{pull.number}": self._head_of(pull) for pull in pulls}
-
-    def _head_of(self, pull: PullRequest) -> str | None:
-        return pull.head.sha if pull.base.ref == self._repo.default_branch else None
+        main, heads = self._repo.default_branch, dict[str, str | None]()
+        for page in pages_of(self._source.client, f"/repos/{self._repo.full_name}/pulls", state="open"):
+            rows = ((row, row["base"]["ref"] == main) for row in page)
+            heads |= {f"refs/pr/{row['number']}": row["head"]["sha"] if is_main else None for row, is_main in rows}
+        return heads
 
     @property
     def _repo(self) -> Repository:
@@ -384,7 +389,7 @@ class Heads(Mapping[str, str]):
             return None
         if pull.merged_at is not None:
             self._source.bases[pull.head.sha] = pull.base.sha
-        return self._head_of(pull)
+        return pull.head.sha if pull.base.ref == self._repo.default_branch else None
 
     def __iter__(self) -> Iterator[str]:
         return iter([MAIN, *(ref for ref, head in self._open.items() if head is not None)])
