@@ -95,7 +95,7 @@ class ServiceCache:
 
     `memory` gives, for a repository, what was read of its discussions before, `rows` the index of the rows on its main
     branch. `blobs` are contents by object id, `own_commits` the commits that we made, `former_accounts` the names that
-    we had at the services, and `clients` and `listings` belong to the platforms. `intend` is held, by a name and for so
+    we had at each service, and `clients` and `listings` belong to the platforms. `intend` is held, by a name and for so
     many seconds at most, around a write that may be done once: it raises Unsettled where another process holds it, or
     was killed with it. `is_service` says that requests are looked for in every form of publication: a token of a single
     command may not be able to.
@@ -105,7 +105,7 @@ class ServiceCache:
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents)
     rows: Callable[[str], RowStore] | None = None
     own_commits: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_COMMITS))
-    former_accounts: set[str] = field(default_factory=set)
+    former_accounts: dict[str, set[str]] = field(default_factory=lambda: {"hf": set(), "github": set()})
     listings: dict[str, Any] = field(default_factory=dict)
     clients: dict[str, Any] = field(default_factory=dict)
     intend: Intend = no_intent

@@ -35,13 +35,11 @@ from bot.publishing.repeat import declaration_name
 from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
-from bot.service.settings.config import Settings, Watch, WatchTarget, open_settings
+from bot.service.settings.config import WRITERS, Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
 from bot.service.store import Store, StoredSubmission, connect
 from bot.service.store.items import RowQueue
 from bot.service.watch.event import account_id
-
-WRITERS = "@writers"  # in `maintainers`: all who may write to the repository; no account can have this name
 
 
 def nobody_writes(_: str) -> bool:
@@ -117,7 +115,7 @@ class WatchContext:
     def maintainers(self) -> Maintainers:
         """Who may do more by a command at the source than others."""
         may_write = self.discussions.may_write if self.discussions is not None else nobody_writes
-        return Maintainers(self.watch.maintainers, may_write)
+        return Maintainers(self.watch.maintainers_at(self.watch.source), may_write)
 
     @property
     def declaration(self) -> str:
@@ -204,9 +202,10 @@ class ContextFactory:
     def take(self, settings: Settings) -> None:
         """Take over what settings say of the whole service."""
         self.public_url = settings.public_url or space_url()
-        former = self.opener.service_cache.former_accounts
-        former.clear()
-        former.update(name for watch in settings.watches for name in watch.former_accounts)
+        named = [name for watch in settings.watches for name in watch.former_accounts]
+        for service, former in self.opener.service_cache.former_accounts.items():
+            former.clear()
+            former.update(names_at(named, service))
 
     @property
     def client(self) -> HubClient:

@@ -118,7 +118,7 @@ def test_rows_are_compared_without_script(story: Story, web: TestClient) -> None
     assert by_form.content == web.get(f"/board/tiny/compare.html?rows={one},{other}").content
     page = found(by_form.content)
     assert "script" not in page.elements
-    first, second = (name.rpartition("/")[0] for name in (one, other))
+    first, second = (name.split("/")[-2] for name in (one, other))
     assert page.tables[-1][0] == ["Score", f"{second} minus {first}", first, second]
     assert page.tables[-1][1][0] == "Average"
     assert "number of samples, precision, harness version." in page.text

@@ -87,6 +87,7 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (('to = "board"', MODELS.replace("[w", 'as = "commit"\n[w', 1)), r"the pages of models need as"),
         (('to = "board"', MODELS.replace('["acme"]', "[]")), r"targets.0.models.organizations"),
         (('to = "board"', MODELS + "[[watches.targets]]\n" + MODELS), r"hf://models is a target of kind = \"models\""),
+        (('name = "w"', 'name = "w"\nmaintainers = ["gitlab:ann"]'), r"maintainers.0: write the name of an account"),
         (("[[watches]]", "token = 1\n[[watches]]"), r"token: is not a known key"),
         (("[[watches]]", "[[watches"), r"is not valid TOML"),
     ],
@@ -94,6 +95,24 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
 def test_a_mistake_is_named_by_its_path(change: tuple[str, str], said: str) -> None:
     with pytest.raises(MalformedDeclaration, match=said):
         parse_settings(LEAST.replace(*change, 1), "bot.toml")
+
+
+BOTH = LEAST.replace('"board"', '"github://acme/board"')
+
+
+@pytest.mark.parametrize("key", ["maintainers", "former_accounts"])
+def test_a_name_at_two_services_says_which(key: str) -> None:
+    for names in ('"ann"', '"hf:meg", "ann"'):
+        with pytest.raises(MalformedDeclaration, match="where ann may be two people"):
+            parse_settings(BOTH.replace('name = "w"', f'name = "w"\n{key} = [{names}]'), "bot.toml")
+    assert parse_settings(LEAST.replace('name = "w"', f'name = "w"\n{key} = ["ann"]'), "bot.toml")
+
+
+def test_a_maintainer_with_a_service_is_one_there_only() -> None:
+    names = 'maintainers = ["hf:ann", "github:meg", "@writers"]'
+    [watch] = parse_settings(BOTH.replace('name = "w"', f'name = "w"\n{names}'), "bot.toml").watches
+    assert watch.maintainers_at("hf://datasets/a/b") == ("ann", "@writers")
+    assert watch.maintainers_at("github://acme/board") == ("meg", "@writers")
 
 
 def test_a_name_stands_for_one_watch() -> None:

@@ -223,6 +223,7 @@ def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
 
 def test_github_is_asked_who_we_are_and_whether_we_may_push(hub: Hub, case: ServiceCase) -> None:
     edit(case, "hf://datasets/acme/contents", "github://acme/board")
+    edit(case, '"meg"', '"github:meg"')
     with local_github() as github:
         github.state.add_repo("acme/board", {"README.md": b"# Board\n"})
         github.state.add_account("good", "our-bot")

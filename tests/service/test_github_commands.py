@@ -107,6 +107,20 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     story.end()
 
 
+def test_a_maintainer_of_the_hub_is_none_at_github(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.contexts.store.close()
+    (tmp_path / "bot.toml").write_text(SETTINGS.format(style="entry").replace('"meg"', '"hf:meg", "github:ann"'))
+    story.open()
+    story.push()
+    assert story.settle() == []
+    [pull] = story.pulls
+    assert story.write(pull, "/merge", "meg") == NOT_A_MAINTAINER
+    assert story.write(pull, "/merge", "ann").startswith("Merged at `")
+    assert pull.merged
+    story.end()
+
+
 def test_what_is_written_on_many_other_requests_hides_no_command(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     GitHubPlatform.client(story.contexts.opener).github.per_page = 2

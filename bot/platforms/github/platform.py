@@ -82,7 +82,7 @@ class GitHubPlatform:
                 access.github_api_url,
                 app=access.github_app,
                 look_in_line=opener.look_in_line,
-                former_accounts=opener.service_cache.former_accounts,
+                former_accounts=opener.service_cache.former_accounts["github"],
             ),
         )
 

@@ -89,7 +89,7 @@ class HubPlatform:
         """The one way to the Hub."""
         access = opener.access
         return opener.client(
-            "hf", lambda: hub_client(access, opener.look_in_line, opener.service_cache.former_accounts)
+            "hf", lambda: hub_client(access, opener.look_in_line, opener.service_cache.former_accounts["hf"])
         )
 
 

@@ -23,11 +23,16 @@ from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 
+WRITERS = "@writers"  # in `maintainers`: all who may write to the source; no account can have this name
+SERVICES = ("hf", "github")  # the services that have accounts, by the schemes of their addresses
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 Name = Annotated[
     str, spelled(r"[A-Za-z0-9][\w.-]*", "write letters, digits and _ . - without spaces; first a letter or digit")
 ]
 Text = Annotated[str, StringConstraints(min_length=1)]
+Account = Annotated[
+    str, spelled(r"((hf|github):)?[^\s:]+", 'write the name of an account, such as "ann", "hf:ann" or "github:ann"')
+]
 # Nothing in it can end a link of Markdown.
 PublicUrl = Annotated[
     str,
@@ -137,7 +142,8 @@ class _WatchKeys(_Declared):
 
     `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
     one rolling request. `maintainers` are accounts that may waive rules, approve plans, and merge or decline what is
-    proposed, by comments. What `former_accounts` wrote at the services counts as the bot's. Where one pass would remove
+    proposed, by comments. What `former_accounts` wrote at the services counts as the bot's. `hf:ann` and `github:ann`
+    are accounts of one service, and a watch on both has no others. Where one pass would remove
     or change more rows than `max_removed` and `max_changed` allow, a plan waits for approval.
     A result file of more than `max_file_bytes` is not read; archives have their own limit.
     `say_success` answers good pushes too. `owners` has, by the prefix of a path, the organizations whose models may
@@ -153,8 +159,8 @@ class _WatchKeys(_Declared):
     backfill_limit: Annotated[int, Field(gt=0)] = 20
     comments: bool = True
     say_success: bool = False
-    maintainers: tuple[Text, ...] = ()
-    former_accounts: tuple[Text, ...] = ()
+    maintainers: tuple[Account, ...] = ()
+    former_accounts: tuple[Account, ...] = ()
     max_removed: Limit = "10%"
     max_changed: Limit = "10%"
     max_file_bytes: Annotated[int, Field(gt=0)] = MAX_BYTES
@@ -207,6 +213,16 @@ class Watch(_WatchKeys):
         """Its source and its targets."""
         return (self.source, *(target.to for target in self.targets))
 
+    def maintainers_at(self, address: str) -> tuple[str, ...]:
+        """The maintainers by their names at the service of an address."""
+        return names_at(self.maintainers, address.partition("://")[0])
+
+
+def names_at(accounts: Iterable[str], service: str) -> tuple[str, ...]:
+    """The names of accounts at a service: of those with a service in front only its own."""
+    parts = (account.rpartition(":") for account in accounts)
+    return tuple(name for of, _, name in parts if of in {"", service})
+
 
 def as_list(value: object) -> object:
     """One source as the only one of a list."""
@@ -225,6 +241,19 @@ class DeclaredWatch(_WatchKeys):
     """A watch as it is written: its sources, of which each is kept by itself."""
 
     source: Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _a_name_is_one_person(self) -> Self:
+        """Whoever takes the name of a maintainer at the other service must not become one."""
+        addresses = (*self.source, *(target.to for target in self.targets))
+        if all(any(one.startswith(f"{service}://") for one in addresses) for service in SERVICES):
+            for name in (*self.maintainers, *self.former_accounts):
+                if ":" not in name and name != WRITERS:
+                    raise ValueError(
+                        f'the watch is on the Hub and on GitHub, where {name} may be two people: write "hf:{name}" or '
+                        f'"github:{name}" in `maintainers` and `former_accounts`, or both'
+                    )
+        return self
 
     def watches(self) -> Iterator[Watch]:
         """A watch for each source, named after it where there are several."""

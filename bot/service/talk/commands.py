@@ -186,15 +186,11 @@ TAKEN_BACK = re.compile(r"The row `([^`\s]+)` is proposed again")
 class RequestPlace:
     """A request of the bot at a target."""
 
+    maintainers: Container[str]
     context: WatchContext
     conversations: Conversations
     request: Conversation
     report: Report
-
-    @property
-    def maintainers(self) -> Container[str]:
-        """The accounts that the settings name."""
-        return self.context.watch.maintainers
 
     @property
     def leaderboard_id(self) -> str:

@@ -73,7 +73,7 @@ class TargetCommands:
     def _find_declines(self) -> None:
         """After a loss of the state, or where others are maintainers, find again what was declined."""
         store, name = self.context.store, self.context.name
-        maintainers = sorted(self.context.watch.maintainers)
+        maintainers = sorted(self.context.watch.maintainers_at(self.to))
         if store.cursor(name, "declines", target=self.to) == json.dumps(maintainers):
             return
         for num in self.conversations.shared() if maintainers else ():
@@ -94,8 +94,8 @@ class TargetCommands:
         request = self.conversations.read(num)
         if request is None or request.mark is None or request.mark.leaderboard != self.context.leaderboard.id:
             return
-        us, maintainers = self.conversations.us, self.context.watch.maintainers
-        place = RequestPlace(self.context, self.conversations, request, self.report)
+        us, maintainers = self.conversations.us, self.context.watch.maintainers_at(self.to)
+        place = RequestPlace(maintainers, self.context, self.conversations, request, self.report)
         take = CommandQuota(self.context).take
         for one in unanswered(request.comments, us, names_of(REQUEST)):
             if not take(one.comment.author):
@@ -138,7 +138,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     plan, comments = context.store.plan(context.name, to), target.comments
     if plan is None or plan[1] or comments is None:
         return
-    mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers
+    mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers_at(to)
     planned = msgspec.json.decode(plan[2], type=Plan)
     taken = {row.key: row.digest.rpartition(">")[2] for row in planned.having("restored")}
     place = PlanPlace(
