@@ -8,7 +8,7 @@ ends in a slash, or in a pattern of the file's name. Each `*` in it stands for a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -212,9 +212,9 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
         if path not in nobody and not one.model.revision:
             shared.setdefault(one.model.id, []).append(path)
     found = [
-        mapping_for(pattern, "")
-        for some in _by_parent(unnamed)
-        if (pattern := folders_that_differ(some)) and _has_one_model_each({one: results[one] for one in some})
+        mapping_for(folders_that_differ(folders.values()), "")
+        for folders in _side_by_side({path: results[path] for path in unnamed})
+        if _has_one_model_each({path: results[path] for path in folders})
     ]
     by_folder: dict[str, list[str]] = {}
     for path in unnamed if not found else ():
@@ -257,12 +257,33 @@ def _has_one_model_each(results: Mapping[str, Result]) -> bool:
     return all(len(some) == 1 for some in names.values())
 
 
-def _by_parent(paths: Iterable[str]) -> list[list[str]]:
-    """Paths by the first folder in which they differ, so that each experiment has a pattern of its own."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for path in paths:
-        found.setdefault(tuple(path.split("/")[:-2]), []).append(path)
-    return list(found.values())
+def _side_by_side(results: Mapping[str, Result]) -> Iterator[dict[str, str]]:
+    """The folders by the paths of their files where folders beside each other have a leaf in common, deepest first.
+
+    Folders that have none are of one task each: their files count as those of the folder above.
+    """
+    folders = {path: f"{path.rpartition('/')[0]}/" for path in results}
+    while deepest := max((folder.count("/") for folder in folders.values() if folder != "/"), default=0):
+        beside: dict[str, dict[str, str]] = {}
+        for path, folder in folders.items():
+            if folder.count("/") == deepest:
+                beside.setdefault(_above(folder), {})[path] = folder
+        for above, some in beside.items():
+            folders = {path: folder for path, folder in folders.items() if path not in some}
+            if _share_a_leaf(some, results):
+                yield some
+            else:
+                folders |= dict.fromkeys(some, above)
+
+
+def _above(folder: str) -> str:
+    return f"{folder[:-1].rpartition('/')[0]}/"
+
+
+def _share_a_leaf(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:
+    """Tell whether the files of several of these folders have one leaf."""
+    found = {(leaf, folder) for path, folder in folders.items() for leaf in results[path].leaves}
+    return len({leaf for leaf, _ in found}) < len(found)
 
 
 def is_checkpoint(pattern: str) -> bool:

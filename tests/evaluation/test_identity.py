@@ -196,6 +196,20 @@ def test_folders_of_tasks_are_not_proposed_as_models() -> None:
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
 
 
+def test_models_are_proposed_by_the_folder_above_those_of_their_benchmarks() -> None:
+    """Like qwencoder-eval/base/outptus/qwen2.5-coder in QwenLM/Qwen2.5-Coder `d5ead97f`, whose files name no model."""
+    config = {"model": "hf", "model_args": "", "num_fewshot": 0, "no_cache": False}
+    results = {}
+    for path in ("a/7b/plus/arc", "a/7b/plus/boolq", "a/3b-base/plus/arc", "a/3b-base/plus/boolq", "a/3b-base/copa"):
+        row = {path.rpartition("/")[2]: {"acc": 0.5}}
+        data = {"results": row, "versions": dict.fromkeys(row, 0), "config": config}
+        parsed = parse_submission(one_file(f"{path}/results.json", dumps(data)))
+        assert parsed.result is not None
+        results[parsed.path] = parsed.result
+    assert proposed_names(results) == ["a/*/=ORG/{1}"]
+    assert proposed_names({path: one for path, one in results.items() if "/7b/" in path}) == []
+
+
 def changed(step: int) -> dict[str, object]:
     return patched({"/results/leaderboard_mmlu_pro/acc,none": 50 / step,
                     "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}, local())  # fmt: skip
