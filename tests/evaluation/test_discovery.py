@@ -67,6 +67,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "trial.json": ("terminal-bench", b'{"trial_name": "a", "task_id": "b", "is_resolved": true}'),
     "summary.jsonl": ("other", b'{"model": "acme/a", "results": {"mmlu": 0.5}}\n' * 2),
     "mine.json": ("other", b'{"model": "acme/a", "benchmarks": {"mmlu": 0.5}}'),
+    "machine.json": ("other", b'{"spec": {"chip": "a"}, "mmlu": {"accuracy": 0.5}}'),
     "row.json": ("other", b'{"acc,none": 0.5, "alias": "arc"}'),
     "package.json": ("other", b'{"name": "x", "version": "1"}'),
     "broken.json": ("other", b'{"name": "x", '),

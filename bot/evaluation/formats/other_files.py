@@ -57,6 +57,10 @@ def _is_simple_evals(value: Any) -> bool:
     return _has(value, "score") and any(key.endswith(":std") for key in value)
 
 
+def _is_openai_evals(value: Any) -> bool:
+    return _has(value, "spec") and _has(value["spec"], "eval_name")
+
+
 def _is_harbor(value: Any) -> bool:
     return _has(value, "trial_name", "agent_info", "verifier_result") or _has(value, "n_total_trials", "stats")
 
@@ -103,7 +107,7 @@ KINDS = (
     Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=_has_keys("evalId", "results")),
     Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_has_keys("testCases", "metricsScores")),
     Kind("simple-evals", "an output of simple-evals", NO_READER, has_value=_is_simple_evals),
-    Kind("openai-evals", "a log of OpenAI Evals", NO_READER, has_value=_has_keys("spec")),
+    Kind("openai-evals", "a log of OpenAI Evals", NO_READER, has_value=_is_openai_evals),
     Kind("vlmevalkit", "a table of VLMEvalKit", NO_READER, lambda head: head.startswith(b'"split","Overall"')),
     Kind("alpaca-eval", "a table of AlpacaEval", NO_READER, lambda head: head.startswith(b",win_rate,")),
     Kind("mt-bench", "judgements of MT-Bench", NO_READER, has_value=_has_keys("question_id", "judge", "model")),
