@@ -152,9 +152,7 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
     unread: list[UnreadPath] = []
     parsed = list(parse_places(find_places(paths, read_access()), unread))
     faulty = [one for one in parsed if one.result is None]
-    for one in faulty:
-        told = [one.problem.why, one.problem.hint] if one.problem else ["was not read"]
-        warn(f"{visible(one.path)}: the file {': '.join(filter(None, told))}")
+    _warn_of(faulty)
     named = [identified(one, names or {}, {}) for one in parsed]
     results = {one.path: one.result for one in named if one.result is not None and one.result.leaves}
     if not results:
@@ -167,10 +165,24 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
     return results, bool(faulty)
 
 
+def _warn_of(faulty: Sequence[Parsed]) -> None:
+    """Warn of each faulty file, and say once what to do with those of one fault."""
+    by_hint: dict[str, list[str]] = {}
+    for one in faulty:
+        why, hint = (one.problem.why, one.problem.hint) if one.problem else ("was not read", "")
+        by_hint.setdefault(hint, []).append(f"{visible(one.path)}: the file {why}")
+    for hint, lines in by_hint.items():
+        warn("\n".join(lines))
+        if hint:
+            warn(f"→ {hint}")
+
+
 def _reasons(unread: Sequence[UnreadPath]) -> str:
     """The most frequent reasons why files are no results, each with what to do."""
-    counts = Counter((one.kind, one.why) for one in unread).most_common(REASONS)
-    return "".join(f"; {counted(number, 'file')} ({visible(kind)}): {visible(why)}" for (kind, why), number in counts)
+    counts = Counter((one.kind, one.why) for one in unread).most_common()
+    shown = [f"; {counted(number, 'file')} ({visible(kind)}): {visible(why)}" for (kind, why), number in counts]
+    rest = sum(number for _, number in counts[REASONS:])
+    return "".join(shown[:REASONS]) + (f"; and {counted(rest, 'other file')}" if rest else "")
 
 
 def _packed(place: Place) -> bytes | UnreadPath:

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import resource
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -65,15 +66,27 @@ def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
     assert watch.paths == ("**/*.json", "**/*.eval", "**/*.jsonl")
 
 
-def test_lines_of_several_models_are_refused_with_the_command_that_splits_them(tmp_path: Path) -> None:
-    record = {"dataset": "quiz", "euroeval_version": "16.0.0", "results": {"total": {"test_mcc": 50.0}}}
-    text = "".join(json.dumps({**record, "model": name}) + "\n" for name in ("acme/atlas", "acme/borea"))
-    (tmp_path / "all.jsonl").write_text(text)
-    done = init(tmp_path / "board", "--results", tmp_path / "all.jsonl", *PLACES)
+def test_files_of_several_models_are_refused_with_one_command_that_splits_them_all(tmp_path: Path) -> None:
+    """Like Mikeriess/scandeval_benchmarking `cbebec62`, where two files have lines of one model."""
+    record = {"euroeval_version": "16.0.0", "results": {"total": {"test_mcc": 50.0}}}
+    for dataset, names in {"quiz": ("acme/atlas", "acme/borea"), "rhymes": ("acme/atlas", "acme/crane")}.items():
+        lines = [json.dumps({"dataset": dataset, "model": name, **record}) + "\n" for name in names]
+        (tmp_path / f"{dataset}.jsonl").write_text("".join(lines))
+    done = init(tmp_path / "board", "--results", tmp_path, *PLACES)
     assert isinstance(done.exception, CallError)
-    assert (
-        "a submission is of one model: write each to a file of its own, in bash with `jq -r .model FILE" in done.stderr
-    )
+    [hint] = [line for line in done.stderr.splitlines() if line.startswith("→ put the lines of each model into a file")]
+    if shutil.which("jq"):
+        command = hint.partition("`")[2].rstrip("`").replace("FILES", "quiz.jsonl rhymes.jsonl")
+        subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+        told = init(tmp_path / "board", "--results", tmp_path / "by-model", *PLACES)
+        assert (told.exit_code, len((tmp_path / "by-model" / "acme__atlas.jsonl").read_text().splitlines())) == (0, 2)
+
+
+def test_reasons_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"{number}.json").write_text(json.dumps({f"key{number}": 1}))
+    done = init(tmp_path / "board", "--results", tmp_path, *PLACES)
+    assert str(done.exception).endswith("its keys are key3; and 3 other files")
 
 
 def test_logs_without_a_score_are_said_to_need_one(tmp_path: Path) -> None:

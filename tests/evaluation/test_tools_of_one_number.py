@@ -113,7 +113,7 @@ def test_euroeval_of_several_models_is_rejected_with_the_command_that_splits_it(
     assert isinstance(one, Parsed)
     assert one.problem is not None
     assert "results of 2 models" in one.problem.why
-    assert """jq -c --arg m "$m" 'select(.model == $m)' FILE > "${m//\\//__}.jsonl""" in one.problem.hint
+    assert """jq -c --arg m "$m" 'select(.model == $m)' FILES > "by-model/${m//\\//__}.jsonl""" in one.problem.hint
 
 
 @pytest.mark.parametrize("bad", [b"{", b"[]", b'{"dataset": "x"}'])

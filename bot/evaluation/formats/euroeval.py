@@ -28,9 +28,10 @@ SETTINGS = ("generative_type",)
 PLACES = {"leaves": "", "leaf": ""}
 MOST_LINES = 100_000
 SPLIT = (
-    "jq -r .model FILE | sort -u | while read -r m;"
-    ' do jq -c --arg m "$m" \'select(.model == $m)\' FILE > "${m//\\//__}.jsonl"; done'
+    "mkdir -p by-model; jq -r .model FILES | sort -u | while read -r m;"
+    ' do jq -c --arg m "$m" \'select(.model == $m)\' FILES > "by-model/${m//\\//__}.jsonl"; done'
 )
+SPLITTING = f"put the lines of each model into a file of its own, FILES being all such files, in bash with `{SPLIT}`"
 
 
 def recognise(content: Content) -> bool:
@@ -45,7 +46,7 @@ def parse(content: Content) -> Result:
     models = list(dict.fromkeys(text(one.get("model")) for one in records))
     if len(models) > 1:
         why = f"holds the results of {counted(len(models), 'model')}, {examples(models)}: a submission is of one model"
-        raise MalformedResult(why, hint=f"write each to a file of its own, in bash with `{SPLIT}`")
+        raise MalformedResult(why, hint=SPLITTING)
     name, _, mode = models[0].partition("#")
     name, _, branch = name.partition("@")
     leaves: dict[str, LeafResult] = {}
