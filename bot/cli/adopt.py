@@ -44,11 +44,11 @@ from bot.publishing.tables.adopt import (
     task_column,
     text_columns,
 )
-from bot.publishing.tables.cells import ColumnPath, as_text
+from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_table
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
-from bot.publishing.tables.sheet import LARGEST
+from bot.publishing.tables.sheet import LARGEST, Grid
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, unit_of
@@ -60,6 +60,7 @@ from bot.service.settings.environment import read_access
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
+NO_HEADING = "(no heading)"
 RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 
@@ -250,6 +251,11 @@ def _declared(
         lines += ["", "# The models that the files call by a path or a name of their own.", *todo, "[models]"]
         lines += [f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()]
     return "\n".join(lines) + "\n", ids
+
+
+def _is_title(grid: Grid, row: int) -> bool:
+    """Tell whether a line between rows has one cell alone."""
+    return sum(grid.cell(row, column_path) is not ABSENT for column_path in grid.column_paths) == 1
 
 
 @dataclass(frozen=True)
@@ -492,7 +498,8 @@ class _Recomputed:
         if rejected:
             names = _few([self._text(row) for row in rejected])
             yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
-        without = [row for row in range(len(self.board.found.grid)) if row not in self.board.rows]
+        grid = self.board.found.grid
+        without = [row for row in range(len(grid)) if row not in self.board.rows and not _is_title(grid, row)]
         if without:
             yield f"without a result: {_few([self._text(row) for row in without])}"
 
@@ -558,13 +565,13 @@ def _notes(
     board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
 ) -> Iterator[str]:
     """What was mapped, and what is left to a person."""
-    mapped = {column.label: column.keys for column in columns if column.keys is not None}
+    mapped = {column.label or NO_HEADING: column.keys for column in columns if column.keys is not None}
     shown = ", ".join(f"{label} = {keys.get('value') or keys.get('template')}" for label, keys in mapped.items())
     yield f"{len(mapped)} of {counted(len(columns), 'column')} mapped: {visible(shown)}"
     left: dict[str, list[str]] = {}
     for column in columns:
         if column.keys is None and column.note != "people fill it":
-            left.setdefault(column.note, []).append(column.label)
+            left.setdefault(column.note, []).append(column.label or NO_HEADING)
     for note, labels in left.items():
         yield visible(f"TODO {_few(labels)}: {note}")
     if by_numbers:

@@ -51,6 +51,12 @@ def markdown() -> str:
     return "\n".join([*lines, "", "| other | table |", "|---|---|", "| 1 | 2 |", ""])
 
 
+def sections() -> str:
+    """Like README.md of haonan-li/CMMLU `d6e7b716`, a line between rows; here the names have no heading, too."""
+    rule = "|---|---|---|---|---|---|\n"
+    return markdown().replace("| Model |", "| |", 1).replace(rule, f"{rule}| Open models |\n", 1)
+
+
 def commas() -> str:
     lines = [";".join(["Model", *COLUMNS, "Avg", "Licence"])]
     for row in rows("{:.1f}", "{:.2f}"):
@@ -82,6 +88,7 @@ def nested() -> str:
 
 FORMS: dict[str, Any] = {
     "board.csv": "".join(",".join(cells) + "\n" for cells in [[*rows()[0]], *([*row.values()] for row in rows())]),
+    "index.csv": "".join(",".join(row) + "\n" for row in [("", *COLUMNS, "Avg"), *(one.values() for one in rows())]),
     "commas.csv": commas(),
     "list.json": json.dumps(numbers(), indent=2),
     "nested.json": nested(),
@@ -89,6 +96,7 @@ FORMS: dict[str, Any] = {
     "board.jsonl": "".join(json.dumps(row) + "\n" for row in numbers()),
     "board.yml": yaml.safe_dump(numbers(), sort_keys=False),
     "README.md": markdown(),
+    "sections.md": sections(),
     "board.parquet": parquet(),
 }  # fmt: skip
 
@@ -444,6 +452,25 @@ def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_pa
     assert "1 row found by the numbers, not by the name: Number Nine (prompt) = acme/nine" in done.stderr
     assert "1 model of the results would be a new row: acme/new" in done.stderr
     assert mapping(tmp_path).columns["Model"].names == {"acme/nine": "<b>Number Nine</b> (prompt)"}
+
+
+def test_a_row_of_two_columns_is_found_by_its_numbers_too(tmp_path: Path) -> None:
+    """Like results/leaderboard_for_display.csv of boson-ai/RPBench-Auto `5ce20dd2`: Claude-3 Opus (2024-02-29)."""
+    table = [{"Model": row["Model"], **{one: row[one] / 7 for one in COLUMNS[:2]}} for row in numbers()]
+    right = {model: (first / 7, second / 7, 1) for model, (first, second, _) in MODELS.items()}
+    table[0]["Model"] = "Number Nine"
+    files = {path_of(model): result(model, right=each) for model, each in right.items()}
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert "1 row found by the numbers, not by the name: Number Nine = acme/atlas-7b" in done.stderr
+    assert done.stdout == "3 of 3 rows reproduced to the printed digit\n"
+
+
+def test_a_name_with_a_mark_is_kept_and_its_row_is_found(tmp_path: Path) -> None:
+    """Like GPT-4.5-preview * in data/leaderboard.csv of cybench/cybench.github.io `3bbc9227`."""
+    adopted(tmp_path, "board.csv", FORMS["board.csv"].replace("acme/lynx-1b", "acme/lynx-1b *"))
+    assert mapping(tmp_path).columns["Model"].names == {"acme/lynx-1b": "acme/lynx-1b *"}
+    done = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml"), "--dry-run"])
+    assert "0 added, 1 changed" in done.stdout
 
 
 def test_a_table_of_which_one_row_names_a_model_says_so(tmp_path: Path) -> None:

@@ -302,14 +302,16 @@ def text_columns(table: FoundTable, views: Mapping[int, RowView], taken: set[Col
 def name_column(table: FoundTable, models: Mapping[int, ModelFiles], written: TableFormat) -> MappingColumn:
     """The column of names: the value or template that gives most of its cells, and the texts of the other rows.
 
-    A template that gives less than half of them would misspell the names of new models, so it is none.
+    A template that gives less than half of them would misspell the names of new models, so it is none. A name is given
+    if the cell says it, and the row is found by it.
     """
     cells = {row: as_text(table.grid.cell(row, table.name)) for row in models}
     tried = [{"value": "model.id"}, {"value": "model.name"}, *_templates(cells, models, written)]
 
     def gives(keys: Mapping[str, str], row: int) -> bool:
         template = keys.get("template") or "{" + keys["value"] + "}"
-        return says(table.grid, cells[row], _filled(template, models[row], written))
+        name, cell = _filled(template, models[row], written), cells[row]
+        return says(table.grid, cell, name) and table.grid.plain(cell) == table.grid.plain(name)
 
     given = [sum(gives(keys, row) for row in models) for keys in tried]
     is_common = [count * 2 >= len(models) or "value" in keys for count, keys in zip(given, tried, strict=True)]
@@ -396,7 +398,7 @@ def rows_by_numbers(
 
 
 def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, tried: int) -> bool:
-    """Tell whether a model has the numbers of a row, all but one at most, and not by chance."""
+    """Tell whether a model has the numbers of a row, all or at least three and all but one, and not by chance."""
     covered = [
         (each, value) for each in matched if row in each.column.numbers for value in _values(each.reading, [one])
     ]
@@ -404,7 +406,8 @@ def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, tried: i
         each.column for each, value in covered if each.column.fits(row, value, is_fraction=each.reading.is_fraction)
     ]
     chance = tried * prod(min(1.0, CLUSTERED * column.unit / column.top) for column in fitting)
-    return len(fitting) >= max(3, len(covered) - 1) and chance < SURE
+    is_all = len(fitting) == len(covered) > 1 or len(fitting) >= max(3, len(covered) - 1)
+    return is_all and chance < SURE
 
 
 def _holds(

@@ -319,6 +319,8 @@ def number_columns(table: FoundTable) -> list[NumberColumn]:
 
 def _number_column(grid: Grid, column_path: ColumnPath) -> NumberColumn | None:
     cells = {row: grid.cell(row, column_path) for row in range(len(grid))}
+    if isinstance(grid, CsvSheet | MarkdownSheet):  # a row that is too short has no gap: it is a line between rows
+        cells = {row: cell for row, cell in cells.items() if cell is not ABSENT}
     read = {row: number for row, cell in cells.items() if (number := number_in(_bare(grid, cell))) is not None}
     rest = [cell for row, cell in cells.items() if row not in read]
     if not read or any(isinstance(cell, bool) for cell in rest):

@@ -27,6 +27,7 @@ NESTED = frozenset({"json", "jsonl", "yaml"})  # formats whose rows are objects
 OMIT, NULL = "omit", "null"
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*%?")
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ColumnName = Annotated[str, StringConstraints(max_length=200)]  # "" in files that pandas writes with the index
 Decimals = Annotated[int, Field(ge=0, le=12)]
 Accessor = Annotated[str, AfterValidator(check_accessor)]
 
@@ -126,9 +127,9 @@ class TableOptions(TargetOptions):
     format: TableFormat | None = None
     at: str = ""
     keyed: bool = False
-    key: Annotated[tuple[Name, ...], Field(min_length=1)]
+    key: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
     columns: Annotated[
-        dict[Name, Annotated[MappedColumn, BeforeValidator(_as_table)]],
+        dict[ColumnName, Annotated[MappedColumn, BeforeValidator(_as_table)]],
         Field(min_length=1),
     ]
     on_existing: Literal["update", "refuse"] = "refuse"
