@@ -17,8 +17,9 @@ NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
     r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?\b.*|size.*|likes?|hub.*|downloads?|co2.*"
-    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|latency)\b.*|.*(stderr|±).*"
-    r"|.*[ _](std|se)|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
+    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency)\b.*"
+    r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)"
+    r"|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*)$", re.IGNORECASE)
@@ -30,12 +31,13 @@ Cells = tuple[float | None, ...]
 class PublishedTable:
     """Rows by name and columns of scores (None if a cell is empty or no number), all of one length.
 
-    `left_out` says for other columns why they are not scores.
+    `left_out` says for other columns why they are not scores, `place` which table of several of a file it is.
     """
 
     names: tuple[str, ...]
     columns: Mapping[str, Cells]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
 
 
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
@@ -45,7 +47,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
 
     Raises CallError if the bytes are not such a table or a named column is not in it.
     """
-    header, rows = _cells(data, path)
+    header, rows, place = _cells(data, path)
     texts = {column: [row[i] for row in rows] for i, column in enumerate(header)}
     missing = [column for column in only if column not in texts]
     if missing:
@@ -61,7 +63,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
             left_out[column] = why
     if not only:
         _leave_counts_out(columns, left_out)
-    return PublishedTable(_names(header, texts, len(rows)), columns, left_out)
+    return PublishedTable(_names(header, texts, len(rows)), columns, left_out, place)
 
 
 def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> None:
@@ -75,16 +77,18 @@ def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> No
             left_out[column] = "holds whole numbers only, as counts do; name it with --column if they are scores"
 
 
-def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
-    """Part the bytes into a header and rows of the same length."""
+def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
+    """Part the bytes into a header and rows of the same length, and say which table it is where there are several."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CallError(f"{path}: is not a table of scores: it is not UTF-8 text") from None
     is_markdown = path.lower().endswith((".md", ".markdown")) or text.lstrip().startswith("|")
-    lines = max(_markdown_tables(text), key=len, default=[]) if is_markdown else _csv_lines(text, path)
+    tables = list(_markdown_tables(text)) if is_markdown else [(1, _csv_lines(text, path))]
+    first, lines = max(tables, key=lambda table: len(table[1]), default=(0, []))
     if len(lines) < 2 or len(lines[0]) < 2:
-        raise CallError(f"{path}: is not a table: a header line of at least two columns and rows below it are needed")
+        needed = "a header line of at least two columns and rows below it are needed"
+        raise CallError(f"{path}: is not a table in CSV or Markdown: {needed}")
     header, *rows = lines
     uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if uneven:
@@ -93,7 +97,7 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
         twice = next(name for name in header if header.count(name) > 1)
         named = f"have the name {visible(twice)[:40]!r}" if twice else "have no name"
         raise CallError(f"{path}: {header.count(twice)} columns of the header {named}; the header is its first line")
-    return header, rows
+    return header, rows, f"the longest of {len(tables)} tables, at line {first}" if len(tables) > 1 else ""
 
 
 def _csv_lines(text: str, path: str) -> list[list[str]]:
@@ -120,21 +124,22 @@ def _parted(text: str, delimiter: str) -> list[list[str]]:
     return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
 
 
-def _markdown_tables(text: str) -> Iterator[list[list[str]]]:
-    """Yield the rows of each pipe table, the header first; of a cell its text, without links and emphasis."""
+def _markdown_tables(text: str) -> Iterator[tuple[int, list[list[str]]]]:
+    """Yield the line and rows of each pipe table, the header first; of a cell its text, without links and emphasis."""
     from markdown_it import MarkdownIt
 
-    rows: list[list[str]] = []
+    line, rows = 0, list[list[str]]()
     for before, token in pairwise(MarkdownIt("commonmark").enable("table").parse(text)):
-        if token.type == "tr_open":
+        if before.type == "table_open" and before.map:
+            line, rows = before.map[0] + 1, []
+        elif token.type == "tr_open":
             rows.append([])
         elif token.type == "inline" and before.type in {"th_open", "td_open"}:
             rows[-1].append(
                 "".join(part.content for part in token.children or [] if part.type != "html_inline").strip()
             )
         elif token.type == "table_close":
-            yield rows
-            rows = []
+            yield line, rows
 
 
 def _number(cell: str) -> float | None:

@@ -78,6 +78,7 @@ def _read_scores(target: str, only: Sequence[str], leaderboard: str) -> Publishe
     """Read a CSV or Markdown table, that of a folder, or a target's entries. Raises CallError if none is there."""
     from bot.audits.samples.records import is_own_file
     from bot.audits.score_table import read_score_table
+    from bot.cli.judging import warn
     from bot.platforms.platform import open_target
     from bot.publishing.board import CSV_NAME, board_of
     from bot.service.settings.environment import read_access
@@ -88,9 +89,12 @@ def _read_scores(target: str, only: Sequence[str], leaderboard: str) -> Publishe
     elif "://" in target or path.is_dir():
         return board_of(open_target(target, read_access()).scan_entries().entries, leaderboard, only)
     try:
-        return read_score_table(path.read_bytes(), target, only)
+        found = read_score_table(path.read_bytes(), target, only)
     except OSError as error:
         raise CallError(f"{path}: cannot be read: {error.strerror}") from None
+    if found.place:
+        warn(f"{target}: {found.place}")
+    return found
 
 
 @audit.command()

@@ -183,11 +183,12 @@ def test_score_columns_are_told_by_header_and_values() -> None:
 
 
 def test_sizes_ranks_costs_and_times_are_no_scores() -> None:
-    """As dsdanielpark/open-llm-leaderboard-report, ScandEval/scandeval.github.io and BFCL name them."""
-    others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)")
+    """As dsdanielpark/open-llm-leaderboard-report, ScandEval/scandeval.github.io, BFCL and AlpacaEval name them."""
+    others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)",
+              "lc_standard_error", "Price [$/1000 examples]")  # fmt: skip
     scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice")
     header = ",".join(("Model", *others, *scores))
-    data = f"{header}\na,{','.join(['7.5'] * 9)}\nb,{','.join(['3.5'] * 9)}\n"
+    data = f"{header}\na,{','.join(['7.5'] * 11)}\nb,{','.join(['3.5'] * 11)}\n"
     read = read_score_table(data.encode(), "x.csv")
     assert set(read.columns) == set(scores)
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
@@ -207,13 +208,22 @@ MARKDOWN = """# Results
 
 
 def test_the_longest_table_of_a_markdown_file_is_read() -> None:
-    for text, name in ((MARKDOWN, "README.md"), (MARKDOWN.partition("5 |\n\n")[2], "table.txt")):
+    alone = MARKDOWN.partition("5 |\n\n")[2]
+    places = {"README.md": (MARKDOWN, "the longest of 2 tables, at line 7"), "table.txt": (alone, "")}
+    for name, (text, place) in places.items():
         read = read_score_table(text.encode(), name)
+        assert read.place == place
         assert read.names == ("a/b", "c/d")
         assert read.columns == {"BBH": (50.5, 40.25), "GPQA": (31.25, None)}
         assert read.left_out == {"Model": "holds text", "link": "holds text"}
     with pytest.raises(CallError, match="is not a table"):
         read_score_table(b"# No table here", "README.md")
+
+
+def test_the_table_of_several_that_is_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(MARKDOWN)
+    done = CliRunner().invoke(audit, ["board", str(tmp_path / "README.md")])
+    assert done.stderr == f"{tmp_path / 'README.md'}: the longest of 2 tables, at line 7\n"
 
 
 def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
