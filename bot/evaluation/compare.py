@@ -25,6 +25,7 @@ from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, sub
 from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import NO_METRICS
 from bot.evaluation.finding import examples
+from bot.evaluation.formats import format_of
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
@@ -200,15 +201,16 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
 def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None, broken: str) -> ComparedTask:
     pairs, unpaired = (None, found) if isinstance(found, str) else (found, "")
     values = (first.value, second.value)
+    points = first.points if first.points == second.points else 0.0
     others = f"other metrics: {first.metric} and {second.metric}" if first.metric != second.metric else ""
     why = broken or others or _too_little(first, second, pairs)
     if why:
         bare = without_error(second.value - first.value)
-        return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
+        return ComparedTask(first.id, values, points, bare, None, "independent", "not comparable", why)
     if pairs is not None and (first.weights is None or first.weights != second.weights):
         pairs, unpaired = None, NO_WEIGHTS
     contrast, method = _contrast(first, second, pairs)
-    return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", "", pairs, unpaired)
+    return ComparedTask(first.id, values, points, contrast, None, method, "not separable", "", pairs, unpaired)
 
 
 def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:
@@ -367,7 +369,7 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
     tasks = {
-        task: _task_of(task, keys, leaves, metrics, is_nested=_are_nested(format_id, keys))
+        task: _task_of(task, keys, leaves, metrics, format_id)
         for task, keys in wanted.items()
         if not only or task in only
     }
@@ -413,13 +415,13 @@ def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[t
 
 
 def _task_of(
-    task: str, keys: Sequence[str], leaves: Mapping[str, LeafResult], metrics: Mapping[str, str], *, is_nested: bool
+    task: str, keys: Sequence[str], leaves: Mapping[str, LeafResult], metrics: Mapping[str, str], format_id: str
 ) -> MeasuredTask:
     """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves.
 
     The logs of nested leaves make no pairs: they hold a question several times.
     """
-    metric = metrics[keys[0]]
+    metric, is_nested = metrics[keys[0]], _are_nested(format_id, keys)
     values = [float(leaves[key].numbers[metric]) for key in keys]
     name = metric.partition(",")[0]
     errors = [leaves[key].numbers.get(stderr_beside(metric)) for key in keys]
@@ -431,7 +433,7 @@ def _task_of(
     known = [one for one in counts if one is not None]
     sizes = [leaves[key].samples or (one[1] if one else 0) for key, one in zip(keys, counts, strict=True)]
     samples = sum(sizes) if all(sizes) else None
-    points = 100.0 if all(0 <= value <= 1 for value in values) else 0.0
+    points = _points_of(values, is_percent=bool(format_id) and format_of(format_id).is_percent(metric))
     if len(known) == len(keys):
         right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
         if is_nested:
@@ -447,6 +449,13 @@ def _task_of(
     weights = None if is_nested else (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
     mean = fsum(values) / len(keys)
     return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
+
+
+def _points_of(values: Sequence[float], *, is_percent: bool) -> float:
+    """What one of the unit of these values is in percentage points, 0 where they are no shares."""
+    if is_percent:
+        return 1.0 if all(abs(value) <= 100 for value in values) else 0.0
+    return 100.0 if all(0 <= value <= 1 for value in values) else 0.0
 
 
 def _error(right: int, asked: int) -> float:

@@ -227,6 +227,11 @@ def test_a_number_between_0_and_1_is_a_share(value: float, points: float) -> Non
     assert run(toys(toy_a=value), "toy_a").tasks["toy_a"].points == points
 
 
+def test_a_share_beside_a_number_that_is_none_is_shown_as_it_is() -> None:
+    [compared] = compare(run(toys(toy_a=0.9), "toy_a"), run(toys(toy_a=2.4), "toy_a")).tasks
+    assert (compared.points, compared.values) == (0.0, (0.9, 2.4))
+
+
 def test_a_field_of_definitions_that_differs_is_named_once_for_each_task() -> None:
     other = base()
     for leaf in [name for name in other["configs"] if "_musr_" in name] + ["leaderboard_mmlu_pro"]:

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from bot.errors import MalformedResult
+from bot.evaluation.compare import run_of_results
 from bot.evaluation.formats import Content, format_of, parse_content, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.discovering import found_in
+from tests.evaluation.drafting import only_task
 from tests.evaluation.judging import dumps
 
 HASH = "fe585eb4df8c88d844eeb463ea4d0302"
@@ -101,6 +103,28 @@ def test_euroeval_gives_a_leaf_for_each_line_with_true_standard_errors() -> None
     assert (result.model.id, result.model.requested_revision, result.harness.version) == (
         "acme/atlas-7b", "100B", "16.5.0",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "value", "expected"),
+    [
+        (("mcc", "macro_f1"), 0.89, ("mcc", (0.0, 100.0), 1.0)),
+        (("micro_f1_no_misc", "micro_f1"), 20.9, ("micro_f1_no_misc", (0.0, 100.0), 1.0)),
+        (("mcc", "macro_f1"), -1.5, ("mcc", (-100.0, 100.0), 1.0)),
+        (("bertscore", "rouge_l"), 66.4, ("bertscore", (0.0, 100.0), 1.0)),
+        (("speed", "speed_short"), 6589.4, ("speed", (0.0, 10000.0), 0.0)),
+    ],
+)
+def test_euroeval_has_percentages_of_its_first_metric(
+    names: tuple[str, str], value: float, expected: tuple[str, tuple[float, float], float]
+) -> None:
+    """As Mikeriess/scandeval_benchmarking `cbebec62`: an mcc of 0.89 % counted as 89 %, beside another of 2.38 %."""
+    total = {f"test_{name}{end}": value for name in names for end in ("", "_se")}
+    result = parse_result(lines(line("quiz", results={"total": total})))
+    task, text = only_task(result)
+    compared = run_of_results("file", [result]).tasks["quiz"]
+    assert (task.metrics[0].name, task.range, compared.points) == expected
+    assert (compared.metric, "read as percentages" in text) == (expected[0], False)
 
 
 def test_euroeval_of_one_line_is_read_too() -> None:

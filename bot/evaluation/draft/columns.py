@@ -169,12 +169,13 @@ def _chosen(runs: Sequence[SeenRun]) -> Metric:
 def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
     """The keys of known metrics that nine in ten runs of a format have, or half of them, else those that most have.
 
-    The first is the one to draft. Where a metric that more runs have always has the value of the first one, it is that
-    metric under its own name.
+    The first is the one to draft; of a format that orders its metrics all are known. Where a metric that more runs have
+    always has the value of the first one, it is that metric under its own name.
     """
     found = [run.leaf.numbers for run in runs if run.format_id == format_id]
     counts = Counter(key for numbers in found for key in metric_keys(format_id, numbers))
-    known = [key for key in counts if kind_of(split_key(format_id, key)[0]) is not None]
+    has_order = format_of(format_id).has_order
+    known = [key for key in counts if has_order or kind_of(split_key(format_id, key)[0]) is not None]
     usual = ([key for key in known if counts[key] >= share * len(found)] for share in (0.9, 0.5))
     common = [key for key in counts if counts[key] == max(counts.values())]
     keys = metric_keys(format_id, dict.fromkeys(next(filter(None, usual), common), 0))

@@ -68,13 +68,15 @@ def split_key(format_id: str, key: str) -> tuple[str, str]:
 
 
 def metric_keys(format_id: str, numbers: Mapping[str, Any]) -> list[str]:
-    """The keys of a row that are metrics, the one first that counts: by its filter, then by its name."""
+    """The keys of a row that are metrics, the one first that counts: as the file has it, or by filter and name."""
     errors = {format_of(format_id).stderr_key(key) for key in numbers}
     found = [
         key
         for key, value in numbers.items()
         if key and key not in errors | NO_METRICS and "stderr" not in key and type(value) in {int, float}
     ]
+    if format_of(format_id).has_order:
+        return found
     return sorted(found, key=lambda key: _rank(*split_key(format_id, key)))
 
 
@@ -93,6 +95,11 @@ class Scale:
 
     keys: dict[str, Any] = field(default_factory=dict)
     todo: tuple[str, ...] = ()
+
+
+def percent_scale(values: Sequence[float]) -> Scale:
+    """The scale of values that are percentages."""
+    return Scale({"unit": "percent"} | ({"range": [-100, 100]} if min(values, default=0.0) < 0 else {}))
 
 
 def scale_of(metric_name: str, values: Sequence[float]) -> Scale:

@@ -10,7 +10,7 @@ from typing import Any
 from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
-from bot.evaluation.draft.metric_kinds import scale_of
+from bot.evaluation.draft.metric_kinds import percent_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.identity import is_served, why_unidentified
@@ -97,7 +97,9 @@ def _task(
     column: DraftColumn, results: Sequence[Result], formats: Sequence[str], names: FreeIds, leaf_ids: FreeIds
 ) -> DraftTask:
     first = column.leaves[0]
-    scale = scale_of(first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()])
+    name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
+    is_percent = all(format_of(one).is_percent(name) for one in first.formats)
+    scale = percent_scale(values) if is_percent else scale_of(name, values)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
     title = column.title or (known.title if known else column.name)

@@ -110,4 +110,6 @@ EUROEVAL = Format(
     naming="",
     pinning="run with --model <organization>/<name>@<commit>",
     shows=frozenset(),
+    is_percent=lambda metric: not metric.startswith("speed"),  # which is in tokens a second
+    has_order=True,
 )

@@ -96,7 +96,9 @@ class Format:
     `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `leaf_key`,
     `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
     that begin with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says
-    by the first bytes of a file over the limit what to do with it, "" if it is not of this format.
+    by the first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells
+    of a metric whether its values are percentages, however small they are, and `has_order` whether a file has the
+    metric that counts before the others.
     """
 
     id: str
@@ -119,6 +121,8 @@ class Format:
     larger: Mapping[bytes, int] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
     when_large: Callable[[bytes], str] = lambda _: ""
+    is_percent: Callable[[str], bool] = lambda _: False
+    has_order: bool = False
 
     def limit(self, head: bytes) -> int:
         """The most bytes of a single file with this head that are read, 0 if none of this format begins so."""
