@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from bot.audits.results import numbers
-from bot.audits.results.audit import FileForensics, ResultsAudit
+from bot.audits.results.audit import NO_LOG, FileForensics, ResultsAudit
 from bot.audits.results.numbers import CountCheck
 from bot.evaluation.finding import counted, examples
 from bot.reporting.prose import Block, Section
@@ -81,10 +81,11 @@ def _file(file: FileForensics) -> Iterator[Block]:
     if file.problem:
         yield f"It {file.problem}."
         return
-    verdicts = Counter[str]()
-    for kind, found in (("value", file.counts), ("group", file.groups), ("samples", file.logs)):
-        verdicts.update(f"{kind}: {one.verdict}" for one in found)
-    said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()) or "nothing to recover"
+    verdicts = Counter[tuple[str, str]]()
+    for kind, found in (("value", file.counts), ("group", file.groups), ("task", file.logs)):
+        verdicts.update((kind, one.verdict) for one in found)
+    counts = [f"{counted(count, kind)}: {verdict}" for (kind, verdict), count in verdicts.items()]
+    said = ", ".join(counts) or "nothing to recover"
     yield f"{file.format} of {file.model or 'a model without a name'}: {said}"
     bad = [count for count in file.counts if count.verdict in numbers.BAD]
     yield from _counts(bad, "contradictions")
@@ -93,8 +94,8 @@ def _file(file: FileForensics) -> Iterator[Block]:
     if groups:
         rows = tuple((one.group, one.metric, one.value, one.weighted, one.plain, one.verdict) for one in groups)
         yield Table(("group", "metric", "value", "leaves weighted", "leaves plain", "verdict"), rows)
-    if file.logs:
-        logs = tuple((one.task, one.samples, one.verdict, one.why) for one in file.logs)
+    logs = tuple((one.task, one.samples, one.verdict, one.why) for one in file.logs if one.verdict != NO_LOG)
+    if logs:
         yield Table(("task", "samples", "verdict", "what"), logs, "samples beside the file")
 
 

@@ -257,6 +257,15 @@ def test_the_folder_of_a_run_is_one_result(tmp_path: Path) -> None:
     assert "helm of openai/gpt2: 1 value: agrees" in text
 
 
+def test_what_was_found_is_counted_and_samples_that_are_not_there_make_no_table(tmp_path: Path) -> None:
+    rows = {"first": leaf(50, 100), "second": leaf(37, 90)}
+    value = document(rows, {"first": 100, "second": 90}, task_hashes=dict.fromkeys(rows, "0" * 64))
+    (tmp_path / f"results_{TIME}.json").write_text(json.dumps(value))
+    _, text = audited(tmp_path)
+    assert "lm-eval-0.4 of org/model: 2 values: agrees, 2 tasks: no samples beside it" in text
+    assert "samples beside the file\n" not in text
+
+
 def test_a_file_of_counts_that_contradict_its_value_is_named_in_its_folder_and_first(tmp_path: Path) -> None:
     """A score file of gianmarcoalessio/AAFV `61a9e77f` with another accuracy."""
     folder = tmp_path / "Qwen_Qwen2.5-7B-Instruct"
