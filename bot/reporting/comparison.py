@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import LEVEL
 from bot.reporting.escape import brief, code, code_in_table, plain_markup, visible
@@ -194,7 +194,7 @@ def _unpaired(comparison: RunComparison) -> list[tuple[str, str]]:
 
 
 def _alone(comparison: RunComparison, second: str) -> list[str]:
-    return [f"Only {name} has {', '.join(map(visible, tasks[:MOST_TASKS]))}."
+    return [f"Only {name} has {examples(tasks, MOST_TASKS)}."
             for name, tasks in zip(("A", second), comparison.only, strict=True) if tasks]  # fmt: skip
 
 

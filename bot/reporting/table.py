@@ -16,6 +16,7 @@ WIDTH = 100
 GAP = 2
 # A column of text is not made narrower than this; what does not fit then continues in a second table below.
 NARROWEST = 16
+MARKS = "_/-"
 # Text that Markdown leaves as it is wherever it is in a line; anything else goes into a code span.
 _WRITTEN = re.compile(r"[-+]?\d[\d,]*\.\d+")
 _HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()-]*")
@@ -100,12 +101,13 @@ def _fitted(widths: list[int], width: int) -> list[int]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most `width`, at spaces where there are any."""
+    """Break a text into lines of at most `width`: at a space, else after a mark of a name, else where it must be."""
     lines = []
     while _width(text) > width:
         end = _end(text, width)
         space = text.rfind(" ", 1, end + 1)
-        end = space if space > 0 and text[:space].strip() else end
+        mark = max(text.rfind(mark, 1, end) for mark in MARKS) + 1
+        end = space if space > 0 and text[:space].strip() else mark or end
         lines.append(text[:end].rstrip())
         text = text[end:].lstrip()
     return [*lines, text]

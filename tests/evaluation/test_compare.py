@@ -292,6 +292,12 @@ def unsaid() -> MeasuredRun:
     return run_of_results("file", [replace(result, model=replace(result.model, source=""))])
 
 
+def test_tasks_that_one_run_alone_has_are_counted_where_they_are_many() -> None:
+    found = compare(run(toys()), run(toys(**{f"toy_{number}": 0.5 for number in range(8)})))
+    said = comparison_text(found).splitlines()[-1]
+    assert said == "Only B has toy_0, toy_1, toy_2, toy_3, toy_4, toy_5 and 2 more."
+
+
 def test_two_runs_without_a_common_task_cannot_be_compared() -> None:
     one, other = run(base(), "leaderboard_mmlu_pro"), run(base(), "leaderboard_ifeval")
     with pytest.raises(CallError, match="no task in common"):

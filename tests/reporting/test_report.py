@@ -138,6 +138,13 @@ def test_neither_a_path_nor_a_command_is_wrapped_and_a_summary_fits_100_columns(
     assert "…" in lines[0]
 
 
+def test_a_long_name_goes_on_below_after_a_mark_of_it() -> None:
+    table = Table(("task", "score"), (("bigbench_logical_deduction_five_objects", 0.29),))
+    assert [line.split("  ")[0] for line in text_table(table, 30).splitlines()] == [
+        "task", "bigbench_logical_", "deduction_five_objects"
+    ]  # fmt: skip
+
+
 def test_each_part_of_a_wide_table_names_its_rows(tmp_path: Path) -> None:
     tasks = [f"task_{n}" for n in range(30)]
     task = '[[tasks]]\nid = "{0}"\ntitle = "{0}"\nmetrics = [{{ name = "acc" }}]\nleaves = [{{ id = "{0}" }}]\n'
