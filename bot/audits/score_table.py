@@ -22,7 +22,10 @@ NO_SCORE = re.compile(
     r"|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
     re.IGNORECASE,
 )
-AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*)$", re.IGNORECASE)
+AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))$", re.IGNORECASE)
+TASKS = re.compile(
+    r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
+)
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
 Cells = tuple[float | None, ...]
 
@@ -63,7 +66,13 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
             left_out[column] = why
     if not only:
         _leave_counts_out(columns, left_out)
-    return PublishedTable(_names(header, texts, len(rows)), columns, left_out, place)
+    named = _name_column(header, texts)
+    if named is not None and TASKS.fullmatch(named):
+        raise CallError(
+            f"{path}: its rows are tasks, by the heading {visible(named)!r}; a row for each model is needed"
+        )
+    names = texts[named] if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
+    return PublishedTable(tuple(names), columns, left_out, place)
 
 
 def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> None:
@@ -167,10 +176,10 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
     return ""
 
 
-def _names(header: Sequence[str], texts: Mapping[str, list[str]], rows: int) -> tuple[str, ...]:
-    """Take the names of the rows from the column that boards keep them in, else number the rows."""
+def _name_column(header: Sequence[str], texts: Mapping[str, list[str]]) -> str | None:
+    """The column that boards keep the names of rows in, else the first without a number, None if all have some."""
     by_lower = {column.lower(): column for column in header}
     known = next((by_lower[name] for name in NAME_HEADERS if name in by_lower), None)
-    if known is None:
-        known = next((column for column in header if all(_number(cell) is None for cell in texts[column])), None)
-    return tuple(texts[known]) if known else tuple(f"row {i}" for i in range(1, rows + 1))
+    if known is not None:
+        return known
+    return next((column for column in header if all(_number(cell) is None for cell in texts[column])), None)

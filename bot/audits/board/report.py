@@ -101,4 +101,5 @@ def _row(column: ColumnFigures) -> tuple[str | float | int | None, ...]:
 
 
 def _left_out(audit: BoardAudit) -> Section:
-    return Section("Left out", [Table(("column", "why"), tuple(audit.left_out.items()))])
+    rows = tuple((column or "(no heading)", why) for column, why in audit.left_out.items())
+    return Section("Left out", [Table(("column", "why"), rows)])

@@ -176,6 +176,9 @@ def test_score_columns_are_told_by_header_and_values() -> None:
     read = read_score_table(data.encode(), "x.csv")
     assert read.names == ("a/b", "c/d")
     assert read.columns == {"BBH": (50.0, None), "bbh_tracking_seven_objects": (1.0, 2.0)}
+    assert set(read_score_table(b"model,Mean (GPT-4),Mean rank gain\na,5.5,1.5\n", "x.csv").columns) == {
+        "Mean rank gain"
+    }
     assert read.left_out["Elo"] == "has values outside 0 to 100"
     assert set(read.left_out) == {
         "Rank", "Model", "Average ⬆️", "BBH Raw", "#Params (B)", "Elo", "acc_stderr", "Type", "note",
@@ -224,6 +227,14 @@ def test_the_table_of_several_that_is_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(MARKDOWN)
     done = CliRunner().invoke(audit, ["board", str(tmp_path / "README.md")])
     assert done.stderr == f"{tmp_path / 'README.md'}: the longest of 2 tables, at line 7\n"
+
+
+def test_a_table_with_a_row_for_each_task_is_refused() -> None:
+    """Like README.md of openlm-research/open_llama `6e7f73ea`, whose columns are models."""
+    data = b"| Task/Metric | A 7B | B 7B |\n| --- | --- | --- |\n| arc/acc | 0.30 | 0.40 |\n| Average | 0.50 | 0.60 |\n"
+    with pytest.raises(CallError, match=r"its rows are tasks, by the heading 'Task/Metric'; a row for each model"):
+        read_score_table(data, "README.md")
+    assert read_score_table(data.replace(b"Task/Metric", b""), "README.md").names == ("arc/acc", "Average")
 
 
 def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
