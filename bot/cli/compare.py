@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from bot.cli.judging import FORM, LEADERBOARD, MODEL_NAME, judge_paths, parse_names, parse_places, say
+from bot.cli.leaderboards import declared_at
 from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.finding import examples
@@ -20,6 +21,7 @@ from bot.evaluation.result import Result
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.platform import open_target
+from bot.platforms.target import Target
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text
@@ -81,9 +83,12 @@ def compare_measurements(
 
 def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...], ids: list[str]) -> list[_Side]:
     """The measurements by their names: paths, and rows of the board where one is named."""
-    entries = list(open_target(board, read_access()).scan_entries().entries) if board else []
+    opened = open_target(board, read_access()) if board else None
+    entries = list(opened.scan_entries().entries) if opened else []
     rows = {name: _row(entries, name, board) for name in names if not (name.startswith("hf://") or Path(name).exists())}
-    declared = _declaration(leaderboard, list(rows.values()), entries, has_board=bool(board))
+    declared = open_leaderboard(leaderboard, read_access()) if leaderboard else None
+    if opened and declared is None:
+        declared = _declared_by(opened, board, list(rows.values()), entries)
     if declared is None:
         return [_of_files(name, only, parse_names(ids)) for name in names]
     found: list[_Side] = []
@@ -124,15 +129,12 @@ def _same_model(entries: Sequence[Entry], entry: Entry, board: str) -> Entry:
     return found[0]
 
 
-def _declaration(
-    leaderboard: str, rows: Sequence[Entry], entries: Sequence[Entry], *, has_board: bool
-) -> Leaderboard | None:
-    """The leaderboard to compare by: the one that is named, else that of the rows; None for files alone."""
-    known = [*rows, *entries]
-    name = leaderboard or (known[0].leaderboard.id if has_board and known else "")
-    if has_board and not known:
+def _declared_by(opened: Target, board: str, rows: Sequence[Entry], entries: Sequence[Entry]) -> Leaderboard:
+    """The leaderboard of the rows that are named, else the only one of a board, as the board keeps it."""
+    if not entries:
         raise CallError("the board has no row")
-    return open_leaderboard(name, read_access()) if name else None
+    wanted = {one.leaderboard.id for one in rows} or {one.leaderboard.id for one in entries}
+    return declared_at(opened, board, [one for one in entries if one.leaderboard.id in wanted])
 
 
 def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:

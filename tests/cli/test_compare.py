@@ -77,6 +77,18 @@ def test_a_file_meets_the_row_of_its_model(board: str) -> None:
     assert {one["difference"] for one in report["tasks"]} == {0.0}
 
 
+def test_a_board_of_ones_own_is_compared_by_the_declaration_that_it_keeps(tmp_path: Path) -> None:
+    (tmp_path / "board.toml").write_text(TINY)
+    file, target = str(tmp_path / "results.json"), str(tmp_path / "target")
+    (tmp_path / "results.json").write_bytes(result())
+    own = ["--leaderboard", str(tmp_path / "board.toml"), "--quiet"]
+    published = completed("publish", file, "--to", target, "--as", "commit", *own)
+    assert published.returncode == 0, published.stderr
+    for measured in ((file,), ("acme/atlas-7b", file)):
+        done = call(*measured, "--board", target)
+        assert (done.returncode, "they are equal" in done.stdout) == (0, True), done.stderr
+
+
 def test_a_file_is_compared_with_a_row_that_is_named(board: str) -> None:
     done = call("example-org/kestrel-7b", OSPREY, "--board", board)
     assert done.returncode == 0, done.stderr
