@@ -20,7 +20,7 @@ from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
-from bot.evaluation.identity import why_unidentified
+from bot.evaluation.identity import identified, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.row_key import key_of
@@ -148,13 +148,17 @@ def _table_on_hub(name: str, written: TableFormat) -> TableFile:
     return TableFile(address.url, address.path, data, written, {} if card is None else {"README.md": card})
 
 
-def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopted:
-    """Match a table to results, and draft what describes it. Raises CallError where nothing of it matches."""
+def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: Mapping[str, str]) -> Adopted:
+    """Match a table to results, and draft what describes it. Raises CallError where nothing of it matches.
+
+    `called` has the models by their folders or by what files call them.
+    """
     places = find_places(results, read_access())
     unread: list[UnreadPath] = []
-    parsed = [one for one in parse_places(places, unread) if one.result is not None and one.result.leaves]
-    if not parsed:
+    read = [one for one in parse_places(places, unread) if one.result is not None and one.result.leaves]
+    if not read:
         raise CallError(f"there is no result in {', '.join(results)}")
+    parsed = [identified(one, called, {}) for one in read]
     models = _models(parsed)
     try:
         found = find_table(table.data, table.written, models, at)
@@ -173,7 +177,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
-    judgement = Judge(declared, datetime.now(UTC).date()).judge(parsed, commit_dates(places))
+    judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
     board = _Board(table, found, rows, judgement, names)
     columns = _columns(board, matching, keys, ids)
     mapping = _mapping(board, columns, keys)

@@ -96,7 +96,8 @@ def init(
     """Set up a new board, or adopt a table. Writes a declaration, settings and a card, and never replaces a file."""
     places = list(results or [])
     if table:
-        _adopt(folder, table, places, NewBoard(source, to, form, title, description), (like, at))
+        words = NewBoard(source, to, form, title, description, parse_names(model_name or []))
+        _adopt(folder, table, places, words, (like, at))
         return
     if not places and not like:
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
@@ -129,13 +130,14 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
     if not results:
         raise CallError("add --results PATH: the result files that the table's numbers come from")
     table = open_table(name)
-    adopted = adopt(table, results, *choice)
+    adopted = adopt(table, results, *choice, words.names)
     board = NewBoard(
         _seen_from(folder, checked_folder(words.source or adopted.source)),
         _seen_from(folder, words.target or table.target),
         words.form,
         words.title,
         words.description,
+        words.names,
     )
     settings = settings_text(board, adopted.paths, adopted.mapping)
     declared = _with_words(adopted.declaration, board)
@@ -268,7 +270,7 @@ def _with_words(text: str, board: NewBoard) -> str:
         if words:
             document[key] = brief(words, LONGEST_WORDS)
     if named := {key: value for key, value in board.names.items() if not is_folders(key)}:
-        document["models"] = named
+        document["models"] = {**document.get("models", {}), **named}
     written = tomlkit.dumps(document)
     parse_leaderboard(written, Path(BOARD).stem, BOARD)
     return written

@@ -399,6 +399,25 @@ def test_what_lies_in_no_git_repository_is_adopted_with_a_word_about_it(tmp_path
     assert "results: in no git repository, and settle reads only those" in one.stderr
 
 
+@pytest.mark.parametrize("key", ["/disk/atlas", "results/atlas/"])
+def test_models_that_files_name_by_paths_or_folders_are_adopted_under_their_ids(key: str, tmp_path: Path) -> None:
+    path, model = path_of("acme/atlas-7b"), "acme/atlas-7b"
+    commit_files(tmp_path / "board", {"list.json": json.dumps(numbers()).encode()})
+    files = {path_of(name): result(name, right=right) for name, right in MODELS.items()}
+    data = files.pop(path).replace(model.encode(), b"/disk/atlas")
+    commit_files(tmp_path / "results", {**files, "atlas/results.json": data})
+    words = ["--table", str(tmp_path / "board" / "list.json"), "--results", str(tmp_path / "results")]
+    call = ["init", str(tmp_path / "ours"), *words, "--model-name", f"{key}={model}"]
+    done = CliRunner().invoke(app, call)
+    assert "2 of 3 rows reproduced" in done.stdout, done.output
+    assert "names" not in mapping(tmp_path).columns["Model"].model_fields_set
+    [watch] = load_settings(tmp_path / "ours" / "bot.toml").watches
+    models = load_leaderboard(str(tmp_path / "ours" / "board.toml")).models
+    assert ([one.path for one in watch.identity], dict(models)) == (
+        ([], {key: model}) if key.startswith("/") else ([key], {})
+    )
+
+
 def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:
     table = [*numbers(), {"Model": "else/where-9b", **dict.fromkeys((*COLUMNS, "Avg"), 12.0)}]
     half = {path_of("acme/half-1b"): result("acme/half-1b", right=(40, None, 30))}
