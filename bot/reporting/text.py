@@ -101,17 +101,17 @@ def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, st
 
 def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> Iterator[str]:
     """The most frequent messages of one rule with what to do, the columns, and the first names."""
-    messages = Counter((finding.message, finding.hint) for _, finding in found)
+    messages = Counter(finding.message for _, finding in found)
     is_short = len(judgement.rows) == 1 and len(messages) <= OF_ONE_ROW and found[0][1].is_error
     columns = "" if is_short else _columns(found, judgement)
     shown = messages.most_common(OF_ONE_ROW if is_short else 1 if columns else MESSAGES_SHOWN)
     last = ""
-    for (message, hint), count in shown:
+    for message, count in shown:
         often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
-        command = next(one.command for _, one in found if (one.message, one.hint) == (message, hint))
-        advice = list(_advice_lines(hint if hint != last else "", command))
+        told = max((one for _, one in found if one.message == message), key=lambda one: bool(one.hint))
+        advice = list(_advice_lines(told.hint if told.hint != last else "", told.command))
         yield from (*_wrapped(f"{often}{visible(message)}", "    ", "    "), *advice)
-        last = hint
+        last = told.hint
     if len(messages) > len(shown) and not columns:
         yield f"    and {counted(len(messages) - len(shown), 'other message')}"
     yield from _wrapped(columns, "    ", "      ") if columns else ()

@@ -18,7 +18,7 @@ from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
 from bot.reporting.table import Table, text_table
-from bot.reporting.text import SCREEN, Ink, summary_text, terminal_text
+from bot.reporting.text import SCREEN, Ink, _cause_lines, summary_text, terminal_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
 ADVICE, PLAIN = next(kind.advice for kind in kinds() if kind.id == "sample-log"), Ink(colour=False)
@@ -212,6 +212,15 @@ def test_a_grouped_text_about_one_row_names_each_of_its_errors() -> None:
     assert "This is grouped by rule" in text
     for value in ("me/leaked", "{{Answer}}", "temperature"):
         assert value in text
+
+
+def test_a_message_with_and_without_advice_is_said_once_with_it() -> None:
+    """Like 'the file does not record the commit' of logs of Inspect, which is no advice for a model of a service."""
+    judgement = judgement_of({"limited.json": LIMITED})
+    [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
+    lines = list(_cause_lines([("a", replace(found, hint="")), ("b", found)], judgement))
+    told = "the run was limited to 50 samples of each task (--limit)"
+    assert lines == [f"    {told}", "    → run it again without --limit", "    in a, b"]
 
 
 def test_what_every_row_lacks_is_said_once_of_all_and_a_short_text_stays_whole() -> None:
