@@ -197,8 +197,9 @@ def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
         first = f"{names[0]}=ORG/NAME{' for each' * (len(names) > 1)}" if names else "ORG/NAME"
         how = "" if proposed else f": say which it is with --model-name {first}"
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
-    for mapping in proposed:
-        warn(f"say by their paths which models these are: init … --model-name {shlex.quote(mapping)}")
+    if proposed:
+        options = " ".join(f"--model-name {shlex.quote(mapping)}" for mapping in proposed)
+        warn(f"say by their paths which models these are: init … {options}")
     lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()
     return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *lines)
 

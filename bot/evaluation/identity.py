@@ -8,7 +8,7 @@ ends in a slash, or in a pattern of the file's name. Each `*` in it stands for a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -212,9 +212,10 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
         if path not in nobody and not one.model.revision:
             shared.setdefault(one.model.id, []).append(path)
     found = [
-        mapping_for(folders_that_differ(folders.values()), "")
+        mapping
         for folders in _side_by_side({path: results[path] for path in unnamed})
         if _has_one_model_each({path: results[path] for path in folders})
+        for mapping in _mappings_for("", folders.values(), [path for path in results if path not in nobody])
     ]
     by_folder: dict[str, list[str]] = {}
     for path in unnamed if not found else ():
@@ -226,16 +227,21 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
         pattern = folders_that_differ(paths)
         if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):
             others = [path for path, one in results.items() if one.model.id != model_id]
-            found += _mappings_for(pattern, model_id, paths, others)
+            found += _mappings_for(model_id, [f"{path.rpartition('/')[0]}/" for path in paths], others)
     return found
 
 
-def _mappings_for(pattern: str, model_id: str, paths: Iterable[str], others: Iterable[str]) -> list[str]:
-    """The mapping of a pattern, or one for each folder of a model where the pattern has files of others, too."""
+def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]) -> list[str]:
+    """The mapping of the folders' pattern, or one for each folder where the pattern has files of others, too.
+
+    Without a model's id each folder is a model, else each is a revision of it.
+    """
+    pattern = folders_that_differ(folders)
     if not any(_matched(pattern, path) for path in others):
         return [mapping_for(pattern, model_id)]
-    folders = dict.fromkeys("/".join(path.split("/")[-4:-1]) for path in paths)  # org/name/ would be what files call it
-    return [f"{folder}/={model_id}@{folder.rpartition('/')[2]}" for folder in folders]
+    given = dict.fromkeys("/".join(folder.split("/")[-4:-1]) for folder in folders)  # org/name/ is what files call it
+    before = f"{model_id}@" if model_id else "ORG/"
+    return [f"{folder}/={before}{folder.rpartition('/')[2]}" for folder in given]
 
 
 def _names_that_differ(paths: Sequence[str]) -> str:

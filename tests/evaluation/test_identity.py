@@ -196,6 +196,18 @@ def test_folders_of_tasks_are_not_proposed_as_models() -> None:
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
 
 
+def test_what_is_proposed_for_files_without_a_name_is_no_name_of_those_that_have_one() -> None:
+    """Like result/ of allenlee-37/KT-lm-evaluation-harness `a9252bdb`: a pattern would rename meta-llama__*, too."""
+    called = {"lynx-chat": "/disk/1", "heron": "/disk/2", "acme__atlas-7b": "acme/atlas-7b"}
+    files = {
+        f"in/result/{folder}/r.json": patched({"/model_name": name, "/config/model_args": f"pretrained={name}"})
+        for folder, name in called.items()
+    }
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    found = proposed_names({path: one for path, one in results.items() if one is not None})
+    assert found == ["in/result/lynx-chat/=ORG/lynx-chat", "in/result/heron/=ORG/heron"]
+
+
 def test_models_are_proposed_by_the_folder_above_those_of_their_benchmarks() -> None:
     """Like qwencoder-eval/base/outptus/qwen2.5-coder in QwenLM/Qwen2.5-Coder `d5ead97f`, whose files name no model."""
     config = {"model": "hf", "model_args": "", "num_fewshot": 0, "no_cache": False}
