@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
@@ -23,8 +23,9 @@ from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import is_folders, is_served, proposed_names, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
-from bot.platforms.git.repository import root_of
+from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
+from bot.platforms.inputs import find_places, in_repositories
 from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
@@ -112,7 +113,7 @@ def init(
         description or _offered("One sentence that says what it compares (optional)"),
         parse_names(model_name or []),
     )
-    declaration, paths = _drafted(places, board) if places else (copied(like, board), PATHS)
+    declaration, paths = _drafted(places, board, read_at) if places else (copied(like, board), PATHS)
     declared = _declared(folder, declaration)
     card = card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
     _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: card})
@@ -183,7 +184,7 @@ def _offered(question: str) -> str:
     return _asked(question, "", "") if sys.stdin.isatty() else ""
 
 
-def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
+def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple[str, ...]]:
     """Draft a declaration that accepts the results at these paths, and say by which patterns a watch finds them.
 
     Raises CallError if there is no result.
@@ -200,8 +201,22 @@ def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
     if proposed:
         options = " ".join(f"--model-name {shlex.quote(mapping)}" for mapping in proposed)
         warn(f"say by their paths which models these are: init … {options}")
+    _warn_of_uncommitted(paths, results, source)
     lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()
     return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *lines)
+
+
+def _warn_of_uncommitted(paths: list[str], results: Collection[str], source: str) -> None:
+    """Warn of results in a local source that it does not have as they are: `settle` reads what is committed."""
+    root = Path(source).resolve()
+    if "://" in source or Repository(root).layout is None:
+        return
+    named = [place for place in find_places(paths, read_access()) if place.name in results]
+    inside = [place for place in named if Path(place.name).resolve().is_relative_to(root)]
+    left = [place.name for place in in_repositories(inside) if not place.commit]
+    if left:
+        as_is = f"as {'it is' if len(left) == 1 else 'they are'}"
+        warn(f"{counted(len(left), 'result')} not committed {as_is}, and settle reads what is: {examples(left)}")
 
 
 def _declared(folder: Path, declaration: str) -> str:

@@ -26,6 +26,7 @@ from tests.command import BOT, bot
 from tests.evaluation.inspect_logs import log_json
 from tests.evaluation.judging import EXAMPLES, ROOT
 from tests.world.github_server import local_github
+from tests.world.local_git import git
 from tests.world.results import path_of, result
 
 SOURCE, TARGET = "hf://datasets/acme/results", "hf://datasets/acme/contents"
@@ -64,6 +65,20 @@ def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
     assert done.exit_code == 0
     [watch] = load_settings(tmp_path / "board" / "bot.toml").watches
     assert watch.paths == ("**/*.json", "**/*.eval", "**/*.jsonl")
+
+
+def test_results_that_their_repository_has_not_committed_are_named(tmp_path: Path) -> None:
+    """Otherwise settle says 'unchanged', and 0 rows are on main."""
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    (tmp_path / "results.json").write_bytes(result())
+    words = ("--results", tmp_path, "--source", tmp_path, "--to", TARGET)
+    said = "1 result not committed as it is, and settle reads what is: "
+    assert said in init(tmp_path / "one", *words).stderr
+    git(tmp_path, "add", "results.json")
+    git(tmp_path, "commit", "--quiet", "--message=Results")
+    assert "committed" not in init(tmp_path / "two", *words).stderr
+    (tmp_path / "results.json").write_bytes(result(right=(1, 2, 3)))
+    assert said in init(tmp_path / "three", *words).stderr
 
 
 def test_files_of_several_models_are_refused_with_one_command_that_splits_them_all(tmp_path: Path) -> None:
