@@ -28,6 +28,7 @@ MODELS = {"acme/atlas-7b": (50, 61, 72), "acme/lynx-1b": (31, 44, 53), "zoo/hero
 WRONG = "zoo/heron-3b"  # its mean is not that of its columns: 58.1 and not 58
 MEAN = {model: sum(right) / 3 for model, right in MODELS.items()} | {WRONG: 58.1}
 COLUMNS = ("sums plus", "sums times", "logic")
+TASKS = ("sums_plus", "sums_times", "logic")
 
 
 def rows(spelled: str = "{:.0f}", mean: str = "{:.1f}") -> list[dict[str, str]]:
@@ -275,6 +276,19 @@ def test_names_of_its_own_are_written_into_the_mapping(tmp_path: Path) -> None:
         "acme/atlas-7b": "Atlas 7B", "acme/lynx-1b": "Lynx 1B", "zoo/heron-3b": "Heron 3B"
     }  # fmt: skip
     assert "Licence" not in options.columns
+
+
+def test_columns_of_a_metric_of_which_less_is_better_show_its_raw_values(tmp_path: Path) -> None:
+    """Like scripts/data/en_shortform.csv of huggingface/open_asr_leaderboard `d1e99b25`: AMI WER is 8.13."""
+    files = {}
+    for model, right in MODELS.items():
+        rates = {one: {"wer,none": 100.25 - count} for one, count in zip(TASKS, right, strict=True)}
+        files[path_of(model)] = json.dumps(json.loads(result(model)) | {"results": rates}).encode()
+    table = [{"Model": row["Model"], **{f"{one} WER": 100.25 - row[one] for one in COLUMNS}} for row in numbers()]
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert done.stdout == "3 of 3 rows reproduced to the printed digit\n", done.output
+    values = [column.value for label, column in mapping(tmp_path).columns.items() if "WER" in label]
+    assert values == [f"tasks.{task}.raw" for task in TASKS]
 
 
 def test_a_column_that_no_result_gives_is_a_todo_with_its_name(tmp_path: Path) -> None:

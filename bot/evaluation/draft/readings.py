@@ -170,11 +170,12 @@ def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iter
         choice = replace(column, is_raw=is_raw, aggregation=mean)
         keys = draft_of(results, [choice]).tasks[0].keys
         task = Task.model_validate(_with_leaves(keys, choice))
-        text = task.model_dump_json(exclude={"title"})
+        reading: Literal["score", "raw"] = "score" if task.has_bounds and not is_raw else "raw"
+        text = reading + task.model_dump_json(exclude={"title"})
         if text in seen:
             continue
         seen.add(text)
-        yield TaskReading(task, "score" if task.has_bounds else "raw", choice, cost + (mean != ""))
+        yield TaskReading(task, reading, choice, cost + (mean != ""))
 
 
 def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]:
