@@ -14,7 +14,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.discovering import found_in
-from tests.evaluation.drafting import only_task
+from tests.evaluation.drafting import drafted, only_task
 from tests.evaluation.judging import dumps
 
 HASH = "fe585eb4df8c88d844eeb463ea4d0302"
@@ -66,6 +66,15 @@ def test_evalplus_before_0_2_1_has_a_list_for_each_kind_of_tests() -> None:
     assert list(at("x.json", file).leaves) == ["humaneval"]
     with pytest.raises(MalformedResult, match="without solutions"):
         at("x.json", {**file, "eval": {**tasks, "HumanEval/1": {"nfiles": 0, "base": [], "plus": []}}})
+
+
+def test_a_plus_in_a_task_is_a_word_of_its_id() -> None:
+    """In a CSV file of the board the column of HumanEval+ was called humaneval_."""
+    board, _ = drafted(at("x.json", solved("r")))
+    assert [(task.id, task.title) for task in board.tasks] == [
+        ("humaneval", "humaneval"),
+        ("humaneval_plus", "humaneval+"),
+    ]
 
 
 def test_evalplus_estimates_pass_at_ten_without_bias() -> None:

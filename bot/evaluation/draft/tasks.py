@@ -84,7 +84,7 @@ class FreeIds:
 
     def give(self, name: str) -> str:
         """The name as an id, with a number where it is taken."""
-        allowed = NOT_AN_ID.sub("_", name).lstrip("_.:-") or "task"
+        allowed = NOT_AN_ID.sub("_", name.replace("+", "_plus")).lstrip("_.:-") or "task"
         free = allowed
         number = 2
         while free in self._taken:
