@@ -291,6 +291,16 @@ def test_columns_of_a_metric_of_which_less_is_better_show_its_raw_values(tmp_pat
     assert values == [f"tasks.{task}.raw" for task in TASKS]
 
 
+def test_a_column_of_numbers_that_are_links_is_a_todo(tmp_path: Path) -> None:
+    """Like README.md of LudwigStumpp/llm-leaderboard `48cd6662`, whose numbers lead to their sources."""
+    linked = markdown()
+    for row in rows("{:.0f} %"):
+        linked = linked.replace(f"| {row['logic']} |", f"| [{row['logic']}](https://example.org/source) |")
+    done = adopted(tmp_path, "README.md", linked)
+    assert "TODO logic: its numbers are links, which the bot does not write" in done.stderr, done.output
+    assert [label for label in mapping(tmp_path).columns if label in COLUMNS] == list(COLUMNS[:2])
+
+
 def test_a_column_that_no_result_gives_is_a_todo_with_its_name(tmp_path: Path) -> None:
     table = [{**row, "Elo": 1000 + 7 * number} for number, row in enumerate(numbers())]
     done = adopted(tmp_path, "list.json", json.dumps(table))

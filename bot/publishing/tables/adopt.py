@@ -75,8 +75,7 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     """Find the reading of each column of numbers; no subtask is read by two columns that a declaration cannot hold."""
     columns = tuple(number_columns(table))
     rows = dict(list(table.rows.items())[:SAMPLED])
-    mixed = "its cells hold more than one number"
-    choices = {one.column_path: mixed if one.is_mixed else _choose(one, rows, readings) for one in columns}
+    choices = {one.column_path: one.fault or _choose(one, rows, readings) for one in columns}
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
     for choice in _parts_first([one for one in choices.values() if isinstance(one, Matched)]):

@@ -28,6 +28,7 @@ from bot.publishing.yaml_text import load as load_yaml
 
 MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
 FEW_DECIMALS, MOST_DECIMALS, DIGITS_OF_DOUBLE = 6, 12, 15  # more decimals, or digits beside them, are full doubles
+MIXED, LINKED = "its cells hold more than one number", "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 LETTERS = re.compile(r"[^a-z0-9+]+")
@@ -273,7 +274,8 @@ class NumberColumn:
 
     `numbers` are those of rows that have one. `decimals` is None where the file has full doubles. `is_percent` says
     that its values reach above 1, or have a percent sign. `template` is what stands around the number, None where the
-    cell is a number alone. `gaps` are the texts of rows without a number.
+    cell is a number alone. `gaps` are the texts of rows without a number. `fault` says why the bot cannot write such
+    cells, "" if it can.
     """
 
     column_path: ColumnPath
@@ -282,7 +284,7 @@ class NumberColumn:
     is_percent: bool
     template: str | None
     gaps: tuple[str, ...]
-    is_mixed: bool = False
+    fault: str = ""
 
     @property
     def label(self) -> str:
@@ -344,7 +346,9 @@ def _number_column(grid: Grid, column_path: ColumnPath) -> NumberColumn | None:
     longest = max(len(number.as_tuple().digits) for number in read.values())
     is_rounded = digits <= FEW_DECIMALS or (digits <= MOST_DECIMALS and longest < DIGITS_OF_DOUBLE)
     decimals = digits if is_rounded else None
-    return NumberColumn(column_path, read, decimals, is_percent, template, gaps, common.count("#") > 1)
+    linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
+    fault = MIXED if common.count("#") > 1 else LINKED if linked * 2 >= len(read) else ""
+    return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault)
 
 
 def _bare(grid: Grid, cell: Any) -> Any:
