@@ -23,7 +23,7 @@ from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
-from bot.evaluation.draft.metric_kinds import NO_METRICS
+from bot.evaluation.draft.metric_kinds import NO_METRICS, kind_of, split_key
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.format import stderr_beside
@@ -384,7 +384,7 @@ def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
 
 
 def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
-    """The metric of a leaf to compare: the catalogue's, else the first that is no error; "" if there is none."""
+    """The metric of a leaf to compare, "" if it has none: the catalogue's, else the first of which more is better."""
     names = [
         name
         for name, value in leaf.numbers.items()
@@ -392,7 +392,9 @@ def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
     ]
     known = catalogue().find(format_id, key)
     own = [metric.key(format_id) for metric in known.of.metrics] if known else []
-    return next((name for name in own if name in names), names[0] if names else "")
+    kinds = {name: kind_of(split_key(format_id, name)[0]) for name in names}
+    better = [name for name, kind in kinds.items() if kind is None or kind.higher_is_better]
+    return next((name for name in [*own, *better, *names] if name in names), "")
 
 
 def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -251,6 +251,15 @@ def test_a_leaf_of_which_one_run_knows_no_definition_hides_no_difference_of_the_
     assert "definition: doc_to_text" in named(compare(row, run(data)))
 
 
+def test_a_metric_of_which_more_is_better_is_compared_where_there_is_one() -> None:
+    """Like lambada_openai_cloze in bjoernpl/lm-evaluation-harness-de `5e59782e`, whose files have ppl before acc."""
+    data = toys()
+    data["results"]["toy_a"] = {"ppl,none": 6898.4, **data["results"]["toy_a"]}
+    data["results"]["toy_b"] = {"ppl,none": 6898.4}
+    tasks = run(data, "toy_a", "toy_b").tasks
+    assert [task.metric for task in tasks.values()] == ["acc,none", "ppl,none"]
+
+
 def test_single_leaves_can_be_named() -> None:
     assert list(run(base(), "leaderboard_musr_team_allocation").tasks) == ["leaderboard_musr_team_allocation"]
     with pytest.raises(CallError, match="has no task nothing"):
