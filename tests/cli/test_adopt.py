@@ -292,7 +292,7 @@ def test_columns_of_a_metric_of_which_less_is_better_show_its_raw_values(tmp_pat
 
 
 def test_a_column_of_numbers_that_are_links_is_a_todo(tmp_path: Path) -> None:
-    """Like README.md of LudwigStumpp/llm-leaderboard `48cd6662`, whose numbers lead to their sources."""
+    """Like README.md of LudwigStumpp/llm-leaderboard `1c717628`, whose numbers lead to their sources."""
     linked = markdown()
     for row in rows("{:.0f} %"):
         linked = linked.replace(f"| {row['logic']} |", f"| [{row['logic']}](https://example.org/source) |")
@@ -498,7 +498,7 @@ def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_pa
 
 
 def test_a_row_of_two_columns_is_found_by_its_numbers_too(tmp_path: Path) -> None:
-    """Like results/leaderboard_for_display.csv of boson-ai/RPBench-Auto `5ce20dd2`: Claude-3 Opus (2024-02-29)."""
+    """Like results/leaderboard_for_display.csv of boson-ai/RPBench-Auto `01a25792`: Claude-3 Opus (2024-02-29)."""
     table = [{"Model": row["Model"], **{one: row[one] / 7 for one in COLUMNS[:2]}} for row in numbers()]
     right = {model: (first / 7, second / 7, 1) for model, (first, second, _) in MODELS.items()}
     table[0]["Model"] = "Number Nine"
@@ -509,7 +509,7 @@ def test_a_row_of_two_columns_is_found_by_its_numbers_too(tmp_path: Path) -> Non
 
 
 def test_a_name_with_a_mark_is_kept_and_its_row_is_found(tmp_path: Path) -> None:
-    """Like GPT-4.5-preview * in data/leaderboard.csv of cybench/cybench.github.io `3bbc9227`."""
+    """Like GPT-4.5-preview * in data/leaderboard.csv of cybench/cybench.github.io `1885dfd6`."""
     adopted(tmp_path, "board.csv", FORMS["board.csv"].replace("acme/lynx-1b", "acme/lynx-1b *"))
     assert mapping(tmp_path).columns["Model"].names == {"acme/lynx-1b": "acme/lynx-1b *"}
     done = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml"), "--dry-run"])
