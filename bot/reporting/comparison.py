@@ -6,7 +6,7 @@ Also the readings of a file that give a reported number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
@@ -37,10 +37,19 @@ def sentence_of(
 
     `first` and `second` are what the sentence calls the two; `escape` is for names from the files.
     """
-    known = [one for one in comparison.settings if one.effect]
-    names = ", ".join(dict.fromkeys(one.name for one in known))
-    before = f"They were measured differently: {names}. " if known else ""
+    names = ", ".join(_differing(comparison))
+    before = f"They were measured differently: {names}. " if names else ""
     return before + _result(comparison, first, second, escape)
+
+
+def _differing(comparison: RunComparison) -> Iterator[str]:
+    """The settings that differ and are known to matter, with the number of tasks where it is not all of them."""
+    count, found = len(comparison.tasks), dict[str, set[str]]()
+    for one in comparison.settings:
+        if one.effect:
+            found.setdefault(one.name, set()).update(one.tasks)
+    for name, tasks in found.items():
+        yield name if len(tasks) == count else f"{name} (in {len(tasks)} of {count} tasks)"
 
 
 def _result(comparison: RunComparison, first: str, second: str, escape: Callable[[str], str]) -> str:
@@ -63,11 +72,20 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     if whole.conclusion == "not separable":
         smallest = _points(whole.smallest or 0.0, whole)
         least = f"; this comparison would often miss a difference below {smallest} points" if whole.smallest else ""
-        half = _half(whole)
-        by_chance = f"{second} is {off} ± {half} points {where}, which may be chance"
-        result = by_chance if float(off) else f"they are equal (± {half})"
+        by_chance = f"{second} is {_amount(whole)} points {where}, which may be chance"
+        result = by_chance if float(off) else f"they are equal (± {_half(whole)})"
         return f"{_capital(first)} and {second} are not separable: {result}{least}.{rest}"
-    return f"{_capital(second)} is {off} ± {_half(whole)} points {where}; chance alone does not explain this.{rest}"
+    return f"{_capital(second)} is {_amount(whole)} points {where}; chance alone does not explain this.{rest}"
+
+
+def _amount(task: ComparedTask) -> str:
+    """The size of a difference with half of its interval, or with both ends where ± would mislead."""
+    off, half = _points(abs(task.contrast.difference), task), _half(task)
+    if (float(off) > float(half)) == (task.conclusion != "not separable"):
+        return f"{off} ± {half}"
+    low, high = task.contrast.interval(LEVEL)
+    ends = (low, high) if task.contrast.difference > 0 else (-high, -low)
+    return f"{off} (95 % interval {_points(ends[0], task)} to {_points(ends[1], task)})"
 
 
 def _capital(name: str) -> str:

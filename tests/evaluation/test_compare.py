@@ -578,6 +578,27 @@ def test_the_sentence_follows_the_numbers(seed: int) -> None:
             assert (task.conclusion in {"higher", "lower"}) == (task.p_adjusted is not None and task.p_adjusted < LEVEL)
 
 
+def test_an_interval_that_is_too_uneven_for_one_number_is_told_by_its_ends() -> None:
+    few = compare(shares({"arc": (1.0, 3)}), shares({"arc": (1 / 3, 3)}))
+    low, high = few.tasks[0].contrast.interval(LEVEL)
+    assert low < -2 / 3 < 0 <= high
+    assert few.tasks[0].conclusion == "not separable"
+    sentence = sentence_of(few)
+    assert (
+        f"B is 66.67 (95 % interval {-100 * high:.2f} to {-100 * low:.2f}) points lower than A, which may" in sentence
+    )
+
+
+def test_a_setting_that_differs_in_some_tasks_says_in_how_many() -> None:
+    run = shares(dict.fromkeys("abcd", (0.5, 100)))
+    leaves = {leaf: "hf" for task in run.tasks.values() for leaf in task.leaves}
+    first = next(iter(leaves))
+    for changed, said in (((first,), "backend (in 1 of 4 tasks)."), (tuple(leaves), "backend. ")):
+        other = leaves | dict.fromkeys(changed, "vllm")
+        one, two = (dataclasses.replace(run, of_leaves={"backend": each}) for each in (leaves, other))
+        assert f"They were measured differently: {said}" in sentence_of(compare(one, two))
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_no_run_is_called_better_before_it_is_said_that_it_was_measured_otherwise(seed: int) -> None:
     draw = random.Random(seed)

@@ -198,3 +198,16 @@ def test_a_dry_run_counts_the_rows_that_stay(hub: Hub, tmp_path: Path, is_lost: 
     [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
     assert [(plan.unchanged, len(plan.rows)) for plan in dry.plans] == [(4, 1)]
     story.contexts.store.close()
+
+
+def test_a_source_without_a_file_that_the_paths_select_is_told(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    hub.push(story.source, {"results/README.md": b"to come"})
+    [watch] = [story.watch]
+    for _ in range(2):
+        outcomes = settle_context(story.contexts.open_context(watch))
+        [told] = [one.text for one in outcomes if one.subject == "hf://datasets/acme/results"]
+        assert told == "has no file that `paths` of the watch selects (**/*.json, **/*.eval)"
+    story.push()
+    assert not [one for one in settle_context(story.contexts.open_context(watch)) if "has no file" in one.text]
+    story.contexts.store.close()

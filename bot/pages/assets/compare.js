@@ -27,6 +27,12 @@
   };
 
   const half = (test) => points((test.ends[1] - test.ends[0]) / 2);
+  const amount = (test) => {
+    const off = points(Math.abs(test.difference));
+    if ((Number(off) > Number(half(test))) === (test.verdict !== "not separable")) return `${off} ± ${half(test)}`;
+    const ends = test.difference > 0 ? test.ends : [-test.ends[1], -test.ends[0]];
+    return `${off} (95 % interval ${points(ends[0])} to ${points(ends[1])})`;
+  };
   const counted = (second, found) => {
     const verdicts = ["higher", "lower", "not separable", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
     return `Task by task, ${second} is ${verdicts.filter(([count]) => count).map(([count, verdict]) => `${verdict} in ${count}`).join(", ")}.`;
@@ -45,9 +51,9 @@
     const rest = isOne ? "" : ` ${counted(second, found)}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
-    if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}; chance alone does not explain this.${rest}`;
+    if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.${rest}`;
     const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
-    const result = Number(off) ? `${second} is ${off} ± ${half(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
+    const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
   };
   const difference = (test) => {

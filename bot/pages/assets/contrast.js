@@ -81,14 +81,15 @@
   // As `compare` of bot/evaluation/compare.py, for two rows.
   const compare = (first, second) => {
     const shared = ids.map((_, task) => task).filter((task) => first.tasks[task] && second.tasks[task]);
-    const differing = [];
+    const places = new Map(); // of each setting that differs, the tasks
     const broken = {};
     settings.forEach(([title, breaks], setting) => shared.forEach((task) => {
       const [one, two] = [said(first, setting, task), said(second, setting, task)];
-      if (!one || !two || one === two) return;
-      if (!differing.includes(title)) differing.push(title);
+      if (!one || !two || [[one, two], [two, one]].some(([long, short]) => `${long} `.startsWith(`${short} `))) return; // a release that one does not record
+      places.set(title, (places.get(title) ?? new Set()).add(task));
       if (breaks) broken[task] = broken[task] || breaks;
     }));
+    const differing = [...places].map(([title, of]) => (of.size === shared.length ? title : `${title} (in ${of.size} of ${shared.length} tasks)`));
     const found = shared.map((task) => ({ id: ids[task], task, ...contrast(first.tasks[task], second.tasks[task], broken[task]) }));
     holm(found);
     const isPart = ids.some((_, task) => !first.tasks[task] !== !second.tasks[task]);

@@ -265,6 +265,9 @@ class Pass:
         context = self.context
         self.report.attempt([], lambda: learn_waivers(context), subject="waivers")
         self._tell_rejected(observe(context))
+        if not context.store.has_files(context.name):
+            why = f"has no file that `paths` of the watch selects ({', '.join(context.watch.paths)})"
+            self.report.say("unchanged", context.source.name, why, is_new=False)
         folders = self._open_folders()
         if folders is not None:
             self.report.attempt([], lambda: answer_folders(folders), subject="discussions")
