@@ -23,6 +23,7 @@ REFUSED = (
     "This server listens on loopback only and does not know the name {name!r}. "
     "Ask for 127.0.0.1 or localhost; behind a proxy set public_url in bot.toml to the address that people use.\n"
 )
+PROXIED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")  # headers of what came to this machine through a proxy
 Who = Literal["token", "local", "nobody"]
 # A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
 POSTING = frozenset({"/", "/items"})
@@ -76,9 +77,9 @@ def refuse_change(request: Request, token: str | None, bound_to: str, given: str
 
     With `token` (OPERATOR_TOKEN) it must come with the request, as `Authorization: Bearer …` or in the form that was
     sent (`given`): 401 without, 403 with a wrong one. No cookie holds it, so no other page can send it along. Without a
-    token only a server that is bound to loopback (`bound_to`), and was asked by a name of loopback, takes changes: a
-    page elsewhere whose name resolves to 127.0.0.1 has another name. A browser's Origin must be the Host, whatever the
-    token: no other page posts in an operator's name. A GET changes nothing: 405.
+    token only a server that is bound to loopback (`bound_to`), and was asked by a name of loopback and through no
+    proxy, takes changes: a page elsewhere whose name resolves to 127.0.0.1 has another name. A browser's Origin must be
+    the Host, whatever the token: no other page posts in an operator's name. A GET changes nothing: 405.
     """
     if request.method in SAFE:
         return Response(status_code=405)
@@ -86,7 +87,8 @@ def refuse_change(request: Request, token: str | None, bound_to: str, given: str
     if not _is_same_origin(request.headers.get("origin"), host):
         return Response(status_code=403)
     if token is None:
-        is_ours = is_loopback(bound_to) and is_loopback(name_in(host))
+        is_handed_on = any(name in request.headers for name in PROXIED)
+        is_ours = is_loopback(bound_to) and is_loopback(name_in(host)) and not is_handed_on
         return None if is_ours else Response(status_code=403)
     sent = _token_in(request) or given
     if not sent:

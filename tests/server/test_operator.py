@@ -79,6 +79,12 @@ def test_behind_a_proxy_only_the_token_opens(tmp_path: Path) -> None:
         assert web.post("/items/try", data={"watch": "x", "token": given}).status_code == expected
 
 
+def test_what_a_proxy_hands_on_is_not_of_this_machine(tmp_path: Path) -> None:
+    web = TestClient(make_web(make_service(tmp_path)), base_url="http://127.0.0.1")
+    assert web.post("/items/try", data={"watch": "x"}).status_code == 404
+    assert web.post("/items/try", data={"watch": "x"}, headers={"X-Forwarded-For": "192.0.2.1"}).status_code == 403
+
+
 def test_a_form_that_never_comes_whole_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operator, "BODY_SECONDS", 0.05)
     transport = httpx.ASGITransport(make_web(make_service(tmp_path)))
