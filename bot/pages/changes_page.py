@@ -132,7 +132,7 @@ def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:
     except ValueError:
         begin = ""
     counts = Counter(change.kind for change in changes if change.date[:10] >= begin)
-    return f"From {begin} to {newest}" if begin else "Up to now", _sums(counts)
+    return f"In the seven days to {newest}" if begin else "Up to now", _sums(counts)
 
 
 def _sums(counts: Mapping[Any, int]) -> str:

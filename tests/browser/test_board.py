@@ -181,6 +181,8 @@ def test_rows_without_warnings_are_those_that_have_none(watch: Opener) -> None:
     page = watch("generated").open("index.html?rows=clean")
     assert clean > 0
     assert page.inner_text("#status").startswith(f"{clean} of 200 rows shown, rows without warnings.")
+    page.select_option("#rows", "warned")
+    assert page.inner_text("#status").startswith(f"{200 - clean} of 200 rows shown, rows with warnings.")
 
 
 def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch: Opener) -> None:

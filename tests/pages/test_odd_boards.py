@@ -229,7 +229,7 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     rows = generated(130)
     added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]
     page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"])
-    assert "From 2026-02-26 to 2026-03-04: 130 added; " in page.text
+    assert "In the seven days to 2026-03-04: 130 added; " in page.text
     assert "Week of 2026-03-02 130 added" in page.text
     assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
@@ -287,7 +287,7 @@ def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
     days = ("2026-03-01", "2026-03-02", "2026-03-07", "2026-03-08")
     added = [replace(one, date=f"{day}T10:00:00Z") for one, day in zip(additions(rows), days, strict=True)]
     page = text(Site(PageContent(board_of_rows(rows), history=added[::-1])), "changes.html")
-    assert "From 2026-03-02 to 2026-03-08: 3 added; " in page
+    assert "In the seven days to 2026-03-08: 3 added; " in page
     undated = [replace(one, date="") for one in added]
     assert "Up to now: 4 added; " in text(Site(PageContent(board_of_rows(rows), history=undated)), "changes.html")
 

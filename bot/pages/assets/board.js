@@ -132,6 +132,7 @@
       verified: (row) => text(row, columnOf("evidence")).includes("verified"),
       backed: (row) => /answers|means/.test(text(row, columnOf("evidence"))),
       clean: (row) => text(row, columnOf("warnings")) === "0",
+      warned: (row) => text(row, columnOf("warnings")) !== "0",
     }[kind] || (() => true);
     const equal = Object.entries(filters).map(([id, column]) => [column, wantedOf(id, state)]).filter(([, values]) => values.length);
     const org = state.get("org");
