@@ -558,6 +558,19 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert "(1 row of unknown size left out)" in page.inner_text("figcaption >> nth=0")
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_filling_the_filters_moves_nothing(watch: Opener, width: int) -> None:
+    page = watch("sized", width=width).open("index.html")
+    places = """() => [...document.querySelectorAll('#controls > p > label, #filters > summary')].map(node => {
+        const {x, y} = node.getBoundingClientRect();
+        return [x, y];
+    })"""
+    before = page.evaluate(places)
+    page.dispatch_event("#filters", "pointerdown")
+    assert page.locator("#licence option").count() > 1
+    assert page.evaluate(places) == before
+
+
 def test_picked_rows_are_picked_after_back_and_rows_outside_a_filter_have_boxes_too(watch: Opener) -> None:
     page = watch("sized").open("index.html?size=10")
     boxes = page.locator("#board tbody input")
