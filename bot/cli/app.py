@@ -39,6 +39,7 @@ def _command(name: str) -> Any:
     return typer.main.get_command(parent)
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk, the share of an account, or what one file may have
 SOURCES = {
     "init": "bot.cli.init:init",
     "check": "bot.cli.results:check",
@@ -87,9 +88,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk, the share of an account, or what one file may have
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - the form that typer calls

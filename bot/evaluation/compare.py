@@ -48,7 +48,6 @@ MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would 
 GROUPS = ("prompt", "generation", "definition")  # of settings that have one effect, as a name begins
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
 NOT_SET = "(not set)"
-HARNESS = "harness"
 GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters")  # settings that a tool writes down where they are given
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
@@ -274,7 +273,7 @@ def _settings(
         values = (first.settings.get(name, ""), second.settings.get(name, ""))
         if values[0] == values[1]:
             equal += 1
-        elif _are_recorded(name, *values):  # what one of them does not record is no difference
+        elif all(values):  # what one of them does not record is no difference
             found.append(_difference(name, values, tuple(shared)))
     for name in dict.fromkeys([*first.of_leaves, *second.of_leaves]):
         differing, alike = _of_tasks(
@@ -301,15 +300,9 @@ def _of_tasks(
         values = (said_of(one, first.tasks[task].leaves) or absent, said_of(other, second.tasks[task].leaves) or absent)
         if values[0] == values[1]:
             equal += bool(values[0])
-        elif _are_recorded(name, *values) or name == "silent change":
+        elif all(values) or name == "silent change":
             by_values.setdefault(values, []).append(task)
     return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
-
-
-def _are_recorded(name: str, one: str, other: str) -> bool:
-    """Tell whether both values are known; one harness is unknown where it is the other without its release."""
-    is_release_unknown = name == HARNESS and (f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} "))
-    return bool(one and other) and not is_release_unknown
 
 
 def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
@@ -481,9 +474,9 @@ def _counts(value: float, stderr: float | None, samples: int | None, *, is_propo
 def _file_settings(result: Result) -> dict[str, str]:
     """What a file says of all its leaves; the files of one run may say different things."""
     model, harness = result.model, result.harness
-    release = harness.version or (harness.git_hash or "")[:9]
     found = {
-        HARNESS: f"{harness.name} {release}".strip(),
+        "harness": harness.name,
+        "harness version": harness.version or (harness.git_hash or "")[:9],
         "precision": model.precision,
         "chat template": "yes" if model.chat_template else "no",
         "backend": model.source,

@@ -16,10 +16,10 @@ MOST_FOLDED = 20  # comparisons that one comment holds
 
 def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, str | int]]]:
     """The settings that a row records: those of the whole run, and those of single leaves by name."""
-    release = entry.harness.version or (entry.harness.git_hash or "")[:9]
     formats = sorted({file.format for file in entry.evidence if file.format})
     settings = {
-        "harness": f"{entry.harness.name} {release}".strip(),
+        "harness": entry.harness.name,
+        "harness version": entry.harness.version or (entry.harness.git_hash or "")[:9],
         "precision": entry.model.precision,
         "chat template": "yes" if entry.model.chat_template else "no",
         "format": ", ".join(formats),

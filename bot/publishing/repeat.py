@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from pathlib import PurePath
 
 from bot.evaluation.formats import find_format
-from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.format import DTYPES, Rerun
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.result import Model
 from bot.publishing.entry import Declared, Entry, Evidence, declaration_path
@@ -39,10 +39,11 @@ def verify_command(target: str, entry: str) -> str:
 def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[str]) -> list[str]:
     """The calls that measure leaves of a leaderboard in the setup of a row, those with equal shots by one call.
 
-    There is none where the format of the row's newest file has no such call.
+    There is none where the format of the row's newest file has no such call, or the model was quantized: the entry
+    does not say how.
     """
     known = find_format(next((file.format for file in entry.evidence), ""))
-    if known is None or known.rerun is None:
+    if known is None or known.rerun is None or entry.model.precision not in DTYPES | {"", "unknown"}:
         return []
     by_shots: dict[int | None, list[str]] = {}
     for task in leaderboard.tasks:

@@ -57,7 +57,7 @@ NOT_OURS = "This needs a page of this service, and the operator token or a serve
 class OperatorRoutes:
     """The routes of the operator's pages; `hint` asks for a pass, `token` and `bound_to` say who may ask.
 
-    What is bound to loopback behind a proxy is bound to nothing: what it hands on looks like this machine's own.
+    `bound_to` gives "" where a proxy stands before the server: requests through it look like requests of this machine.
     """
 
     views: Views

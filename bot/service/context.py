@@ -202,10 +202,10 @@ class ContextFactory:
     def take(self, settings: Settings) -> None:
         """Take over what settings say of the whole service."""
         self.public_url = settings.public_url or space_url()
-        named = [name for watch in settings.watches for name in watch.former_accounts]
         for service, former in self.opener.service_cache.former_accounts.items():
             former.clear()
-            former.update(names_at(named, service))
+            for watch in settings.watches:
+                former.update(names_at(watch.former_accounts, service) if watch.is_on(service) else ())
 
     @property
     def client(self) -> HubClient:

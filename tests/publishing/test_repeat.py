@@ -87,3 +87,15 @@ def test_what_is_missing_is_measured_under_the_keys_of_the_format_and_with_the_s
     assert all("--apply_chat_template" in one for one in words)
     assert measure_commands(replace(measured, evidence=(Evidence(format="helm"),)), board, leaves) == []
     assert measure_commands(replace(measured, evidence=()), board, leaves) == []
+
+
+@pytest.mark.parametrize(
+    "model",
+    [{"precision": "4bit"}, {"id": "acme/x,trust_remote_code=True"}, {"revision": "main,trust_remote_code=True"}],
+)
+def test_no_command_measures_another_setup_or_has_an_argument_of_a_stranger(model: dict[str, str]) -> None:
+    board = load_shipped("open-llm-v1")
+    row = replace(entry("acme/atlas-7b"), evidence=(Evidence(format="lm-eval-0.4"),))
+    leaves = {leaf.id for leaf in board.tasks[0].leaves}
+    assert len(measure_commands(row, board, leaves)) == 1
+    assert measure_commands(replace(row, model=replace(row.model, **model)), board, leaves) == []

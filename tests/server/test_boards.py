@@ -121,7 +121,7 @@ def test_rows_are_compared_without_script(story: Story, web: TestClient) -> None
     first, second = (name.split("/")[-2] for name in (one, other))
     assert page.tables[-1][0] == ["Score", f"{second} minus {first}", first, second]
     assert page.tables[-1][1][0] == "Average"
-    assert "number of samples, precision, harness version." in page.text
+    assert "number of samples, precision, harness, harness version." in page.text
     for asked in ("", "?rows=" + one, "?row=nobody", "?rows=%3Cscript%3E,x", "?" + "row=x&" * 900):
         answer = web.get(f"/board/tiny/compare.html{asked}")
         assert answer.status_code == 200

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.errors import CallError, MalformedDeclaration
+from bot.platforms.platform import Access
+from bot.service.context import ContextFactory
 from bot.service.settings.config import Settings, Watch, WatchTarget, load_settings, parse_settings
+from bot.service.store import Store, connect
 
 EXAMPLE = Path(__file__).parents[2] / "bot.example.toml"
 LEAST = """
@@ -106,6 +110,15 @@ def test_a_name_at_two_services_says_which(key: str) -> None:
         with pytest.raises(MalformedDeclaration, match="where ann may be two people"):
             parse_settings(BOTH.replace('name = "w"', f'name = "w"\n{key} = [{names}]'), "bot.toml")
     assert parse_settings(LEAST.replace('name = "w"', f'name = "w"\n{key} = ["ann"]'), "bot.toml")
+
+
+def test_a_former_account_of_a_watch_on_the_hub_is_nobody_at_github(tmp_path: Path) -> None:
+    at_hub = LEAST.replace('name = "w"', 'name = "w"\nformer_accounts = ["old"]')
+    at_github = LEAST.replace('"w"', '"g"').replace("hf://datasets/acme/results", "github://acme/results")
+    with closing(Store(connect(f"sqlite:///{tmp_path / 'state.db'}"))) as store:
+        contexts = ContextFactory(Access(), store, tmp_path)
+        contexts.take(parse_settings(at_hub + at_github.replace('"board"', '"other"'), "bot.toml"))
+        assert contexts.opener.service_cache.former_accounts == {"hf": {"old"}, "github": set()}
 
 
 def test_a_maintainer_with_a_service_is_one_there_only() -> None:

@@ -153,9 +153,12 @@ def pinned_arguments(model: Model) -> str:
     """The model's arguments with the commit and the dtype that were measured; "" if no command line can have them.
 
     Only a run at the same commit and of the same precision joins the row; a branch may have moved since. No command can
-    have a password, an object, or the arguments of a class that is not a name but an object of Python.
+    have a password, an object, or the arguments of a class that is not a name but an object of Python. A comma in the
+    name of a model or of its commit would begin another argument, such as one that runs the model's own code.
     """
     pairs, args = arguments(model.args)
+    if "," in model.revision or ("," in model.id and not args):
+        return ""
     args = args or (model.id and f"pretrained={model.id}")
     if not args or HIDDEN in args or NESTED.search(args) or not NAME.fullmatch(model.source or "hf"):
         return ""

@@ -85,7 +85,7 @@
     const broken = {};
     settings.forEach(([title, breaks], setting) => shared.forEach((task) => {
       const [one, two] = [said(first, setting, task), said(second, setting, task)];
-      if (!one || !two || [[one, two], [two, one]].some(([long, short]) => `${long} `.startsWith(`${short} `))) return; // a release that one does not record
+      if (!one || !two || one === two) return;
       places.set(title, (places.get(title) ?? new Set()).add(task));
       if (breaks) broken[task] = broken[task] || breaks;
     }));

@@ -397,7 +397,7 @@ def rows_by_numbers(
 
 
 def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, tried: int) -> bool:
-    """Tell whether a model has the numbers of a row, all or at least three and all but one, and not by chance."""
+    """Tell whether a model has the numbers of a row, of four or more all but one at least, and not by chance."""
     covered = [
         (each, value) for each in matched if row in each.column.numbers for value in _values(each.reading, [one])
     ]

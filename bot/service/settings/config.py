@@ -213,6 +213,10 @@ class Watch(_WatchKeys):
         """Its source and its targets."""
         return (self.source, *(target.to for target in self.targets))
 
+    def is_on(self, service: str) -> bool:
+        """Tell whether its source or one of its targets is at a service."""
+        return any(address.startswith(f"{service}://") for address in self.addresses)
+
     def maintainers_at(self, address: str) -> tuple[str, ...]:
         """The maintainers by their names at the service of an address."""
         return names_at(self.maintainers, address.partition("://")[0])
@@ -245,14 +249,12 @@ class DeclaredWatch(_WatchKeys):
     @model_validator(mode="after")
     def _a_name_is_one_person(self) -> Self:
         """Whoever takes the name of a maintainer at the other service must not become one."""
-        addresses = (*self.source, *(target.to for target in self.targets))
-        if all(any(one.startswith(f"{service}://") for one in addresses) for service in SERVICES):
-            for name in (*self.maintainers, *self.former_accounts):
-                if ":" not in name and name != WRITERS:
-                    raise ValueError(
-                        f'the watch is on the Hub and on GitHub, where {name} may be two people: write "hf:{name}" or '
-                        f'"github:{name}" in `maintainers` and `former_accounts`, or both'
-                    )
+        bare = [name for name in (*self.maintainers, *self.former_accounts) if ":" not in name and name != WRITERS]
+        if bare and any(all(watch.is_on(service) for service in SERVICES) for watch in self.watches()):
+            raise ValueError(
+                f'the watch is on the Hub and on GitHub, where {bare[0]} may be two people: write "hf:{bare[0]}" or '
+                f'"github:{bare[0]}" in `maintainers` and `former_accounts`, or both'
+            )
         return self
 
     def watches(self) -> Iterator[Watch]:
