@@ -30,7 +30,7 @@ from bot.reporting.escape import visible
 
 Score = tuple[float | None, float | None]  # with its standard error, in points
 NOTHING: Score = (None, None)
-NOT_COMPARED: dict[str, Any] = {"sentences": (), "figures": (), "tables": ()}
+NOT_COMPARED: dict[str, Any] = {"chosen": (), "sentences": (), "figures": (), "tables": ()}
 MOST = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 NEAR = 3  # rows above one and below it that it is compared with
@@ -176,7 +176,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CompareTable:
-    """A table with its caption; each line has a head and cells."""
+    """A table with its caption; each line has a head and cells. The last heads are the compared rows."""
 
     caption: str
     titles: tuple[str, ...]
@@ -241,6 +241,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     have = [None not in (entries[0].average, other.average) for other in entries[1:]]
     found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
     return {
+        "chosen": chosen,
         "sentences": [sentence(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
         "figures": _figures(tasks, shown, found),
         "tables": (

@@ -190,7 +190,7 @@ def compare_rows(page: Page) -> None:
 def test_script_and_server_compare_the_same(watch: Opener) -> None:
     names = list(site_of((*hostile(), *generated(4))).content.names.values())
     query = f"?rows={names[-1]},{names[0]},{names[2]}"
-    cells = "all => all.map(one => one.textContent)"
+    cells = "all => all.map(one => [one.textContent, one.querySelector('a')?.getAttribute('href')])"
     tables = [
         watch(site)
         .open(f"{folder}compare.html{query}")
@@ -200,6 +200,10 @@ def test_script_and_server_compare_the_same(watch: Opener) -> None:
     ]
     assert tables[0] == tables[1]
     assert len(tables[0]) > 80
+    assert {href for _, href in tables[0]} == {
+        None,
+        *(f"rows/{quote(name)}.html" for name in (names[-1], names[0], names[2])),
+    }
 
 
 SENTENCES = """pairs => pairs.map(pair => {

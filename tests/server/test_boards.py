@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -121,6 +121,7 @@ def test_rows_are_compared_without_script(story: Story, web: TestClient) -> None
     first, second = (name.split("/")[-2] for name in (one, other))
     assert page.tables[-1][0] == ["Score", f"{second} minus {first}", first, second]
     assert page.tables[-1][1][0] == "Average"
+    assert {f"rows/{quote(name)}.html" for name in (one, other)} < set(page.links)
     assert "number of samples, precision, harness, harness version." in page.text
     for asked in ("", "?rows=" + one, "?row=nobody", "?rows=%3Cscript%3E,x", "?" + "row=x&" * 900):
         answer = web.get(f"/board/tiny/compare.html{asked}")

@@ -67,19 +67,23 @@
   };
 
   // ---- what is shown ----
-  const plain = (label, titles, lines) => {
+  const plain = (label, titles, lines, chosen = []) => { // the last heads are the rows that were chosen
     const made = document.createElement("table");
     const head = document.createElement("tr");
     head.append(...titles.map((title) => make("th", title, { scope: "col", class: "wrap" })));
+    [...head.children].slice(titles.length - chosen.length).forEach((cell, i) => {
+      const address = `rows/${chosen[i].split("/").map(encodeURIComponent).join("/")}.html`;
+      cell.replaceChildren(make("a", cell.textContent, { href: address }));
+    });
     made.createTHead().append(head);
     made.createTBody().append(...lines);
     const region = make("div", "", { class: "wide", role: "region", tabindex: "0", "aria-label": label });
     region.append(made);
     return region;
   };
-  const table = (caption, titles, lines) => {
+  const table = (caption, titles, lines, chosen) => {
     if (!lines.length) return make("p", caption, { class: "quiet" });
-    const made = plain(titles[0], titles, lines);
+    const made = plain(titles[0], titles, lines, chosen);
     made.firstChild.prepend(make("caption", caption));
     return made;
   };
@@ -203,10 +207,10 @@
     const figures = make("div", "", { class: "figures" });
     figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
-    beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines));
+    beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines, chosen));
     $("found").append(
       ...compared.map((one, i) => make("p", sentence(heads[0], heads[i + 1], one), { class: "lead" })),
-      table(caption, ["Setting", ...heads], differ),
+      table(caption, ["Setting", ...heads], differ, chosen),
       beside,
     );
   };
