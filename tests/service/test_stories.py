@@ -282,6 +282,23 @@ def test_a_changed_declaration_says_anew_what_is_wrong_with_a_file_that_stays_re
     assert story.acts() == ["discussion", "edit"]
 
 
+def test_a_changed_declaration_that_accepts_a_file_closes_the_discussion_about_it(story: Story) -> None:
+    declared = story.folder / "tiny.toml"
+    text = declared.read_text()
+    declared.write_text(text.replace("num_fewshot = 0", "num_fewshot = 5"))
+    story.push()
+    story.settle()
+    assert "wrong-num-fewshot" in story.discussions[0].description
+    declared.write_text(text)
+    story.settle()
+
+    assert story.discussions == []
+    [closed] = story.hub.conversations(story.source, "closed")
+    assert closed.comments()[-1] == "Corrected: no result in `acme__atlas-7b` is rejected any more."
+    assert story.requests[0].title == "Add acme/atlas-7b (bfloat16): 58.33"
+    assert story.acts() == ["discussion", "request", "comment", "closed"]
+
+
 def test_a_file_goes_to_the_row_of_the_model_that_the_settings_name_today(hub: Hub, tmp_path: Path) -> None:
     """Whatever else there is, and without reading anything again."""
     story = Story(hub, tmp_path, form="commit")
