@@ -94,6 +94,10 @@ class Source(Protocol):
         """Tell whether a commit is still there; a rewritten history may have lost it."""
         ...
 
+    def contains(self, head: str, commit: str) -> bool:
+        """Tell whether the history of `head` has a commit; services know those of requests and forks, too."""
+        ...
+
     def changes(self, old: str | None, new: str) -> Iterable[Change]:
         """The files that differ between two commits; every file where there is no old one."""
         ...

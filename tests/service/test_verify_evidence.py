@@ -44,10 +44,16 @@ class FolderSource:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "results"
-        self.push({FILE: result(), "README.md": b"Results\n"})
+        self.push({"README.md": b"Results\n"})
+        self.push({FILE: result()})
 
     def push(self, files: dict[str, bytes | None]) -> None:
         Folder(self.folder).push(files)
+
+    def take_back(self) -> None:
+        """Leave the last commit to another branch."""
+        Folder(self.folder).git("branch", "other")
+        Folder(self.folder).git("reset", "-q", "--hard", "HEAD~1")
 
     def rewrite(self, data: bytes | None) -> None:
         """Put a new history in the place of the old one, which nobody has any more."""
@@ -69,6 +75,13 @@ class HubSource:
     def push(self, files: dict[str, bytes | None]) -> None:
         self.hub.push(self.repository, files)
 
+    def take_back(self) -> None:
+        """Leave the last commit to a request, as if it was never merged."""
+        refs = self.repository.refs
+        refs["refs/pr/1"], before = self.repository.main, self.repository.main.parent
+        assert before is not None
+        refs["refs/heads/main"] = before
+
     def rewrite(self, data: bytes | None) -> None:
         self.push({FILE: data or b"{}"})
         self.repository.squash([] if data else [FILE])
@@ -86,6 +99,11 @@ class GitHubSource:
 
     def push(self, files: dict[str, bytes | None]) -> None:
         self.server.state.repos["acme/results"].git.push("heads/main", files)
+
+    def take_back(self) -> None:
+        """Leave the last commit to a fork, as if it was never merged."""
+        git = self.server.state.repos["acme/results"].git
+        [git.refs["heads/main"]] = git.commits[git.refs["heads/main"]].parents
 
     def rewrite(self, data: bytes | None) -> None:
         git = self.server.state.repos["acme/results"].git
@@ -136,8 +154,10 @@ def _source(kind: str, folder: Path, stack: ExitStack) -> tuple[Source, Access]:
         return HubSource(hub, repository), Access(hf_endpoint=hub.url, hf_token=hub.person("bot"))
     server = stack.enter_context(local_github())
     server.state.add_account("bot-token", "leaderboard-bot")
-    server.state.add_repo("acme/results", {FILE: result(), "README.md": b"Results\n"})
-    return GitHubSource(server), Access("bot-token", server.url)
+    server.state.add_repo("acme/results", {"README.md": b"Results\n"})
+    made = GitHubSource(server)
+    made.push({FILE: result()})
+    return made, Access("bot-token", server.url)
 
 
 def test_a_row_whose_evidence_nobody_touched_follows_without_a_notice(published: Published) -> None:
@@ -162,6 +182,15 @@ def test_evidence_that_a_later_commit_removes_is_named(published: Published) -> 
     row = published.verify()
     assert row.outcome == "follows"
     assert row.notice.startswith(f"{FILE} was removed by ")
+
+
+def test_evidence_at_a_commit_that_was_never_merged_cannot_be_traced(published: Published) -> None:
+    """Services give the commits of requests and forks under the name of the repository that they are proposed to."""
+    published.source.take_back()
+
+    row = published.verify()
+    assert row.outcome == "untraceable"
+    assert f"of {published.source.name} is not in the history of its main branch" in row.why
 
 
 def test_evidence_of_a_rewritten_history_is_gone(published: Published) -> None:

@@ -77,6 +77,10 @@ class GitSource(Source):
         """Tell whether the commit is still there; a rewritten history may have lost it."""
         return bool(self._repository.resolve(commit))
 
+    def contains(self, head: str, commit: str) -> bool:
+        """Tell whether the history of `head` has a commit."""
+        return self._repository.try_git("merge-base", "--is-ancestor", commit, head) is not None
+
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`.
 
@@ -168,6 +172,11 @@ class CopiedSource(Source):
     def knows(self, commit: str) -> bool:
         """Tell whether a commit is still there."""
         return self._has(commit) or self.source.knows(commit)
+
+    def contains(self, head: str, commit: str) -> bool:
+        """Tell whether the history of `head` has a commit; a whole history that was fetched is that of main."""
+        is_fetched = not self.commit and head == self.copy.head()
+        return (self.copy if is_fetched else self.source).contains(head, commit)
 
     def changes(self, old: str | None, new: str) -> Iterable[Change]:
         """The files that differ between two commits."""

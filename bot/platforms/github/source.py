@@ -179,6 +179,10 @@ class GitHubSource(Source):
         except Gone:
             return None
 
+    def contains(self, head: str, commit: str) -> bool:
+        """Tell whether the history of `head` has a commit."""
+        return self.fork_point(head, commit) == commit
+
     def knows(self, commit: str) -> bool:
         """Tell whether a commit is still there; a rewritten history may have lost it."""
         try:

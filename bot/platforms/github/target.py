@@ -257,7 +257,7 @@ class GitHubTarget(Target):
 
     def contains(self, commit: str) -> bool:
         """Tell whether the history of the default branch has a commit."""
-        return self._source.fork_point(self.head(), commit) == commit
+        return self._source.contains(self.head(), commit)
 
     def identity(self) -> str:
         """The id of the repository, asked for now. Raises Unavailable or Refused."""

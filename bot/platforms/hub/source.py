@@ -66,6 +66,7 @@ class HubSource(Source):
     client: HubClient
     address: HubAddress
     memory: SourceMemory = field(default_factory=SourceMemory, repr=False)
+    _histories: dict[str, tuple[set[str], Iterator[str]]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -260,6 +261,14 @@ class HubSource(Source):
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""
         return first_shared(self.history(one), self.history(other))
+
+    def contains(self, head: str, commit: str) -> bool:
+        """Tell whether the history of `head` has a commit; it is read as far as needed, and once."""
+        seen, rest = self._histories.pop(head, None) or (set(), self.history(head))
+        while commit not in seen and (one := next(rest, None)) is not None:
+            seen.add(one)
+        self._histories = {head: (seen, rest)}  # one of which the reading failed is begun anew
+        return commit in seen
 
     def history(self, commit: str) -> Iterator[str]:
         """The commit and those before it, newest first, a page at a time."""

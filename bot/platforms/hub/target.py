@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -187,16 +187,8 @@ class HubTarget(Target):
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
     def contains(self, commit: str) -> bool:
-        """Tell whether the history of main has a commit; it is read as far as needed, and once."""
-        seen, rest = self._history
-        while commit not in seen and (one := next(rest, None)) is not None:
-            seen.add(one)
-        return commit in seen
-
-    @lazy_property
-    def _history(self) -> tuple[set[str], Iterator[str]]:
-        """The commits of main that were read, and those that were not yet, newest first."""
-        return set(), self.source.history(self.head())
+        """Tell whether the history of main has a commit."""
+        return self.source.contains(self.head(), commit)
 
     def identity(self) -> str:
         """The id of the repository. Raises Unavailable or Refused."""
@@ -205,7 +197,7 @@ class HubTarget(Target):
 
     def look_again(self) -> None:
         """Forget what was read of branches and requests."""
-        for name in ("branches", "refs", "requests", "_looked", "_history"):
+        for name in ("branches", "refs", "requests", "_looked"):
             self.__dict__.pop(name, None)
 
     def forget(self) -> None:

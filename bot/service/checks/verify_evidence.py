@@ -106,6 +106,7 @@ class EvidenceReader:
             parsed = _read(remote.source, file)
             last = remote.last.get(file.path)
             if last is None or last.oid != file.commit:
+                _check_merged(remote, file)
                 last = remote.source.touched([file.path], file.commit).get(file.path)
         except Gone as error:
             raise Unfounded("gone", f"{_gone(file)}: {error}") from None
@@ -215,6 +216,11 @@ class FolderFiles(Source):
         del commit
         return False
 
+    def contains(self, head: str, commit: str) -> bool:
+        """None is."""
+        del head, commit
+        return False
+
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
         """None can be told."""
         del old, new
@@ -274,6 +280,15 @@ def _no_commit(file: Evidence, folder: Path, *, is_source: bool) -> Unfounded:
 def _other_bytes(file: Evidence) -> Unfounded:
     where = f" at {file.commit[:12]}" if file.commit else ""
     return Unfounded("evidence", f"{file.path}{where} is not the file that the row names: its SHA-256 differs")
+
+
+def _check_merged(remote: Remote, file: Evidence) -> None:
+    """Raise Unfounded for a commit that only a request or a fork has: anybody may put files there."""
+    source = remote.source
+    if not isinstance(source, FolderFiles) and not source.contains(remote.head or source.head(), file.commit):
+        where = f"{file.commit[:12]} of {file.source}"
+        why = f"{where} is not in the history of its main branch: nobody has accepted it there"
+        raise Unfounded("untraceable", f"{file.path}: {why}")
 
 
 def _gone(file: Evidence) -> str:
