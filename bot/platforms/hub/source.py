@@ -264,7 +264,7 @@ class HubSource(Source):
 
     def contains(self, head: str, commit: str) -> bool:
         """Tell whether the history of `head` has a commit; it is read as far as needed, and once."""
-        seen, rest = self._histories.pop(head, None) or (set(), self.history(head))
+        seen, rest = self._histories.pop(head) if head in self._histories else (set(), self.history(head))
         while commit not in seen and (one := next(rest, None)) is not None:
             seen.add(one)
         self._histories = {head: (seen, rest)}  # one of which the reading failed is begun anew
