@@ -258,6 +258,19 @@ def test_an_approved_plan_is_carried_out_once(context: WatchContext) -> None:
     assert gate(context).admit(rows) == []  # the same once more needs another approval
 
 
+def test_an_approval_in_the_moment_in_which_a_pass_holds_the_plan_is_not_lost(context: WatchContext) -> None:
+    rows = looks(context, changed=3)
+    digest = gate(context).plan(rows).digest
+    assert gate(context).admit(rows) == []
+
+    def size() -> int:
+        assert context.store.approve_plan("tiny", digest)
+        return 0
+
+    assert replace(gate(context), board_size=size).admit(rows) == []
+    assert gate(context).admit(rows) == rows
+
+
 def test_of_an_approved_plan_only_what_waits_still_stays_approved(context: WatchContext) -> None:
     rows = looks(context, changed=4)
     gate(context).admit(rows)

@@ -8,6 +8,7 @@ from random import Random
 from string import ascii_letters
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from bot.errors import CallError, StateUnavailable
 from bot.service.store import Store, connect
@@ -59,6 +60,29 @@ def test_a_server_that_goes_away_is_an_outage_and_costs_nothing(hub: Hub, tmp_pa
         cluster.stop()
         cluster.start()
         story.end()
+
+
+def test_a_server_that_only_reads_after_a_failover_is_an_outage(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    url = postgres.database()
+    story, name = Story(hub, tmp_path, database=url), make_url(url).database
+    end_lines = f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'"
+    story.push()
+    postgres.run(f"alter database {name} set default_transaction_read_only = on")
+    postgres.run(end_lines)
+    with pytest.raises(StateUnavailable, match="read-only transaction"):
+        story.settle()
+    postgres.run(f"alter database {name} reset default_transaction_read_only")
+    postgres.run(end_lines)
+    story.settle()
+    assert story.acts() == ["request"]
+    story.end()
+
+
+def test_an_account_that_may_not_make_the_tables_is_told_so(postgres: Cluster) -> None:
+    url = make_url(postgres.database())
+    postgres.run(f"create role guest{url.database} login")
+    with pytest.raises(StateUnavailable, match="permission denied"):
+        connect(url.set(username=f"guest{url.database}").render_as_string())
 
 
 def _open(url: str) -> None:

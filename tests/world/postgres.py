@@ -79,13 +79,17 @@ class Cluster:
         self.process.send_signal(how)
         self.process.wait()
 
-    def database(self) -> str:
-        """The address of a new, empty database."""
+    def run(self, statement: str) -> None:
+        """Carry out a statement as the owner of the server."""
         import psycopg
 
-        name = f"test{next(self.names)}"
         with psycopg.connect(f"host={self.folder} user=bot dbname=postgres", autocommit=True) as connection:
-            connection.execute(f"create database {name}")  # type: ignore[arg-type]
+            connection.execute(statement)  # type: ignore[arg-type]
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"test{next(self.names)}"
+        self.run(f"create database {name}")
         return f"postgresql://bot@/{name}?host={self.folder}"
 
 

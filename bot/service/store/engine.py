@@ -34,6 +34,7 @@ from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
     InterfaceError,
+    InternalError,
     NoSuchModuleError,
     OperationalError,
     ProgrammingError,
@@ -139,6 +140,8 @@ BESIDE = ("-wal", "-shm")  # endings of the files that SQLite keeps beside its o
 LOCK = 7_235_120_614  # any number that no other program on the server takes
 # A server that is gone without a word is noticed in 25 seconds, not after hours.
 NOTICED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+# Errors of a server: it is gone or full, it only reads after a failover, or this account may not do that.
+OUTAGES = (OperationalError, InterfaceError, InternalError, ProgrammingError)
 IN_MEMORY = "sqlite://"  # for one process, and gone with it
 SQLITE_HEADER = b"SQLite format 3\0"
 OURS = frozenset({".db", ".sqlite", ".sqlite3"})  # a file that may be put aside if it is no longer a database
@@ -162,6 +165,9 @@ def connect(url: str) -> Engine:
     except BrokenState:
         _put_aside(engine)
         prepare(engine)
+    except StateUnavailable:
+        dispose(engine)
+        raise
     return engine
 
 
@@ -345,7 +351,7 @@ def _translate(context: ExceptionContext) -> None:
             raise StateUnavailable(where, WHY.get(code, str(error))) from error
     elif isinstance(context.sqlalchemy_exception, ProgrammingError) and context.connection is None:
         raise CallError(f"DATABASE_URL: {' '.join(str(error).split())[:200]}") from error
-    elif isinstance(context.sqlalchemy_exception, OperationalError | InterfaceError):
+    elif isinstance(context.sqlalchemy_exception, OUTAGES):
         raise StateUnavailable(where, " ".join(str(error).split())[:200]) from error
 
 
