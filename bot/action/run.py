@@ -223,7 +223,7 @@ def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
     is_lower = False
     for one in comparisons:
         line = f"{one.second} compared with {one.first}: {sentence_of(one)}"
-        if run.inputs.fails_when_lower and one.is_lower(run.inputs.margin):
+        if run.inputs.fails_when_lower and one.is_worse(run.inputs.margin):
             is_lower = True
             run.out.write(f"{command(Severity.ERROR, one_line(line), title='compare')}\n")
         else:

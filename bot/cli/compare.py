@@ -59,7 +59,8 @@ def compare_measurements(
     model_name: MODEL_NAME = None,
     form: Annotated[Literal["text", "json", "markdown"], FORM] = "text",
     fail_on: Annotated[
-        Literal["lower"] | None, typer.Option(help="End with 1 if a task or the average is lower.")
+        Literal["lower"] | None,
+        typer.Option(help="End with 1 if a task or the average is worse: lower, or higher where less is better."),
     ] = None,
     margin: Annotated[float, typer.Option(min=0, metavar="POINTS", help="By more than so many points.")] = 0.0,
 ) -> None:
@@ -78,7 +79,7 @@ def compare_measurements(
         "markdown": lambda: "\n".join(map(comparison_markdown, compared, "BCD")),
     }
     say(written[form]())
-    raise typer.Exit(1 if fail_on and any(one.is_lower(margin) for one in compared) else 0)
+    raise typer.Exit(1 if fail_on and any(one.is_worse(margin) for one in compared) else 0)
 
 
 def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...], ids: list[str]) -> list[_Side]:

@@ -23,7 +23,7 @@ from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
-from bot.evaluation.draft.metric_kinds import NO_METRICS, kind_of, split_key
+from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.format import stderr_beside
@@ -42,7 +42,7 @@ from bot.evaluation.statistics import (
 )
 
 Method = Literal["paired-exact", "paired-t", "independent"]
-Conclusion = Literal["higher", "lower", "not separable", "not comparable"]
+Conclusion = Literal["higher", "lower", "not separable", "not tested", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
 GROUPS = ("prompt", "generation", "definition")  # of settings that have one effect, as a name begins
@@ -81,6 +81,7 @@ class MeasuredTask(msgspec.Struct, frozen=True):
     span: float = 1.0
     samples: int | None = None
     weights: tuple[float, ...] | None = ()
+    less_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,8 @@ class SettingDifference:
 class ComparedTask:
     """One task of both measurements. `p_adjusted` is Holm's; `smallest` the least difference that could have shown.
 
-    `unpaired` says why its sample logs make no pairs, "" where there are none.
+    `unpaired` says why its sample logs make no pairs, "" where there are none. It is `not tested` where an error is
+    unknown.
     """
 
     id: str
@@ -149,6 +151,12 @@ class ComparedTask:
     why: str = ""
     pairs: Pairs | None = None
     unpaired: str = ""
+    less_is_better: bool = False
+
+    @property
+    def is_worse(self) -> bool:
+        """Tell whether the second is the worse one beyond chance."""
+        return self.conclusion == ("higher" if self.less_is_better else "lower")
 
     @property
     def smallest(self) -> float | None:
@@ -168,11 +176,10 @@ class RunComparison:
     average: ComparedTask | None
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
-    def is_lower(self, margin: float = 0.0) -> bool:
-        """Tell whether a task or the average is lower beyond chance, and by more than a margin in percentage points."""
+    def is_worse(self, margin: float = 0.0) -> bool:
+        """Tell whether a task or the average is worse beyond chance, and by more than a margin in percentage points."""
         found = [*self.tasks, *([self.average] if self.average else [])]
-        lower = [one for one in found if one.conclusion == "lower"]
-        return any(-one.contrast.difference * (one.points or 1) > margin for one in lower)
+        return any(one.is_worse and abs(one.contrast.difference) * (one.points or 1) > margin for one in found)
 
 
 def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None) -> RunComparison:
@@ -209,7 +216,9 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
     if pairs is not None and (first.weights is None or first.weights != second.weights):
         pairs, unpaired = None, NO_WEIGHTS
     contrast, method = _contrast(first, second, pairs)
-    return ComparedTask(first.id, values, points, contrast, None, method, "not separable", "", pairs, unpaired)
+    return ComparedTask(
+        first.id, values, points, contrast, None, method, "not tested", "", pairs, unpaired, first.less_is_better
+    )
 
 
 def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:
@@ -241,7 +250,9 @@ def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) 
 def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
     if task.why:
         conclusion: Conclusion = "not comparable"
-    elif adjusted is None or adjusted >= LEVEL:
+    elif adjusted is None:
+        conclusion = "not tested"
+    elif adjusted >= LEVEL:
         conclusion = "not separable"
     else:
         conclusion = "higher" if task.contrast.difference > 0 else "lower"
@@ -250,7 +261,7 @@ def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
 
 def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
     """The plain mean of the tasks on one scale; a task that is not comparable makes the average so."""
-    if len({one.points for one in tasks}) > 1 or not tasks[0].points:
+    if len({(one.points, one.less_is_better) for one in tasks}) > 1 or not tasks[0].points:
         return None
     if len(tasks) == 1:
         return tasks[0]
@@ -258,7 +269,10 @@ def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
     broken = next((f"{one.id}: {one.why}" for one in tasks if one.why), "")
     contrast = without_error(values[1] - values[0]) if broken else mean_of([one.contrast for one in tasks])
     method: Method = tasks[0].method if len({one.method for one in tasks}) == 1 else "independent"
-    average = ComparedTask("average", values, tasks[0].points, contrast, None, method, "not separable", broken)
+    average = ComparedTask(
+        "average", values, tasks[0].points, contrast, None, method, "not tested", broken,
+        less_is_better=tasks[0].less_is_better,
+    )  # fmt: skip
     return _concluded(average, contrast.p)
 
 
@@ -362,7 +376,10 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
     tasks = {
-        task: _task_of(task, keys, leaves, metrics, format_id)
+        task: msgspec.structs.replace(
+            _task_of(task, keys, leaves, metrics, format_id),
+            less_is_better=_is_less_better(format_id, metrics[keys[0]]),
+        )
         for task, keys in wanted.items()
         if not only or task in only
     }
@@ -377,17 +394,24 @@ def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
 
 
 def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
-    """The metric of a leaf to compare, "" if it has none: the catalogue's, else the first of which more is better."""
+    """The metric of a leaf to compare, "" if it has none: the catalogue's, else the first of which more is better.
+
+    The first is the one that a draft takes; the order in a file is that of the alphabet as often as not.
+    """
     names = [
         name
-        for name, value in leaf.numbers.items()
-        if name not in NO_METRICS and not ERRORS.search(name) and measured(value) is not None
+        for name in metric_keys(format_id, leaf.numbers)
+        if not ERRORS.search(name) and measured(leaf.numbers[name]) is not None
     ]
     known = catalogue().find(format_id, key)
     own = [metric.key(format_id) for metric in known.of.metrics] if known else []
-    kinds = {name: kind_of(split_key(format_id, name)[0]) for name in names}
-    better = [name for name, kind in kinds.items() if kind is None or kind.higher_is_better]
+    better = [name for name in names if not _is_less_better(format_id, name)]
     return next((name for name in [*own, *better, *names] if name in names), "")
+
+
+def _is_less_better(format_id: str, metric: str) -> bool:
+    kind = kind_of(split_key(format_id, metric)[0])
+    return kind is not None and not kind.higher_is_better
 
 
 def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:

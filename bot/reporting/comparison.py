@@ -19,6 +19,8 @@ from bot.reporting.table import Table, text_table
 SCHEMA = "leaderboard-bot/compare/1"
 LEAST_P = 0.001  # a smaller p is not spelled out
 MOST_TASKS = 6  # that one line names
+MOST_ROWS = 60  # of a table for people
+MOST_VALUES = 3  # of one setting for people
 WITH_LOGS = "Sample logs show by how much."
 UNPAIRED = "compared without pairs, because "
 PAIRING = (
@@ -26,8 +28,10 @@ PAIRING = (
     "and smaller differences show."
 )
 # Tasks with several questions about one passage.
-SHARED_TEXTS = re.compile(r"(^|_)(drop|squad|squadv2|race|coqa|quac|boolq|multirc|narrativeqa)(_|$|\W)", re.IGNORECASE)
-SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not comparable": "≠"}
+SHARED_TEXTS = re.compile(
+    r"((^|_)(drop|squad|squadv2|coqa|quac|boolq|multirc|narrativeqa)|(^|\W)race)(_|$|\W)", re.IGNORECASE
+)
+SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not tested": "?", "not comparable": "≠"}
 
 
 def sentence_of(
@@ -119,10 +123,11 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
     if comparison.settings:
         lines += [
             "What differs in how they were measured:",
-            *(_setting_line(one, len(comparison.tasks)) for one in comparison.settings),
+            *_setting_lines(comparison),
             "",
         ]
-    lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second)), ""]
+    lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second))]
+    lines += [*_rest(comparison), ""]
     lines += [*_methods(comparison), *_reasons(comparison)]
     lines += (
         [PAIRING, ""] if any(one.conclusion == "not separable" and not one.pairs for one in comparison.tasks) else []
@@ -131,10 +136,20 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _setting_lines(comparison: RunComparison) -> Iterator[str]:
+    """A line for each difference; of one setting with many values the first, and in how many tasks the others are."""
+    by_name: dict[str, list[SettingDifference]] = {}
+    for one in comparison.settings:
+        by_name.setdefault(one.name, []).append(one)
+    for found in by_name.values():
+        yield from (_setting_line(one, len(comparison.tasks)) for one in found[:MOST_VALUES])
+        if more := found[MOST_VALUES:]:
+            tasks = counted(len({task for one in more for task in one.tasks}), "other task")
+            yield f"  {visible(found[0].name)}: {counted(len(more), 'other pair')} of values in {tasks}"
+
+
 def _setting_line(one: SettingDifference, tasks: int) -> str:
-    named = ", ".join(one.tasks[:MOST_TASKS]) + (
-        f" and {len(one.tasks) - MOST_TASKS} more" if len(one.tasks) > MOST_TASKS else ""
-    )
+    named = ", ".join(one.tasks[:MOST_TASKS]) + _more(one.tasks)
     named = "all tasks" if tasks > 1 and len(one.tasks) == tasks else named
     values = " → ".join(brief(value) or "(not recorded)" for value in one.values)
     effect = f"\n    {one.effect}" if one.effect else ""
@@ -142,9 +157,28 @@ def _setting_line(one: SettingDifference, tasks: int) -> str:
 
 
 def _table(comparison: RunComparison, second: str) -> Table:
-    shown = [*comparison.tasks, *([comparison.average] if comparison.average and len(comparison.tasks) > 1 else [])]
+    shown = _shown(comparison.tasks)
+    shown += [comparison.average] if comparison.average and len(comparison.tasks) > 1 else []
     rows = tuple(tuple(_cells(one)) for one in shown)
     return Table(("task", "A", second, f"{second} - A", "95 % interval", "p", ""), rows)
+
+
+def _shown(tasks: Sequence[ComparedTask]) -> list[ComparedTask]:
+    """The tasks to show, in their order; of very many those that differ, and then the largest differences."""
+    if len(tasks) <= MOST_ROWS:
+        return list(tasks)
+    places = range(len(tasks))
+    first = sorted(places, key=lambda at: (_is_sure(tasks[at]), abs(tasks[at].contrast.difference)), reverse=True)
+    return [tasks[at] for at in sorted(first[:MOST_ROWS])]
+
+
+def _is_sure(task: ComparedTask) -> bool:
+    return task.conclusion in {"higher", "lower"}
+
+
+def _rest(comparison: RunComparison) -> list[str]:
+    more = len(comparison.tasks) - MOST_ROWS
+    return [f"… and {counted(more, 'task')} with smaller differences; --format json has all"] if more > 0 else []
 
 
 def _cells(one: ComparedTask) -> list[str]:
@@ -174,17 +208,29 @@ def _methods(comparison: RunComparison) -> list[str]:
         by_method.setdefault(one.method, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
     is_one = len(by_method) == 1 and not any(one.pairs for one in tested)
     lines = [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
+    untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
+    lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
+    reverse = [one.id for one in comparison.tasks if one.less_is_better]
+    lines += [f"Less is better: {examples(reverse, MOST_TASKS)}."] if reverse else []
     return [*lines, ""] if lines else []
 
 
-def _not_comparable(comparison: RunComparison) -> list[ComparedTask]:
-    return [one for one in comparison.tasks if one.conclusion == "not comparable"]
-
-
 def _reasons(comparison: RunComparison) -> list[str]:
-    """Why tasks are not comparable, a line for each."""
-    lines = [f"  {visible(one.id)}: {visible(one.why)}" for one in _not_comparable(comparison)]
+    """Why tasks are not comparable, a line for each reason."""
+    lines = [f"  {examples(tasks, MOST_TASKS)}: {visible(why)}" for why, tasks in _by_reason(comparison).items()]
     return ["Not comparable:", *lines, ""] if lines else []
+
+
+def _by_reason(comparison: RunComparison) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in comparison.tasks:
+        if one.conclusion == "not comparable":
+            found.setdefault(one.why, []).append(one.id)
+    return found
+
+
+def _more(tasks: Sequence[str]) -> str:
+    return f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else ""
 
 
 def _flips(comparison: RunComparison, letter: str) -> list[str]:
@@ -243,7 +289,9 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     table = _table(comparison, second)
     lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
     lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]
-    lines += ["", *(f"- {code(one.id)}: {plain_markup(one.why)}" for one in _not_comparable(comparison))]
+    lines += [*_rest(comparison), ""]
+    lines += [f"- {', '.join(map(code, tasks[:MOST_TASKS]))}{_more(tasks)}: {plain_markup(why)}"
+              for why, tasks in _by_reason(comparison).items()]  # fmt: skip
     lines += [f"- {code(name)}: {UNPAIRED}{plain_markup(why)}" for name, why in _unpaired(comparison)]
     lines += [plain_markup(one) for one in _methods(comparison)]
     return "\n".join(lines).rstrip() + "\n"

@@ -260,6 +260,61 @@ def test_a_metric_of_which_more_is_better_is_compared_where_there_is_one() -> No
     assert [task.metric for task in tasks.values()] == ["acc,none", "ppl,none"]
 
 
+def retrieval(*order: str) -> MeasuredRun:
+    """AutoRAGRetrieval of intfloat/multilingual-e5-small, from embeddings-benchmark/results `f4cc6c8b`."""
+    values = {"ndcg_at_1": 0.65789, "ndcg_at_10": 0.80068, "main_score": 0.80068}
+    row = {**{name: values[name] for name in order}, "hf_subset": "default", "languages": ["kor-Hang"]}
+    file = {"dataset_revision": "fd7df84ac089bbec763b1c6bb1b56e985df5cc5c", "task_name": "AutoRAGRetrieval",
+            "mteb_version": "2.12.30", "scores": {"test": [row]}}  # fmt: skip
+    return run(file)
+
+
+def test_the_headline_metric_is_compared_wherever_it_stands_in_a_file() -> None:
+    first, last = retrieval("main_score", "ndcg_at_1", "ndcg_at_10"), retrieval("ndcg_at_1", "ndcg_at_10", "main_score")
+    assert [one.metric for run in (first, last) for one in run.tasks.values()] == ["main_score"] * 2
+    assert compare(first, last).tasks[0].why == ""
+
+
+def test_a_difference_without_errors_is_not_said_to_be_tested() -> None:
+    found = compare(retrieval("main_score"), retrieval("main_score"))
+    assert found.tasks[0].conclusion == "not tested"
+    assert "1 task without a standard error on both sides" in comparison_text(found)
+
+
+def perplexities(ppl: float) -> MeasuredRun:
+    """lambada_openai of pythia-1.4b in EleutherAI/pythia `a19eecb3`, without its accuracy."""
+    data = toys()
+    data["results"] = {"toy_a": {"ppl,none": ppl, "ppl_stderr,none": 0.155}}
+    return run(data, "toy_a")
+
+
+def test_a_lower_perplexity_is_no_loss() -> None:
+    """The second ppl is that of pythia-2.8b there."""
+    better, worse = perplexities(5.04), perplexities(6.09)
+    found = compare(worse, better)
+    assert (found.tasks[0].conclusion, found.is_worse(), compare(better, worse).is_worse()) == ("lower", False, True)
+    assert "Less is better: toy_a." in comparison_text(found)
+
+
+@pytest.mark.parametrize(
+    ("task", "shares"), [("race", True), ("lighteval|race:high|0", True), ("crows_pairs_english_race_color", False)]
+)
+def test_only_the_benchmark_race_shares_passages(task: str, shares: bool) -> None:
+    """The last is a task of EleutherAI/pythia `a19eecb3`, about pairs of sentences."""
+    alone = numbers({task: (0.5, 0.01)})
+    assert ("share passages" in comparison_text(compare(alone, alone))) is shares
+
+
+def test_many_tasks_and_settings_are_shown_by_the_largest() -> None:
+    one, other = (numbers({f"t{i}": (0.5 + i * step, 0.001) for i in range(100)}) for step in (0.0, 0.004))
+    many = dataclasses.replace(one, of_leaves={"version": {f"t{i}": str(i) for i in range(100)}})
+    newer = dataclasses.replace(other, of_leaves={"version": {f"t{i}": f"{i}b" for i in range(100)}})
+    text = comparison_text(compare(many, newer))
+    assert "… and 40 tasks with smaller differences" in text
+    assert "97 other pairs of values in 97 other tasks" in text
+    assert ("\nt99 " in text, "\nt0 " in text, len(text.splitlines()) < 90) == (True, False, True)
+
+
 def test_single_leaves_can_be_named() -> None:
     assert list(run(base(), "leaderboard_musr_team_allocation").tasks) == ["leaderboard_musr_team_allocation"]
     with pytest.raises(CallError, match="has no task nothing"):
@@ -480,10 +535,10 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
     comparison = compare(one, other)
     known, unknown = comparison.tasks
     assert (known.conclusion, known.p_adjusted) == ("higher", known.contrast.p)
-    assert (unknown.conclusion, unknown.contrast.stderr, unknown.smallest) == ("not separable", None, None)
+    assert (unknown.conclusion, unknown.contrast.stderr, unknown.smallest) == ("not tested", None, None)
     average = comparison.average
     assert average is not None
-    assert (average.conclusion, average.contrast.p) == ("not separable", None)
+    assert (average.conclusion, average.contrast.p) == ("not tested", None)
     assert "40.00 points higher than A on the average of 2 tasks; the files say nothing of its error" in sentence_of(
         comparison
     )
@@ -492,17 +547,17 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
 
 def test_a_margin_is_in_points() -> None:
     found = compare(shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)}))
-    assert [found.is_lower(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
+    assert [found.is_worse(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
     little = compare(numbers({"task": (0.5, 0.001)}), numbers({"task": (0.495, 0.001)}))
-    assert (little.is_lower(), little.is_lower(1.0)) == (True, False)
+    assert (little.is_worse(), little.is_worse(1.0)) == (True, False)
     exact = compare(shares({"task": (0.75, 1000)}), shares({"task": (0.5, 1000)}))
-    assert [exact.is_lower(margin) for margin in (24.9, 25.0)] == [True, False]  # by more than the margin
+    assert [exact.is_worse(margin) for margin in (24.9, 25.0)] == [True, False]  # by more than the margin
     row, other = (run_of_scores("row", [column((raw, 1000, "0"), score=100 * raw)], {}, {}) for raw in (0.75, 0.5))
-    assert [compare(row, other).is_lower(margin) for margin in (24.9, 25.0)] == [True, False]  # scores are points
-    assert not compare(shares({"task": (0.4, 1000)}), shares({"task": (0.5, 1000)})).is_lower()
-    assert not compare(shares({"task": (0.5, 1000)}), shares({"task": (0.49, 1000)})).is_lower()
+    assert [compare(row, other).is_worse(margin) for margin in (24.9, 25.0)] == [True, False]  # scores are points
+    assert not compare(shares({"task": (0.4, 1000)}), shares({"task": (0.5, 1000)})).is_worse()
+    assert not compare(shares({"task": (0.5, 1000)}), shares({"task": (0.49, 1000)})).is_worse()
     whole = compare(numbers({"task": (5.0, 0.1)}, 0.0), numbers({"task": (3.5, 0.1)}, 0.0))
-    assert [whole.is_lower(margin) for margin in (1.4, 1.6)] == [True, False]  # of a number that is no share, its unit
+    assert [whole.is_worse(margin) for margin in (1.4, 1.6)] == [True, False]  # of a number that is no share, its unit
 
 
 def test_an_average_can_be_lower_where_no_task_is() -> None:
@@ -511,7 +566,7 @@ def test_an_average_can_be_lower_where_no_task_is() -> None:
     assert {task.conclusion for task in found.tasks} == {"not separable"}
     assert found.average is not None
     assert found.average.values == pytest.approx((0.5, 0.46))
-    assert (found.average.conclusion, found.is_lower()) == ("lower", True)
+    assert (found.average.conclusion, found.is_worse()) == ("lower", True)
 
 
 def test_tasks_of_two_scales_have_no_average() -> None:

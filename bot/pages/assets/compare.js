@@ -34,7 +34,7 @@
     return `${off} (95 % interval ${points(ends[0])} to ${points(ends[1])})`;
   };
   const counted = (second, found) => {
-    const verdicts = ["higher", "lower", "not separable", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
+    const verdicts = ["higher", "lower", "not separable", "not tested", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
     return `Task by task, ${second} is ${verdicts.filter(([count]) => count).map(([count, verdict]) => `${verdict} in ${count}`).join(", ")}.`;
   };
   // As `sentence_of` of bot/reporting/comparison.py.

@@ -57,7 +57,7 @@
     return { difference, error, ends, step, p: error ? (isApart ? 0 : 1) : null };
   };
   const side = (test) => (test.difference > 0 ? "higher" : "lower");
-  const conclude = (test, p) => { test.verdict = test.why ? "not comparable" : p !== null && p < LEVEL ? side(test) : "not separable"; };
+  const conclude = (test, p) => { test.verdict = test.why ? "not comparable" : p === null ? "not tested" : p < LEVEL ? side(test) : "not separable"; };
   const holm = (tests) => {
     const known = tests.filter((test) => !test.why && test.p !== null).sort((one, two) => one.p - two.p);
     let least = 0;
