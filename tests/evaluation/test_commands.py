@@ -86,6 +86,22 @@ def test_where_no_command_can_work_there_is_none(changes: dict[str, Any]) -> Non
     assert finding.hint == "measure it with 5 shots"
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        f"{ARGS},trust_remote_code=True",
+        f"trust_remote_code=True,{ARGS}",
+        f"{ARGS}, trust_remote_code = True,use_fast_tokenizer=False",
+        {"pretrained": "example-org/kestrel-7b", "trust_remote_code": True},
+    ],
+)
+def test_no_command_runs_the_code_of_a_model(args: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever pastes it need not trust whoever wrote the file."""
+    command = missing(lacking(config__model_args=args)).command
+    assert "remote_code" not in command
+    assert parsed_by_the_harness(command, monkeypatch).model_args["pretrained"] == "example-org/kestrel-7b"
+
+
 def test_a_program_of_its_own_is_not_called_as_the_harness_is() -> None:
     config = {"model": "neox", "model_args": {"distributed_backend": "nccl"}, "num_fewshot": 0, "no_cache": True}
     data = {"results": {"hellaswag": {"acc": 0.4}}, "versions": {"hellaswag": 0}, "config": config}

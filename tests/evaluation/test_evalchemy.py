@@ -103,7 +103,7 @@ def test_the_judge_and_the_longest_answer_are_settings() -> None:
     assert dict(result.settings) == {"annotator_model": "gpt-4o-mini", "max_tokens": "4096"}
     command = format_of("evalchemy").rerun(Rerun(result.model, ("MBPP", "HumanEval"), 0, result.settings))  # type: ignore[misc]
     assert command == (
-        f"python -m eval.eval --model hf --model_args trust_remote_code=True,pretrained={MODEL},dtype=bfloat16"
+        f"python -m eval.eval --model hf --model_args pretrained={MODEL},dtype=bfloat16"
         " --tasks MBPP,HumanEval --max_tokens 4096 --annotator_model gpt-4o-mini --output_path logs"
     )
 

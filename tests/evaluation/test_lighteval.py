@@ -164,6 +164,19 @@ def test_a_command_measures_again_what_013_measured() -> None:
     assert not rerun(Rerun(older.model, tuple(older.leaves), 5, older.settings))
 
 
+@pytest.mark.parametrize("field", ["model_name", "revision", "dtype", "override_chat_template"])
+def test_no_field_begins_another_argument_of_the_command(field: str) -> None:
+    data = release_013()
+    inner = data["config_general"]["model_config"]
+    inner[field] = f"{inner.get(field)},trust_remote_code=True"
+    for name in ("model_name", "model_dtype"):
+        data["config_general"].pop(name, None)
+    result, rerun = read(data), format_of("lighteval").rerun
+    assert rerun is not None
+    assert not rerun(Rerun(result.model, ("mmlu:anatomy|5",), 5, result.settings))
+
+
+
 def test_a_standard_error_is_spelled_beside_any_name() -> None:
     assert format_of("lighteval").stderr_key("pass@k:k=1,n=16") == "pass@k:k=1,n=16_stderr"
 

@@ -28,6 +28,7 @@ INFERENCE = "hf-inference"  # a service of the Hub
 NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
 NESTED = re.compile(r"[\[{(]")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
+REMOTE_CODE = re.compile(r"(?:^|,)\s*trust_remote_code\s*=[^,]*")
 REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
 
 
@@ -154,12 +155,13 @@ def pinned_arguments(model: Model) -> str:
 
     Only a run at the same commit and of the same precision joins the row; a branch may have moved since. No command can
     have a password, an object, or the arguments of a class that is not a name but an object of Python. A comma in the
-    name of a model or of its commit would begin another argument, such as one that runs the model's own code.
+    name of a model or of its commit would begin another argument. Whether a model's own code may run is left to whoever
+    runs the command.
     """
     pairs, args = arguments(model.args)
     if "," in model.revision or ("," in model.id and not args):
         return ""
-    args = args or (model.id and f"pretrained={model.id}")
+    args = REMOTE_CODE.sub("", args).removeprefix(",") or (model.id and f"pretrained={model.id}")
     if not args or HIDDEN in args or NESTED.search(args) or not NAME.fullmatch(model.source or "hf"):
         return ""
     if model.source and not model.source.startswith(LOADING):

@@ -180,7 +180,10 @@ def rerun(wanted: Rerun) -> str:
     if not is_known or not model.id or settings.keys() - {"generation_parameters", *FLAGS}:
         return ""
     args = {"model_name": model.id, "revision": model.revision or model.requested_revision, "dtype": model.precision}
-    args |= {name: settings.get(name, "") for name in (*FLAGS, "generation_parameters")}
+    args |= {name: settings.get(name, "") for name in FLAGS}
+    if any("," in value for value in args.values()):
+        return ""  # it would begin another argument
+    args["generation_parameters"] = settings.get("generation_parameters", "")
     spelled = ",".join(f"{name}={value}" for name, value in args.items() if value)
     tasks = ",".join(wanted.leaf_keys)
     return command_line(["lighteval", model.source, spelled, tasks, "--output-dir", "results", "--save-details"])
