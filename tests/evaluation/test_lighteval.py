@@ -176,7 +176,6 @@ def test_no_field_begins_another_argument_of_the_command(field: str) -> None:
     assert not rerun(Rerun(result.model, ("mmlu:anatomy|5",), 5, result.settings))
 
 
-
 def test_a_standard_error_is_spelled_beside_any_name() -> None:
     assert format_of("lighteval").stderr_key("pass@k:k=1,n=16") == "pass@k:k=1,n=16_stderr"
 
