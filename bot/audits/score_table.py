@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
@@ -19,13 +19,21 @@ NO_SCORE = re.compile(
     r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?\b.*|size.*|likes?|hub.*|downloads?|co2.*"
     r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency)\b.*"
     r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)"
-    r"|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
+    r"|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*)$",
     re.IGNORECASE,
 )
-AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))$", re.IGNORECASE)
+AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
+# Headings of errors: a metric stands first or last in them, before a unit.
+LESS = re.compile(
+    r"↓|(^|.*[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|r?mse|mae|(error|hallucination)[\W_]*rate)[\W\d_]*(\(.*\))?$"
+    r"|^(wer|cer|ppl|perplexity)([\W_]|$)",
+    re.IGNORECASE,
+)
+LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
 )
+TEXT = "holds text"
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
 Cells = tuple[float | None, ...]
 
@@ -35,12 +43,14 @@ class PublishedTable:
     """Rows by name and columns of scores (None if a cell is empty or no number), all of one length.
 
     `left_out` says for other columns why they are not scores, `place` which table of several of a file it is.
+    `less_is_better` tells that the columns are errors; there is no table of both kinds.
     """
 
     names: tuple[str, ...]
     columns: Mapping[str, Cells]
     left_out: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
+    less_is_better: bool = False
 
 
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
@@ -48,7 +58,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
 
     `only` names the score columns to take.
 
-    Raises CallError if the bytes are not such a table or a named column is not in it.
+    Raises CallError if the bytes are not such a table, a named column is not in it, or the named ones are of two kinds.
     """
     header, rows, place = _cells(data, path)
     texts = {column: [row[i] for row in rows] for i, column in enumerate(header)}
@@ -71,8 +81,37 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
         raise CallError(
             f"{path}: its rows are tasks, by the heading {visible(named)!r}; a row for each model is needed"
         )
-    names = texts[named] if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
-    return PublishedTable(tuple(names), columns, left_out, place)
+    names = _names(texts, named, left_out) if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
+    less = _errors_among(columns, header)
+    if only and 0 < len(less) < len(columns):
+        other = next(column for column in columns if column not in less)
+        raise CallError(f"{path}: less is better in {less[0]}, and more in {other}: name columns of one kind")
+    is_less = bool(less) and 2 * len(less) > len(columns)
+    for column in [column for column in columns if (column in less) != is_less]:
+        del columns[column]
+        left_out[column] = "more is better there, unlike in the others" if is_less else "less is better, by its name"
+    return PublishedTable(tuple(names), columns, left_out, place, is_less)
+
+
+def _errors_among(columns: Iterable[str], header: Sequence[str]) -> list[str]:
+    """The columns of which less is better by their names or that of their average; none beside raw values.
+
+    Beside raw values are the scores of a declaration, of which more is better whatever they are called.
+    """
+    if any(RAW.search(column) for column in header):
+        return []
+    is_average_less = any(AVERAGE.match(column) and LESS.search(column) for column in header)
+    return [column for column in columns if LESS.search(column) or (is_average_less and "↑" not in column)]
+
+
+def _names(texts: Mapping[str, list[str]], named: str, left_out: Mapping[str, str]) -> list[str]:
+    """The names of the rows, of a link its text; where several rows have one, with the texts that tell them apart."""
+    names = [found[1] if (found := LINK.fullmatch(cell.strip())) else cell for cell in texts[named]]
+    for column in (column for column, why in left_out.items() if why == TEXT and column != named):
+        longer = [f"{name} ({cell})" if cell else name for name, cell in zip(names, texts[column], strict=True)]
+        if len(set(longer)) > len(set(names)):
+            names = longer
+    return names
 
 
 def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> None:
@@ -99,6 +138,7 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
         needed = "a header line of at least two columns and rows below it are needed"
         raise CallError(f"{path}: is not a table in CSV or Markdown: {needed}")
     header, *rows = lines
+    header = [name.strip() for name in header]
     uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if uneven:
         raise CallError(f"{path}: row {uneven} does not have the {len(header)} cells of the header")
@@ -164,14 +204,14 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
     filled = sum(bool(cell.strip()) for cell in cells)
     numbers = [value for value in values if value is not None]
     if 2 * len(numbers) < filled or not numbers:
-        return "holds text"
+        return TEXT
     if AVERAGE.match(column):
-        return "is the average"
+        return "is an average"
     if NO_SCORE.match(column):
         return "is not a score by its name"
     if RAW.search(column) and RAW.sub("", column) in header:
         return f"is the raw value of {RAW.sub('', column)}"
-    if min(numbers) < 0 or max(numbers) > 100:
+    if min(numbers) < 0 or (max(numbers) > 100 and not LESS.search(column)):
         return "has values outside 0 to 100"
     return ""
 

@@ -233,7 +233,7 @@ class BoardAudit:
     """The result of the audit: the figures by column, the columns that are named, and the board without them.
 
     `with_and_without` is about all named columns together, None if none is named. `incomplete` rows miss a cell and
-    take no part. `silent` says why nothing can be judged, "" if it can.
+    take no part. `silent` says why nothing can be judged, "" if it can. Where `less_is_better`, values have a minus.
     """
 
     rows: int
@@ -245,6 +245,7 @@ class BoardAudit:
     points: Mapping[str, tuple[tuple[str, float, float], ...]]
     left_out: Mapping[str, str]
     silent: str = ""
+    less_is_better: bool = False
 
 
 def audit_board(board: PublishedTable) -> BoardAudit:
@@ -257,6 +258,8 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     silent = _silent(len(names), len(columns))
     if silent:
         return BoardAudit(len(names), len(board.names) - len(names), (), (), None, (), {}, left_out, silent)
+    if board.less_is_better:
+        columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
     named: dict[str, ColumnFigures] = {}
     judged = _judge_others(names, columns, named)
     while len(columns) - len(named) > 2:
@@ -271,7 +274,9 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     moved = moved_rows(names, columns, named) if named else ()
     points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
     incomplete = len(board.names) - len(names)
-    return BoardAudit(len(names), incomplete, figures, tuple(named), effect, moved, points, left_out)
+    return BoardAudit(
+        len(names), incomplete, figures, tuple(named), effect, moved, points, left_out, "", board.less_is_better
+    )
 
 
 def complete(board: PublishedTable) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]], dict[str, str]]:

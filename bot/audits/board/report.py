@@ -47,6 +47,7 @@ def document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     )
     left_out = counted(audit.incomplete, "incomplete row")
     lead += f" {counted(audit.rows, 'row')}, {len(audit.columns)} columns; left out: {left_out}."
+    lead += " Less is better in them: they are judged, and shown, with a minus." if audit.less_is_better else ""
     sections = [*_why(audit), Section("Figures", [_figures(audit), DEFINITIONS])]
     return title, lead, [*sections, _left_out(audit)] if audit.left_out else sections
 
@@ -56,7 +57,8 @@ def _why(audit: BoardAudit) -> list[Section]:
     effect = audit.with_and_without
     if effect is None:
         return []
-    reasons = [f"{column.column}: {alarm.why}." for column in audit.columns for alarm in column.alarms]
+    judged = [column for column in audit.columns if column.column in audit.named]
+    reasons = [f"{column.column}: {alarm.why}." for column in judged for alarm in column.alarms]
     names = ", ".join(audit.named)
     change = (
         f"Without {names} the mean of all averages is {effect.mean_without:.2f} instead of {effect.mean_with:.2f}; "

@@ -237,6 +237,66 @@ def test_a_table_with_a_row_for_each_task_is_refused() -> None:
     assert read_score_table(data.replace(b"Task/Metric", b""), "README.md").names == ("arc/acc", "Average")
 
 
+def test_errors_beside_scores_are_left_out() -> None:
+    """Rows of README.md of vectara/hallucination-leaderboard `2e098591`; the two rates add up to 100."""
+    data = (
+        b"|Model|Hallucination Rate|Factual Consistency Rate|Answer Rate|Average Summary Length (Words)|\n"
+        b"|----|----:|----:|----:|----:|\n"
+        b"|antgroup/finix_s1_32b|1.8 %|98.2 %|99.5 %|172.4|\n|microsoft/Phi-4|3.7 %|96.3 %|80.7 %|120.9|\n"
+    )
+    read = read_score_table(data, "README.md")
+    assert (list(read.columns), read.less_is_better) == (["Factual Consistency Rate", "Answer Rate"], False)
+    assert read.left_out["Hallucination Rate"] == "less is better, by its name"
+    assert read.left_out["Average Summary Length (Words)"] == "is an average"
+    with pytest.raises(CallError, match="less is better in Hallucination Rate, and more in Answer Rate: name columns"):
+        read_score_table(data, "README.md", ("Hallucination Rate", "Answer Rate"))
+
+
+def test_a_board_of_errors_is_judged_the_other_way_round() -> None:
+    """The first two rows are those of space/leaderboard.json of Rye-A1/danish-asr-leaderboard `ab7c4212`."""
+    rows = ["syvai/hviske-v5,25.43,15.57,7.45,10.18", "syvai/hviske-v5.3,19.73,9.76,23.58,10.54"]
+    rows += [f"m{i},{30 + 5 * i},{20 + 4 * i},{26 + 6 * i % 90},{90 if i % 2 else 12}" for i in range(28)]
+    header = "name,coral_conversation_wer,coral_read_aloud_wer,ftspeech_wer,cv17_da_wer"
+    read = read_score_table("\n".join([header, *rows]).encode(), "x.csv")
+    assert (len(read.columns), read.less_is_better) == (4, True)  # a word error rate can be above 100
+    found = audit_board(read)
+    assert (found.named, found.less_is_better) == (("cv17_da_wer",), True)
+    assert found.with_and_without is not None
+    assert found.with_and_without.first_without == "syvai/hviske-v5"
+    assert "Less is better in them: they are judged, and shown, with a minus." in board_markdown(found, "x.csv")
+
+
+def test_the_heading_of_the_average_tells_what_the_others_are() -> None:
+    """As boards of speech recognition name their columns."""
+    read = read_score_table(b"model,Average WER,AMI,Earnings22\na,7.5,11.5,9.5\nb,8.5,12.5,10.5\n", "x.csv")
+    assert (list(read.columns), read.less_is_better) == (["AMI", "Earnings22"], True)
+
+
+def test_scores_beside_raw_values_are_those_of_a_declaration() -> None:
+    read = read_score_table(b"model,WER,WER raw\na,90.5,0.095\nb,80.5,0.195\n", "leaderboard.csv")
+    assert (list(read.columns), read.less_is_better) == (["WER"], False)
+
+
+def test_rows_of_one_name_are_told_apart_by_their_texts() -> None:
+    """Rows of docs/openclip_results.csv of mlfoundations/open_clip `89fb801f`."""
+    data = (
+        b"name,pretrained,params (M),FLOPs (B), Average perf. on 38 datasets,ImageNet 1k\n"
+        b"ViT-L-14,datacomp_xl_s13b_b90k,42.5,17.5,0.6627,0.7921\nViT-L-14,openai,42.5,17.5,0.6237,0.7554\n"
+        b"[CoCa](https://example.org),,63.5,21.5,0.6327,0.7561\n"
+    )
+    read = read_score_table(data, "x.csv")
+    assert read.names == ("ViT-L-14 (datacomp_xl_s13b_b90k)", "ViT-L-14 (openai)", "CoCa")
+    assert list(read.columns) == ["ImageNet 1k"]
+
+
+def test_only_named_columns_are_said_not_to_follow() -> None:
+    random = Random(3)
+    noise = {f"c{i}": tuple(random.uniform(0, 60) for _ in range(60)) for i in range(3)}
+    found = audit_board(PublishedTable(tuple(f"m{i}" for i in range(60)), noise))
+    reasons = board_markdown(found, "x.csv").partition("With and without")[0]
+    assert [column for column in noise if f"{column}: its rank" in reasons] == list(found.named)
+
+
 def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
     data = b"Model,<b style='font-size: 12px; opacity: 0.6;'>A; B; C</b>,D\na/b,50.5,3.5\nc/d,40.5,2.5\n"
     read = read_score_table(data, "x.csv")
