@@ -17,6 +17,7 @@ from bot.action.job import (
     Inputs,
     Outputs,
     Run,
+    TriggerContext,
     explanation_fold,
     one_line,
     outputs_of,
@@ -98,6 +99,8 @@ def say_failure(failure: BotError, environ: Mapping[str, str], out: TextIO) -> i
 def start(environ: Mapping[str, str], out: TextIO) -> int:
     """Read what is asked for, then check, and comment or publish."""
     inputs, trigger, access = read_inputs(environ), read_trigger(environ), read_access(environ)
+    if "://" not in inputs.leaderboard:
+        check_inside("leaderboard", inputs.leaderboard, trigger)
     run = Run(inputs, trigger, access, open_leaderboard(inputs.leaderboard, access), environ, out)
     if inputs.mode != "check" and not trigger.may_publish:
         kind = trigger.kind or "an event without a name"
@@ -127,6 +130,12 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
     return status
+
+
+def check_inside(name: str, path: str, trigger: TriggerContext) -> None:
+    """Raise CallError for an input whose path leads out of the workspace, as a link in a pull request may."""
+    if leads_out(path, trigger.workspace):
+        raise CallError(f"the input `{name}` names {path[:80]}, which leads out of the workspace")
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:
@@ -299,8 +308,7 @@ def verify(run: Run) -> int:
     """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
     target = open_target(run.inputs.to, run.access)
     target.check_readable()
-    if run.inputs.badge and leads_out(run.inputs.badge, run.trigger.workspace):
-        raise CallError(f"the input `badge` names {run.inputs.badge[:80]}, which leads out of the workspace")
+    check_inside("badge", run.inputs.badge, run.trigger)
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None

@@ -46,10 +46,8 @@ class Job:
         folder = self.runner.scratch / str(self.runner.runs)
         folder.mkdir(parents=True)
         environ = self.runner.environment(folder, event_name, event, sha) | {"GITHUB_TOKEN": token}
-        environ |= {
-            f"INPUT_{name.upper()}": value for name, value in ({"results": "**/results_*.json"} | given).items()
-        }
-        environ["INPUT_LEADERBOARD"] = str(self.runner.workspace / "tiny.toml")
+        usual = {"results": "**/results_*.json", "leaderboard": str(self.runner.workspace / "tiny.toml")}
+        environ |= {f"INPUT_{name.upper()}": value for name, value in (usual | given).items()}
         out = io.StringIO()
         status = main(environ, out)
         outputs = parse_outputs((folder / "output").read_text())
@@ -184,6 +182,18 @@ def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
 
     for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
         assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
+
+
+def test_a_link_leads_no_declaration_out_of_the_workspace(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the faults of the file show would reach the log."""
+    workspace = job.runner.workspace
+    (workspace / "tiny.toml").rename(workspace.parent / "secret.toml")
+    (workspace / "tiny.toml").symlink_to("../secret.toml")
+    monkeypatch.chdir(workspace)
+    said = job.run("schedule", None, leaderboard="tiny.toml")
+
+    why = "the input `leaderboard` names tiny.toml, which leads out of the workspace"
+    assert (said.status, said.log) == (2, [f"::error title=leaderboard-bot::{why}"])
 
 
 def test_a_committed_file_that_is_huge_in_the_workspace_is_not_read(job: Job) -> None:
