@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from textwrap import wrap
 from typing import Any
@@ -72,7 +72,8 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
     """A line for each of the first rows, then each rule's findings once, with how many there are and where."""
     folders = zip(*[verdict.path.split("/")[:-1] for verdict in judgement.verdicts], strict=False)
     folder = "/".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, folders))
-    yield from (_summary_of_row(row, ink) for row in judgement.rows[:ROWS_SHOWN])
+    names = _names(judgement.rows)
+    yield from (_summary_of_row(row, ink, names[row.key]) for row in judgement.rows[:ROWS_SHOWN])
     if len(judgement.rows) > ROWS_SHOWN:
         yield f"… and {counted(len(judgement.rows) - ROWS_SHOWN, 'more row')}: --format summary lists all"
     if len(judgement.rows) == 1 and not quiet:
@@ -92,11 +93,21 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
 
 
 def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, str, Finding]]:
-    """Every finding with what it is about: "file" and its path from the common folder on, or "row" and its model."""
+    """Every finding with what it is about: "file" and its path from the common folder on, or "row" and its name."""
     for verdict in judgement.verdicts:
         yield from (("file", verdict.path.removeprefix(folder), finding) for finding in verdict.findings)
+    names = _names(judgement.rows, _what)
     for row in judgement.rows:
-        yield from (("row", brief(row.model.id) or "(no model)", finding) for finding in row.findings)
+        yield from (("row", names[row.key], finding) for finding in row.findings)
+
+
+def _names(rows: Sequence[Row], *more: Callable[[Row], str]) -> dict[RowKey, str]:
+    """The models of rows by key; of several rows of one model with the revision, then with what `more` says of them."""
+    names = {row.key: brief(row.model.id) or "(no model)" for row in rows}
+    for part in (lambda row: row.model.revision[:12] and f"@{row.model.revision[:12]}", *more):
+        often = Counter(names.values())
+        names = {row.key: names[row.key] + (part(row) if often[names[row.key]] > 1 else "") for row in rows}
+    return names
 
 
 def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> Iterator[str]:
@@ -121,28 +132,29 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> 
 
 
 def _columns(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> str:
-    """The columns that the findings of one rule are about: first those of every row; "" for fewer than two columns."""
+    """The columns that the findings of one rule are about: first those of all that have it; "" for fewer than two."""
     counts = Counter(task for task, _ in {(finding.task, name) for name, finding in found if finding.task})
     if len(counts) < 2:
         return ""
-    rows = len({row.model.id for row in judgement.rows})
+    rows = len({name for name, _ in found})
     tasks = [task for task in judgement.leaderboard.tasks if task.id in counts]
     everywhere = [task.title for task in tasks if counts[task.id] >= rows]
     others = [f"{task.title} ({counts[task.id]:,})" for task in tasks if counts[task.id] < rows]
-    parts = [f"in every row: {examples(everywhere, COLUMNS_SHOWN)}"] if everywhere else []
+    parts = [f"in all of them: {examples(everywhere, COLUMNS_SHOWN)}"] if everywhere else []
     parts += [f"in some: {examples(others, COLUMNS_SHOWN)}"] if others else []
     return f"columns {'; '.join(parts)}"
 
 
 def _unread_lines(judgement: Judgement) -> Iterator[str]:
-    """How many files of each kind are not read, and what to do with the first of them."""
-    kinds: dict[str, list[UnreadPath]] = {}
+    """How many files of each kind are not read and why; the keys that one has are said of no other."""
+    kinds: dict[tuple[str, str], list[UnreadPath]] = {}
     for one in judgement.unread:
         if one.kind != "link":  # which every command names
-            kinds.setdefault(one.kind, []).append(one)
-    for kind, found in sorted(kinds.items()):
+            kinds.setdefault((one.kind, one.why.partition("; its keys")[0]), []).append(one)
+    for (kind, why), found in sorted(kinds.items()):
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        yield from _wrapped(visible(f"not read: {found[0].path}{others} ({kind}): {found[0].why}"), "", "  ")
+        said = found[0].why if len({one.why for one in found}) == 1 else why
+        yield from _wrapped(visible(f"not read: {found[0].path}{others} ({kind}): {said}"), "", "  ")
     if kinds:
         yield ""
 
@@ -250,19 +262,24 @@ def _cell(value: float | None, form: str) -> str:
 
 def summary_text(judgement: Judgement, ink: Ink) -> str:
     """A line for each row and each submission that no format reads, then the summary."""
-    lines = [_summary_of_row(row, ink) for row in judgement.rows]
+    names = _names(judgement.rows)
+    lines = [_summary_of_row(row, ink, names[row.key]) for row in judgement.rows]
     lines += [f"{_sign('rejected', ink)}      –  {visible(verdict.path)}" for verdict in judgement.unreadable]
     return "\n".join([*lines, summary_line(judgement, ink)]) + "\n"
 
 
-def _summary_of_row(row: Row, ink: Ink) -> str:
+def _what(row: Row) -> str:
+    return f"  {brief(row.model.precision) or 'unknown precision'}{', chat template' * row.model.chat_template}"
+
+
+def _summary_of_row(row: Row, ink: Ink, name: str) -> str:
     average = row.scores.average if row.status != "rejected" else None
     coverage = row.coverage
-    what = f"{brief(row.model.precision) or 'unknown precision'}{', chat template' * row.model.chat_template}"
+    what = _what(row)
     padding = " " * (len("incomplete") - len(row.status))
     numbers = f"{padding}  {_cell(average, '6.2f')}  {coverage.present}/{coverage.required}  "
-    room = table_width() - len(f"{SIGNS[row.status]} {row.status}{numbers}  {what}")
-    return f"{_sign(row.status, ink)}{numbers}{cut_front(brief(row.model.id) or '(no model)', room)}  {what}"
+    room = table_width() - len(f"{SIGNS[row.status]} {row.status}{numbers}{what}")
+    return f"{_sign(row.status, ink)}{numbers}{cut_front(name, room)}{what}"
 
 
 def summary_line(judgement: Judgement, ink: Ink) -> str:

@@ -211,6 +211,18 @@ def test_one_fault_on_many_leaves_is_one_finding(key: str, value: float, rule: s
     assert " and 20 more" in finding.message
 
 
+def test_a_value_of_another_number_of_samples_is_not_called_broken_too() -> None:
+    """marc_ja of models/line-corporation in Stability-AI/lm-evaluation-harness `effdbeaf`: 5,654 samples, not 5,734."""
+    data = base()
+    data["n-samples"].pop("leaderboard_mmlu_pro")
+    data["results"]["leaderboard_mmlu_pro"] |= {
+        "acc,none": 0.745136186770428,
+        "acc_stderr,none": 0.005796054001130057,
+    }
+    found = [one.rule for one in outcome_of(data).verdict.findings if one.is_error]
+    assert found == ["wrong-sample-count"]
+
+
 def test_a_row_of_zeros_is_no_copy_of_another() -> None:
     data = base()
     for row in data["results"].values():

@@ -193,7 +193,7 @@ def test_a_text_of_more_than_a_screen_says_each_cause_once_with_its_files_and_co
     lines = text.splitlines()
     assert len(lines) <= SCREEN
     assert text.count("error[missing-task]  36 findings in 12 rows") == 1
-    assert "    columns in some: BBH (12), GPQA (12), MUSR (12)" in lines
+    assert "    columns in all of them: BBH, GPQA, MUSR" in lines
     assert "    in acme/model-0, acme/model-1, acme/model-10 and 9 more" in lines
     assert "    in limited.json" in lines
     assert lines[-1].startswith("13 rows from 13 files")
@@ -223,10 +223,39 @@ def test_a_message_with_and_without_advice_is_said_once_with_it() -> None:
     assert lines == [f"    {told}", "    → run it again without --limit", "    in a, b"]
 
 
+def steps() -> dict[str, bytes]:
+    """Checkpoints of one model, as evals/pythia-v1 of EleutherAI/pythia `a19eecb3` has them; two lack GPQA."""
+    made = {}
+    for step in ("1", "2", "3"):
+        data = base() if step == "1" else json.loads(without("leaderboard_gpqa"))
+        data["config"] |= {"model_sha": step * 40, "limit": 50.0}
+        made[f"step{step}.json"] = dumps(data)
+    return made
+
+
+def test_rows_of_one_model_are_told_apart_by_their_revisions() -> None:
+    judgement = judgement_of(steps())
+    lines = summary_text(judgement, PLAIN).splitlines()
+    assert [f"@{step * 12}  " in line for step, line in zip("123", lines[:3], strict=True)] == [True] * 3
+    text = terminal_text(judgement, PLAIN)
+    assert "error[limited-run]  3 findings in 3 files" in text
+    assert "error[missing-task]  2 findings in 2 rows" in text
+
+
+def test_the_keys_of_one_file_are_said_of_no_other() -> None:
+    """As of the results and the workflows of Rye-A1/danish-asr-leaderboard `ab7c4212`."""
+    unread = [UnreadPath(f"results/{name}.json", "other", f'has no "results" object; its keys are {keys}')
+              for name, keys in (("a", "model and mean_wer"), ("b", "model and mean_cer"))]  # fmt: skip
+    unread.append(UnreadPath("deploy.yml", "other", "nothing needs to be done"))
+    text = terminal_text(replace(judgement_of({}), unread=tuple(unread)), PLAIN)
+    assert 'not read: results/a.json and 1 more (other): has no "results" object\n' in text
+    assert "not read: deploy.yml (other): nothing needs to be done\n" in text
+
+
 def test_what_every_row_lacks_is_said_once_of_all_and_a_short_text_stays_whole() -> None:
     missing = without("leaderboard_bbh", "leaderboard_gpqa")
     files = {f"{i}.json": missing.replace(b'"model_name": "', f'"model_name": "m{i}'.encode()) for i in range(20)}
 
-    assert "    columns in every row: BBH, GPQA" in terminal_text(judgement_of(files), PLAIN).splitlines()
+    assert "    columns in all of them: BBH, GPQA" in terminal_text(judgement_of(files), PLAIN).splitlines()
     one = judgement_of({"limited.json": LIMITED})
     assert terminal_text(one, PLAIN, quiet=True) == terminal_text(one, PLAIN, quiet=True, whole=True)
