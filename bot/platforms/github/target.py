@@ -26,7 +26,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.conversations import GitHubConversations
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.rights import is_ours
-from bot.platforms.github.source import MAX_BYTES, GitHubSource
+from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource
 from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
@@ -367,9 +367,13 @@ class GitHubTarget(Target):
 
     def _proposed(self, pull: PullRequest) -> Mapping[str, bytes | None]:
         files = self._client(lambda: list(pull.get_files()))
-        removed = {file.filename for file in files if file.status == "removed"}
-        kept = {file.filename: file.sha for file in files if file.filename not in removed}
-        return {**dict.fromkeys(removed), **self._source.contents(kept)}
+        oids = {file.filename: None if file.status == "removed" else file.sha for file in files}
+        if len(files) >= MOST_FILES:
+            head = pull.head.sha
+            changes = self._source.changes(self._source.fork_point(head, self.head()), head)
+            oids = {change.path: change.oid for change in changes}
+        kept = {path: oid for path, oid in oids.items() if oid is not None}
+        return {**dict.fromkeys(oids), **self._source.contents(kept)}
 
     def find_duplicates(self) -> list[Duplicate]:
         """The bot's issues and comments with the same mark; GitHub itself refuses a second request for a branch."""

@@ -9,10 +9,21 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
+from bot.platforms.github.source import MOST_FILES
 from bot.platforms.github.target import GitHubTarget, branch_name
 from bot.platforms.writes import checked_lease
 from bot.publishing.board import make_board
-from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
+from bot.publishing.publication import (
+    CloseRequest,
+    Commit,
+    Form,
+    Marker,
+    OpenRequest,
+    PostText,
+    entry_marker,
+    find_marker,
+    rolling_mark,
+)
 from bot.service.publish.reconcile import publish, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.platforms.github.entries import entry, tiny
@@ -72,6 +83,20 @@ def test_nothing_is_written_without_the_lease(github: GitHubServer) -> None:
     with checked_lease(lost), pytest.raises(LeaseLost):
         publish_to(github, entry())
     assert github.state.writes() == 0
+
+
+def test_a_request_of_more_files_than_github_lists_is_read_whole(github: GitHubServer) -> None:
+    """The next row is added to what is proposed: what is not listed would be taken out of the request."""
+    board(github).git.push("heads/main", {"entries/tiny/0.json": b"0", "entries/tiny/1.json": b"1"})
+    files = {f"entries/tiny/{number}.json": b"%d\n" % number for number in range(1, MOST_FILES + 100)}
+    mark = rolling_mark("tiny")
+    changed: dict[str, bytes | None] = {**files, "entries/tiny/0.json": None}
+    target(github).apply(OpenRequest(mark, PostText("Add rows", mark.render()), changed))
+    board(github).git.push("heads/main", {"README.md": b"changed"})
+
+    found = target(github).read_state(mark, ())
+    assert found.request is not None
+    assert found.request.files == changed
 
 
 def test_a_newer_result_updates_the_open_request_though_main_has_moved(github: GitHubServer) -> None:
