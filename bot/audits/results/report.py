@@ -18,6 +18,7 @@ from bot.reporting.table import Table
 SCHEMA = "leaderboard-bot/audit-results/1"
 TITLE = "Inconsistencies in result files"
 SHOWN = 60
+FEW = 3  # sound files that are shown with every count
 NOTE = (
     "n recovered is 1 + p(1 - p) / se^2, whole for a metric that is 0 or 1 on each sample; right is p n. A group "
     "agrees where it is the mean of its leaves, weighted by samples or plain. The samples beside the file are checked "
@@ -52,15 +53,24 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
     if found.duplicates:
         columns = ("files", "models", "values", "same samples")
         rows = tuple(
-            (", ".join(one.paths), ", ".join(one.models), one.values, "yes" if one.same_samples else "not known")
+            (
+                examples(one.paths),
+                ", ".join(one.models) or "(no name)",
+                one.values,
+                "yes" if one.same_samples else "not known",
+            )
             for one in found.duplicates
         )
         yield Section("The same values, to the last bit", [Table(columns, rows)])
     if found.mixed:
         yield Section("Asked in several ways", [_mixed(found)])
-    for file in found.files:
-        if file.is_sound:
-            yield Section(file.path, list(_file(file)))
+    sound = [file for file in found.files if file.is_sound]
+    if len(sound) > FEW:
+        models = counted(len({file.model for file in sound}), "model")
+        said = f"{counted(len(sound), 'file')} of {models}: {_said(*sound)}. --format json has every count."
+        yield Section("Without a contradiction", [said])
+    else:
+        yield from (Section(file.path, list(_file(file))) for file in sound)
     yield Section("Terms", [NOTE])
 
 
@@ -81,12 +91,7 @@ def _file(file: FileForensics) -> Iterator[Block]:
     if file.problem:
         yield f"It {file.problem}."
         return
-    verdicts = Counter[tuple[str, str]]()
-    for kind, found in (("value", file.counts), ("group", file.groups), ("task", file.logs)):
-        verdicts.update((kind, one.verdict) for one in found)
-    counts = [f"{counted(count, kind)}: {verdict}" for (kind, verdict), count in verdicts.items()]
-    said = ", ".join(counts) or "nothing to recover"
-    yield f"{file.format} of {file.model or 'a model without a name'}: {said}"
+    yield f"{file.format} of {file.model or 'a model without a name'}: {_said(file)}"
     bad = [count for count in file.counts if count.verdict in numbers.BAD]
     yield from _counts(bad, "contradictions")
     yield from _counts([count for count in file.counts if count.verdict not in numbers.BAD], "counts behind the values")
@@ -97,6 +102,16 @@ def _file(file: FileForensics) -> Iterator[Block]:
     logs = tuple((one.task, one.samples, one.verdict, one.why) for one in file.logs if one.verdict != NO_LOG)
     if logs:
         yield Table(("task", "samples", "verdict", "what"), logs, "samples beside the file")
+
+
+def _said(*files: FileForensics) -> str:
+    """How many values, groups and tasks have each verdict."""
+    verdicts = Counter[tuple[str, str]]()
+    for file in files:
+        for kind, found in (("value", file.counts), ("group", file.groups), ("task", file.logs)):
+            verdicts.update((kind, one.verdict) for one in found)
+    counts = [f"{counted(count, kind)}: {verdict}" for (kind, verdict), count in verdicts.items()]
+    return ", ".join(counts) or "nothing to recover"
 
 
 def _counts(counts: list[CountCheck], caption: str) -> Iterable[Table]:

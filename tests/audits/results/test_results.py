@@ -334,3 +334,16 @@ def test_a_task_that_files_of_one_folder_asked_otherwise_is_named_with_both_prom
     called = CliRunner().invoke(audit, ["results", str(tmp_path)])
     assert "Asked in several ways" in called.stdout
     assert "description" in called.stdout
+
+
+def test_many_sound_files_are_summed_up(tmp_path: Path) -> None:
+    """saucam/model_evals `eee94aa6` has 101 of them, of which each had a table."""
+    for i in range(5):
+        (tmp_path / f"{i}.json").write_text(json.dumps(document({"t": leaf(10 + i, 90)}, {}, model_name=f"a/{i}")))
+    said = CliRunner().invoke(audit, ["results", str(tmp_path)]).stdout
+    assert "5 files of 5 models: 5 values: recovered. --format json has every count." in said
+    assert "0.json" not in said
+    (tmp_path / "0.json").write_text(json.dumps(document({"t": leaf(37, 90)}, {"t": 1000})))
+    said = CliRunner().invoke(audit, ["results", str(tmp_path)]).stdout
+    assert "4 files of 4 models" in said
+    assert "0.json" in said
