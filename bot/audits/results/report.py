@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from bot.reporting.table import Table
 SCHEMA = "leaderboard-bot/audit-results/1"
 TITLE = "Inconsistencies in result files"
 SHOWN = 60
-FEW = 3  # sound files that are shown with every count
+FEW = 3  # sound files that are shown with every count, and files of one cell
 NOTE = (
     "n recovered is 1 + p(1 - p) / se^2, whole for a metric that is 0 or 1 on each sample; right is p n. A group "
     "agrees where it is the mean of its leaves, weighted by samples or plain. The samples beside the file are checked "
@@ -54,7 +54,7 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
         columns = ("files", "models", "values", "same samples")
         rows = tuple(
             (
-                examples(one.paths),
+                _paths(one.paths),
                 ", ".join(one.models) or "(no name)",
                 one.values,
                 "yes" if one.same_samples else "not known",
@@ -72,6 +72,11 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
     else:
         yield from (Section(file.path, list(_file(file))) for file in sound)
     yield Section("Terms", [NOTE])
+
+
+def _paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - FEW} more" if len(paths) > FEW else ""
+    return ", ".join(paths[:FEW]) + more
 
 
 def _mixed(found: ResultsAudit) -> Table:

@@ -347,3 +347,15 @@ def test_many_sound_files_are_summed_up(tmp_path: Path) -> None:
     said = CliRunner().invoke(audit, ["results", str(tmp_path)]).stdout
     assert "4 files of 4 models" in said
     assert "0.json" in said
+
+
+def test_the_files_of_one_copy_are_named_whole_up_to_three(tmp_path: Path) -> None:
+    """The untrained checkpoints of EleutherAI/pythia `a19eecb3` are alike, in files whose long names end in the step."""
+    folder = tmp_path / "a-folder-of-a-long-name" / "pythia-1.4b-deduped" / "zero-shot"
+    folder.mkdir(parents=True)
+    rows = {task: leaf(30 + i, 90) for i, task in enumerate("abc")}
+    for i in range(5):
+        (folder / f"1.4b-deduped_step{i}.json").write_text(json.dumps(document(rows, {}, model_name=f"a/{i}")))
+    said = CliRunner().invoke(audit, ["results", str(tmp_path), "--format", "markdown"]).stdout
+    assert [f"1.4b-deduped_step{i}.json" in said for i in range(5)] == [True, True, True, False, False]
+    assert "and 2 more" in said
