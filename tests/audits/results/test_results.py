@@ -350,7 +350,7 @@ def test_many_sound_files_are_summed_up(tmp_path: Path) -> None:
 
 
 def test_the_files_of_one_copy_are_named_whole_up_to_three(tmp_path: Path) -> None:
-    """The untrained checkpoints of EleutherAI/pythia `a19eecb3` are alike, in files whose long names end in the step."""
+    """The untrained checkpoints of EleutherAI/pythia `a19eecb3` are alike, under long paths."""
     folder = tmp_path / "a-folder-of-a-long-name" / "pythia-1.4b-deduped" / "zero-shot"
     folder.mkdir(parents=True)
     rows = {task: leaf(30 + i, 90) for i, task in enumerate("abc")}
