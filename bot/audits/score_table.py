@@ -16,7 +16,7 @@ from bot.reporting.escape import visible
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
-    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?\b.*|size.*|likes?|hub.*|downloads?|co2.*"
+    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?\b.*|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
     r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency)\b.*"
     r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)"
     r"|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*)$",
@@ -193,7 +193,7 @@ def _markdown_tables(text: str) -> Iterator[tuple[int, list[list[str]]]]:
 
 def _number(cell: str) -> float | None:
     try:
-        value = float(cell.strip().removesuffix("%"))
+        value = float(cell.partition("±")[0].strip().removesuffix("%"))
     except ValueError:
         return None
     return value if isfinite(value) else None

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from bot import __version__
+from bot.errors import CallError
 from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.definition import definition_of, is_whole, spelled
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, in_units
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.task import Task
-from bot.evaluation.toml_file import toml_key, toml_text
+from bot.evaluation.toml_file import MOST_TEXT, toml_key, toml_text
 from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
 
@@ -39,7 +40,13 @@ def draft_text(draft: LeaderboardDraft) -> str:
     lines += [*_served(draft), "[harness]", f"formats = {toml_text(list(draft.formats))}", *_quoted(draft), ""]
     lines += _pins(draft.harnesses)
     lines += [line for task in draft.tasks for line in ("", *_task(task))]
-    lines += _definitions("\n".join(lines), draft.results)
+    text = "\n".join(lines)
+    if len(text) > MOST_TEXT:
+        columns, most = counted(len(draft.tasks), "column"), in_units(MOST_TEXT)
+        raise CallError(
+            f"a declaration of {columns} would have more than {most}: name fewer files, as of one benchmark"
+        )
+    lines += _definitions(text, draft.results)
     return "\n".join([*lines, *_others(draft)]) + "\n"
 
 

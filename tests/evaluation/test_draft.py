@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.errors import CallError
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from tests.evaluation.drafting import binary, drafted, modern, only_task, sized
 from tests.evaluation.judging import base, base_v1, judgement_of, outcome_of
@@ -318,3 +319,17 @@ def test_numbers_that_no_count_can_be_are_not_drafted() -> None:
     data = modern(rows, **{"n-shot": {"quiz": -1}, "n-samples": {"quiz": {"original": -5, "effective": -5}}})
     task, _ = only_task(data)
     assert (task.num_fewshot, task.leaves[0].samples) == (None, None)
+
+
+def test_the_metrics_of_stereotypes_are_better_where_they_are_less() -> None:
+    """crows_pairs_english of pythia-1.4b in EleutherAI/pythia `a19eecb3`; 0.4 of the harness says so of its task."""
+    row = {"likelihood_diff,none": 3.37, "likelihood_diff_stderr,none": 0.08, "pct_stereotype,none": 0.61}
+    task, text = only_task(modern({"crows_pairs_english": row}))
+    assert (task.higher_is_better, "is not known here" in text) == (False, False)
+
+
+def test_a_draft_of_thousands_of_tasks_is_refused_with_what_to_do() -> None:
+    """As of 716 files of intfloat/multilingual-e5-small in embeddings-benchmark/results `f4cc6c8b`."""
+    rows = {f"{i}-{'x' * 400}": {"acc,none": 0.5, "acc_stderr,none": 0.05} for i in range(1000)}
+    with pytest.raises(CallError, match=r"a declaration of 1,000 columns would have more than 1 MB: name fewer files"):
+        drafted(modern(rows))

@@ -197,6 +197,13 @@ def test_sizes_ranks_costs_and_times_are_no_scores() -> None:
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
 
 
+def test_an_error_in_a_cell_is_no_part_of_the_value() -> None:
+    """examples/perplexity/README.md of ggerganov/llama.cpp `c392e509`."""
+    data = b"|Q|Model size [GiB]|PPL|KLD|\n|--|--|--|--|\n|q8_0|7.96|6.234284 \xc2\xb1   0.037878|0.5|\n"
+    assert read_score_table(data, "README.md", ("PPL",)).columns == {"PPL": (6.234284,)}
+    assert read_score_table(data, "README.md").left_out["Model size [GiB]"] == "is not a score by its name"
+
+
 MARKDOWN = """# Results
 
 | key | value |
