@@ -191,6 +191,40 @@ def test_on_github_an_edited_comment_merges_nothing(github: GitHubServer, tmp_pa
     story.end()
 
 
+def test_on_github_an_edit_in_the_second_of_the_comment_counts_as_one(github: GitHubServer, tmp_path: Path) -> None:
+    """GitHub's times of a comment and of its edit are whole seconds, and whoever may write edits the words of all."""
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    comment = github.state.comment(BOARD, pull.number, "Nice work!", "meg")
+    github.state.edit_comment(comment, "/merge", at_once=True)
+    assert comment.created == comment.updated
+    assert story.settle() == []
+    assert not pull.merged
+    assert [one.body for one in github.state.repos[BOARD].comments.values()][-1].startswith(EDITED)
+    story.end()
+
+
+def test_on_github_an_answer_of_the_bot_that_is_edited_at_once_grants_nothing(
+    github: GitHubServer, tmp_path: Path
+) -> None:
+    story = GitHubStory(github, tmp_path, "rolling")
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    story.write(pull, "/decline tiny/acme/other")
+    answer = [*github.state.repos[BOARD].comments.values()][-1]
+    [(key, digest)] = story.contexts.store.row_digests("tiny", story.contexts.store.row_keys("tiny")).items()
+    _, mark, rest = answer.body.partition("\n\n<!--")
+    said = f"The row `{key}` is left out as it is now (`{digest}`). It is proposed again when its numbers change."
+    github.state.edit_comment(answer, said + mark + rest, at_once=True)
+    github.state.comment(BOARD, pull.number, "I edited that.", "eve")
+    assert story.settle() == []
+    assert story.contexts.store.declined("tiny", f"github://{BOARD}") == {}
+    story.end()
+
+
 @pytest.mark.parametrize("is_wiped", [False, True])
 def test_an_approval_whose_answer_is_taken_away_counts_no_second_time(
     hub: Hub, tmp_path: Path, *, is_wiped: bool

@@ -14,6 +14,7 @@ from tests.world.github_talk import find_issue, too_long
 def _comment(request: Request, repo: Repo, comment: Comment) -> dict[str, Any]:
     return {
         "id": comment.id,
+        "node_id": comment.node_id,
         "url": f"{request.base}/repos/{repo.name}/issues/comments/{comment.id}",
         "html_url": f"{request.base}/{repo.name}/issues/{comment.issue}#issuecomment-{comment.id}",
         "issue_url": f"{request.base}/repos/{repo.name}/issues/{comment.issue}",

@@ -33,6 +33,11 @@ class Comment:
     issue: int
     created: str = ""
     updated: str = ""
+    edited: str | None = None  # as GraphQL says it; the rest knows only seconds
+
+    @property
+    def node_id(self) -> str:
+        return f"IC_{self.id}"
 
 
 @dataclass
@@ -180,9 +185,10 @@ class GitHubState:
         self.repos[name].issues[number].updated = now
         return made
 
-    def edit_comment(self, comment: Comment, body: str) -> None:
-        """Edit a comment as whoever may write can: its author stays."""
-        comment.body, comment.updated = body, self.tick()
+    def edit_comment(self, comment: Comment, body: str, *, at_once: bool = False) -> None:
+        """Edit a comment as whoever may write can: its author stays. `at_once` is in the second of its last change."""
+        comment.updated = comment.updated if at_once else self.tick()
+        comment.body, comment.edited = body, comment.updated
 
     def close(self, name: str, number: int, by: str = "ann") -> None:
         issue = self.repos[name].issues[number]

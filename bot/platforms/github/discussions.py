@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -43,6 +43,7 @@ COMMAND = re.compile(r"^[ \t]*/", re.MULTILINE)  # a line that may be a command
 EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
   issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
 } }"""
+EDITS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on IssueComment { lastEditedAt } } }"
 MAIN = "refs/heads/main"
 REQUEST = re.compile(r"refs/pr/([1-9]\d*)")
 LISTINGS = 200  # folders of which the listings are asked for to learn what one request changes
@@ -107,7 +108,7 @@ class GitHubDiscussions:
         comments = self._comments(num)
         for row in [issue, *comments]:
             self._rights.learn(row)
-        at, changed = _at(issue, "created_at"), self._edited(issue)
+        at, changed, at_once = _at(issue, "created_at"), self._edited(issue), self._edited_at_once(comments)
         author = self.client.as_ours(login_of(issue))
         opening = Comment(OPENING, author, issue["body"] or "", at, changed, edited=changed > at)
         return Thread(
@@ -116,7 +117,7 @@ class GitHubDiscussions:
             _status(issue),
             author,
             _is_pull(issue),
-            (opening, *(self._as_comment(row, place) for place, row in enumerate(comments, 1))),
+            (opening, *(self._as_comment(row, place, at_once) for place, row in enumerate(comments, 1))),
             self.client.as_ours(_closed_by(issue)),
             opening,
         )
@@ -133,9 +134,30 @@ class GitHubDiscussions:
                 raise TooLong(SERVICE, f"github://{self.address.name} #{num}: {why}")
         return rows
 
-    def _as_comment(self, row: Row, place: int) -> Comment:
+    def _as_comment(self, row: Row, place: int, at_once: Container[str]) -> Comment:
         at, changed, author = _at(row, "created_at"), _at(row, "updated_at"), self.client.as_ours(login_of(row))
-        return Comment(str(row["id"]), author, row["body"] or "", at, changed, place, edited=changed > at)
+        is_edited = changed > at or row["node_id"] in at_once
+        return Comment(str(row["id"]), author, row["body"] or "", at, changed, place, edited=is_edited)
+
+    def _edited_at_once(self, comments: Iterable[Row]) -> set[str]:
+        """The ids of what may be a command, and of our answers, that were edited in the second of their posting.
+
+        Whoever may write edits what others wrote, and GitHub's times have whole seconds: only GraphQL tells of it.
+        """
+        unchanged = (row for row in comments if row["updated_at"] == row["created_at"])
+        asked = [row["node_id"] for row in unchanged if self._decides(row)]
+        found = set[str]()
+        for start in range(0, len(asked), PAGE):
+            ids = {"ids": asked[start : start + PAGE]}
+            rows: list[Row | None] = self.client.ask_graphql(EDITS, ids, lambda data: data["nodes"])
+            found |= {row["id"] for row in rows if row and row["lastEditedAt"]}
+        return found
+
+    def _decides(self, comment: Row) -> bool:
+        """Tell whether a comment may be a command, or is an answer of ours."""
+        text = comment["body"] or ""
+        mark = find_marker(text) if self.client.as_ours(login_of(comment)) == self.us else None
+        return mark.kind == "reply" if mark else COMMAND.search(text) is not None
 
     def _edited(self, issue: Row) -> float:
         """When the opening text was last edited, which only GraphQL says.
