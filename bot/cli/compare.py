@@ -84,6 +84,8 @@ def compare_measurements(
 
 def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...], ids: list[str]) -> list[_Side]:
     """The measurements by their names: paths, and rows of the board where one is named."""
+    if board and Path(board).is_file():
+        raise CallError(f"{board} is a file; a board is a folder, or hf://datasets/…, or github://…")
     opened = open_target(board, read_access()) if board else None
     entries = list(opened.scan_entries().entries) if opened else []
     rows = {name: _row(entries, name, board) for name in names if not (name.startswith("hf://") or Path(name).exists())}
@@ -107,7 +109,7 @@ def _results_at(name: str, problems: list[str], ids: Mapping[str, str]) -> list[
     """The results at a path with their places; adds why the other files there are none to `problems`."""
     places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
     parsed = [identified(one, ids, {}) for one in parse_places(list(places.values()), [], quiet=True)]
-    problems += [one.problem.why for one in parsed if one.problem]
+    problems += [": ".join(filter(None, (one.problem.why, one.problem.hint))) for one in parsed if one.problem]
     return [(places[one.path], one.result) for one in parsed if one.result is not None]
 
 

@@ -240,8 +240,12 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str)
     from bot.reporting.comparison import reported_json, reported_text
 
     if len(judgement.rows) > 1:
-        raise CallError(f"the files are of {len(judgement.rows)} rows: name those of one model")
+        called = examples([row.model.id or "one without a name" for row in judgement.rows])
+        raise CallError(f"the files are of {len(judgement.rows)} rows, {called}: name those of one model")
     results = [verdict.result for verdict in judgement.verdicts if verdict.result is not None]
+    if not results:
+        why = [f"{one.path}: {finding.message}" for one in judgement.unreadable for finding in one.findings]
+        raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
     say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats
 from bot.evaluation.formats.format import STARTS, Kind
@@ -37,6 +39,11 @@ SKIPPED = frozenset({
     ".safetensors", ".sh", ".svg", ".tar", ".toml", ".ts", ".webp", ".whl", ".xz",
 })  # fmt: skip
 
+TABLES = frozenset({".csv", ".htm", ".html", ".markdown", ".md", ".tsv", ".yaml", ".yml"})
+ADOPT = (
+    "`leaderboard-bot init FOLDER --table FILE --results PATH` adopts a table; "
+    "`leaderboard-bot explain PATH --reported NUMBER` finds how a number of one was made"
+)
 NOT_JSON = "is not JSON"
 LINES = "is a file of JSON lines of no format that leaderboard-bot reads"
 
@@ -131,7 +138,10 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
     kind = kind_of_json(data)
     if kind is not None:
         return _unread(file, kind, is_named=is_named, sha256=parsed.sha256)
-    is_other = parsed.problem.why.startswith(NOT_JSON) and is_json_lines(data)
+    is_no_json = parsed.problem.why.startswith(NOT_JSON)
+    if is_no_json and is_named and _suffix(file.path) in TABLES:
+        return replace(parsed, problem=Problem("is a table or a text, not a result", hint=ADOPT))
+    is_other = is_no_json and is_json_lines(data)
     why = LINES if is_other else parsed.problem.why
     is_like_one = data.startswith(MAGIC) or b'"results"' in data or _begins_as_one_format(data[:STARTS])
     is_damaged = parsed.problem.is_damage and why != LINES and is_like_one

@@ -200,7 +200,8 @@ def test_three_are_compared_with_the_first() -> None:
     [
         ((KESTREL,), "compare takes two to four measurements"),
         ((KESTREL, "nothing/there"), "is no file, and no row; name the board with --board"),
-        ((KESTREL, "README.md"), "README.md:"),
+        ((KESTREL, "README.md"), "README.md: is a table or a text, not a result: `leaderboard-bot init FOLDER --table"),
+        ((KESTREL, "--board", "README.md"), "README.md is a file; a board is a folder"),
         ((KESTREL, "examples/results"), "holds results of"),
         ((KESTREL, OSPREY, "--samples", "nowhere"), "write auto, none, or a folder"),
         ((KESTREL, OSPREY, "--task", "nothing"), "has no task nothing"),
@@ -211,3 +212,11 @@ def test_what_cannot_be_compared_ends_with_2_and_one_line(args: tuple[str, ...],
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_is_no_result_has_no_reported_number() -> None:
+    refused = completed("explain", "README.md", "--reported", "51.85", cwd=ROOT)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "README.md: the file is a table or a text, not a result" in refused.stderr
+    several = completed("explain", "examples/results", "--reported", "51.85", cwd=ROOT)
+    assert "rows, example-org/" in several.stderr
