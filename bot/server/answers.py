@@ -18,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.errors import BotError
 from bot.pages.addresses import root_of
 from bot.pages.environment import MISSING, asset, templates
 from bot.reporting.escape import visible
@@ -83,13 +82,10 @@ def _takes_gzip(headers: Mapping[str, str]) -> bool:
 
 
 def page_route(make: Make) -> Callable[[Request], Any]:
-    """An endpoint that answers with a page: 404 where there is none, 503 with the reason where it cannot be made."""
+    """An endpoint that answers with a page: 404 where there is none."""
 
     async def endpoint(request: Request) -> Response:
-        try:
-            data = await run_in_threadpool(make, request)
-        except BotError as error:
-            return message_page(request, 503, "Not now", str(error))
+        data = await run_in_threadpool(make, request)
         if data is None:
             return unknown_page(request)
         return answer_page(request, page_of(data), HTML)
@@ -115,6 +111,11 @@ async def answer_unrouted(request: Request, error: Exception) -> Response:
     page = message_page(request, status, "Nothing to read", "This address takes what a button sends.")
     page.headers.update(headers or {})
     return page
+
+
+async def answer_outage(request: Request, error: Exception) -> Response:
+    """Answer with the reason why a page cannot be made, or a button's order not be carried out, now."""
+    return message_page(request, 503, "Not now", str(error))
 
 
 def message_page(request: Request, status: int, title: str, text: str) -> Response:

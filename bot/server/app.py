@@ -13,8 +13,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from bot.errors import BotError
 from bot.server.access import Guarded, OwnNames, is_loopback
-from bot.server.answers import answer_unrouted
+from bot.server.answers import answer_outage, answer_unrouted
 from bot.server.api import Api
 from bot.server.boards import BoardCache, board_routes
 from bot.server.operator import OperatorRoutes
@@ -66,7 +67,7 @@ def make_app(
             Route("/metrics", metrics),
             *pages,
         ],
-        exception_handlers={HTTPException: answer_unrouted},
+        exception_handlers={HTTPException: answer_unrouted, BotError: answer_outage},
     )
     app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
     return Guarded(OwnNames(app, public_url) if is_loopback(bound_to) else app)

@@ -16,10 +16,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.errors import BotError
 from bot.pages.compare_page import compare_live
 from bot.pages.site import Site
-from bot.server.answers import Page, answer_page, message_page, page_of, type_of, unknown_page
+from bot.server.answers import Page, answer_page, page_of, type_of, unknown_page
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredBoard
@@ -169,10 +168,7 @@ def board_routes(boards: BoardCache) -> list[Route]:
 
     async def page(request: Request) -> Response:
         watch, path = request.path_params["watch"], request.path_params["path"]
-        try:
-            found = await run_in_threadpool(find, request, watch, path)
-        except BotError as error:
-            return message_page(request, 503, "Not now", str(error))
+        found = await run_in_threadpool(find, request, watch, path)
         if found is None:
             return unknown_page(request)
         return answer_page(request, found, type_of(path or FIRST))

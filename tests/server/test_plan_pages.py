@@ -17,6 +17,7 @@ from tests.server.services import make_web
 from tests.service.stories import Story
 from tests.service.test_plans import ROWS, board, do_break
 from tests.world.hub import Hub
+from tests.world.postgres import running
 
 LOCAL = "http://localhost"
 
@@ -154,3 +155,15 @@ def test_the_held_line_leads_to_the_page_of_the_plan_and_to_no_command_and_a_dry
     [planned] = settle_watches(story.contexts, [story.watch], dry_run=True)
     shown = "".join(planned.lines(dry_run=True))
     assert all(f"removed  tiny/acme/m{n}/" in shown for n in range(ROWS))
+
+
+def test_a_button_while_the_state_is_out_of_reach_says_so(hub: Hub, tmp_path: Path) -> None:
+    with running() as cluster:
+        story = Story(hub, tmp_path, database=cluster.database())
+        web = open_web(story)
+        cluster.stop()
+        for path, fields in (("plans/answer", {"answer": "approve"}), ("items/try", {"cause": "tiny failed"})):
+            said = web.post(f"/{path}", data={"watch": "tiny", "digest": "a" * 32} | fields, headers={"origin": LOCAL})
+            assert said.status_code == 503
+            assert "cannot be used" in said.text
+        story.contexts.store.close()
