@@ -16,12 +16,13 @@ from bot.reporting.escape import visible
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
-    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?\b.*|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
-    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency)\b.*"
-    r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)"
-    r"|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*)$",
+    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?(\b|_count).*|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
+    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)\b.*"
+    r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)|.*[\W_]std[\W_].*"
+    r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*)$",
     re.IGNORECASE,
 )
+COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
 # Headings of errors: a metric stands first or last in them, before a unit.
 LESS = re.compile(
@@ -207,7 +208,8 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
         return TEXT
     if AVERAGE.match(column):
         return "is an average"
-    if NO_SCORE.match(column):
+    is_count = COUNTS.fullmatch(column) and all(value.is_integer() for value in numbers)
+    if is_count or NO_SCORE.match(column):
         return "is not a score by its name"
     if RAW.search(column) and RAW.sub("", column) in header:
         return f"is the raw value of {RAW.sub('', column)}"

@@ -197,6 +197,14 @@ def test_sizes_ranks_costs_and_times_are_no_scores() -> None:
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
 
 
+def test_a_count_is_told_from_a_benchmark_by_its_values() -> None:
+    """The first is of mlfoundations/open_clip `89fb801f`, others of svilupp/Julia-LLM-Leaderboard `7b7a408c`."""
+    header = "Model,CLEVR Counts,Score,Zero Counts,Elapsed Median,Score Std Deviation,param_count"
+    read = read_score_table(f"{header}\na,0.3596,85.8,13,6.3,21.1,30.5\n".encode(), "x.csv")
+    assert list(read.columns) == ["CLEVR Counts", "Score"]
+    assert set(read.left_out.values()) == {"holds text", "is not a score by its name"}
+
+
 def test_an_error_in_a_cell_is_no_part_of_the_value() -> None:
     """examples/perplexity/README.md of ggerganov/llama.cpp `c392e509`."""
     data = b"|Q|Model size [GiB]|PPL|KLD|\n|--|--|--|--|\n|q8_0|7.96|6.234284 \xc2\xb1   0.037878|0.5|\n"
