@@ -29,7 +29,9 @@ def value_not_integral(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task whose value of zeros and ones is not k/n."""
     for measurement in case.measurements.present:
         required, value = measurement.required, measurement.value
-        samples = measurement.count() or required.samples  # another number than declared is wrong-sample-count's
+        samples = measurement.samples
+        if measurement.leaf.samples is None:  # another number than declared is wrong-sample-count's
+            samples = measurement.count() or required.samples
         if samples is None or not measurement.is_proportion:
             continue
         right = value / required.unit * samples
