@@ -18,7 +18,7 @@ from bot.evaluation.formats import BUILT_IN, Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
 from tests.evaluation.discovering import discover, found_in
 from tests.evaluation.judging import base, dumps, patched
 
@@ -262,3 +262,20 @@ def test_what_is_found_can_be_handed_to_another_process() -> None:
     found = candidates_in([*run, ListedFile("results.json", 10)])
     assert len(found) == 2
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_a_file_of_another_tool_is_told_how_it_can_be_read() -> None:
+    """log_for_all_models of AudioLLMs/AudioBench `e991641d`."""
+    problem = parse_submission(one_file("wer.json", b'{"wer": 0.3238620391393664, "sample_wer": []}')).problem
+    assert problem is not None
+    assert "convert one of another tool to a record of Every Eval Ever" in problem.hint
+
+
+def test_a_table_is_told_what_can_be_done_with_it() -> None:
+    """README.md of saucam/model_evals `eee94aa6`."""
+    table = b"| Model | mmlu |\n| --- | --- |\n| Proteus-8B | 64.71 |\n"
+    named = found_in({"README.md": table}, named=["README.md"])["README.md"]
+    assert isinstance(named, Parsed)
+    assert named.problem is not None
+    assert named.problem.why == "is a table or a text, not a result"
+    assert "init FOLDER --table FILE" in named.problem.hint

@@ -156,7 +156,7 @@ def parse_content(content: Content) -> Result:
     for known in formats():
         if known.may_be(content) and known.recognise(content):
             return finished(known.parse(content), content)
-    raise UnknownFormat(_unknown(content))
+    raise _unknown(content)
 
 
 def parse_result(data: bytes) -> Result:
@@ -164,21 +164,27 @@ def parse_result(data: bytes) -> Result:
     return parse_content(Content({"": data}))
 
 
-def _unknown(content: Content) -> str:
+def _unknown(content: Content) -> UnknownFormat:
     top = content.document.top
     if any("," in key and type(value) is float for key, value in top.items()):
-        return "looks like one row of a file of lm-evaluation-harness: its run is not in it"
+        return UnknownFormat("looks like one row of a file of lm-evaluation-harness: its run is not in it")
     if top and all("eval" in table(one) and "status" in table(one) for one in top.values()):
-        return "looks like a list of the logs of Inspect: name the logs themselves"
+        return UnknownFormat("looks like a list of the logs of Inspect: name the logs themselves")
     if content.document.results is None:
         keys = f"; its keys are {examples(list(top))}" if top else ""
-        return f'has no "results" object, so it is not a result file that leaderboard-bot reads{keys}'
-    return f"has none of the formats that leaderboard-bot reads: {', '.join(known.title for known in formats())}"
+        why = f'has no "results" object, so it is not a result file that leaderboard-bot reads{keys}'
+        return UnknownFormat(why, hint=OTHER_TOOL)
+    titles = ", ".join(known.title for known in formats())
+    return UnknownFormat(f"has none of the formats that leaderboard-bot reads: {titles}", hint=OTHER_TOOL)
 
 
 __all__ = ["MAX_BYTES", "Content", "Format"]
 
 
+OTHER_TOOL = (
+    "upload the result file that the harness wrote; convert one of another tool to a record of Every Eval Ever, "
+    "which leaderboard-bot reads"
+)
 MAX_ROW_BYTES = 1_000_000  # of all rows together, as MessagePack
 MAX_FOUND = 20  # malformed fields that one result lists
 NAME, WORD, LONG = 500, 200, 10_000  # characters: of a name, of a version or precision, of model arguments
