@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.action.job import BASE, Inputs, TriggerContext
-from bot.errors import BotError, CallError, Gone
+from bot.errors import BotError, CallError, Gone, Stale
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import most_bytes
 from bot.platforms.caches import blob_id
@@ -47,6 +47,8 @@ def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubS
         yield from _places_at(trigger.commit, source.changes(trigger.before, trigger.commit), patterns, source)
     elif (number := trigger.number(source)) is not None:
         proposal = source.read_proposal(number)
+        if proposal.head != trigger.commit:  # else this commit would be green for the files of another
+            raise Stale(f"the pull request has a newer commit, {proposal.head[:12]}, which has a run of its own")
         yield from _places_at(proposal.head, proposal.files, patterns, source)
 
 

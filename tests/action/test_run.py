@@ -106,7 +106,8 @@ def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubSe
 def test_a_comment_stays_true_when_the_results_are_taken_back(github: GitHubServer, job: Job) -> None:
     event = propose(github, {BAD: bad_result()})
     job.run("pull_request", event)
-    github.state.repos[BOARD].git.push("heads/results", {BAD: None, "words.md": b"sorry"})
+    head = github.state.repos[BOARD].git.push("heads/results", {BAD: None, "words.md": b"sorry"})
+    event["pull_request"]["head"]["sha"] = head
 
     said = job.run("pull_request", event)
 
@@ -182,6 +183,18 @@ def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
 
     for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
         assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
+
+
+def test_a_run_about_a_head_that_has_moved_says_nothing_of_another(github: GitHubServer, job: Job) -> None:
+    """Else sound files that are pushed while the run begins would make its commit green, for a push back."""
+    event = propose(github, {BAD: bad_result()})
+    github.state.repos[BOARD].git.push("heads/results", {BAD: result("acme/bolt-1b")})
+    said = job.run("pull_request", event)
+
+    assert said.status == 3
+    assert said.outputs["verdict"] == ""
+    [line] = said.log
+    assert "the pull request has a newer commit" in line
 
 
 def test_a_link_leads_no_declaration_out_of_the_workspace(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
