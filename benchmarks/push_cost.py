@@ -3,7 +3,8 @@
 A Hub on loopback holds a source with one result for each entry and a target with the entries; then one result is pushed
 and settled, several times. Bar: the same number of requests, within 5, and time at most 1.3 times that of the smallest.
 Two layouts are measured: `org/model/results.json`, as the Open LLM Leaderboard keeps its results, and
-`org__model/results.json`, as lm-eval writes them, where the top folder has one child for each model.
+`org__model/results.json`, as lm-eval writes them, where the top folder has one child for each model: the Hub lists it
+in pages of 1,000 entries, and each page is one request more.
 
 With `--open 0 100 1000` the whole path is measured: `serve` in a process of its own takes the webhook of the push and
 opens the request, while so many requests of its own are open at the target. Bar: the same number of requests, within 5.

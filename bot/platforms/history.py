@@ -36,7 +36,7 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
     if remote is None:
         return None
     with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as folder:
-        fetch_history(Path(folder), remote.url, remote.token)
+        fetch_history(Path(folder), remote)
         return folder_history(folder, leaderboard)
 
 
@@ -47,7 +47,7 @@ def with_history(name: str, opener: Opener) -> Iterator[Source]:
     with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as folder:
         try:
             if remote is not None:
-                fetch_history(Path(folder), remote.url, remote.token)
+                fetch_history(Path(folder), remote)
                 source = CopiedSource(source, GitSource(Path(folder), name), "")
         except Unavailable as failure:
             log.warning("%s is read file by file: %s", name, failure)

@@ -31,7 +31,6 @@ class Bare:
         self.repository = repository
         self.folder = Path(tempfile.mkdtemp(prefix="world-git-"))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        self.answers: list[bytes] = []
         self._written: set[str] = set()
         self._git("init", "--bare", "--quiet", "--initial-branch=main")
 
@@ -63,18 +62,16 @@ class Bare:
         for below in item.items.values():
             yield from self._below(below)
 
-    def serve(self, call: Call, service: str, *, filters: bool) -> Reply:
+    def serve(self, call: Call, service: str) -> Reply:
         """One call of the smart protocol."""
         asks = call.method == "GET"
         version = call.headers.get("git-protocol", "")
         body = gzip.decompress(call.body) if call.headers.get("content-encoding") == "gzip" else call.body
         self.follow()
         args = ("upload-pack", "--stateless-rpc", *(("--advertise-refs",) if asks else ()), str(self.folder))
-        able = ("-c", f"uploadpack.allowFilter={str(filters).lower()}")
-        found = self._git(*SETTINGS, *able, *args, data=body, protocol=version)
+        found = self._git(*SETTINGS, *args, data=body, protocol=version)
         if asks and "version=2" not in version:
             found = b"001e# service=git-upload-pack\n0000" + found
-        self.answers.append(found)
         kind = "advertisement" if asks else "result"
         return Reply(200, found, {"Content-Type": f"application/x-{service}-{kind}", "Cache-Control": "no-cache"})
 
@@ -110,4 +107,4 @@ def serve(hub: Hub, repository: Repository, call: Call, rest: list[str]) -> Repl
     service = call.query.get("service", "") if rest == ["info", "refs"] else rest[0]
     if service != "git-upload-pack":
         raise Failure(403, "only reading is served")
-    return repository.bare.serve(call, service, filters=hub.filters)
+    return repository.bare.serve(call, service)

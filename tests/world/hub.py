@@ -58,7 +58,6 @@ class Hub:
         self.moved: dict[tuple[str, str], str] = {}
         self.lock = threading.RLock()
         self.sends_on = False  # whether small files of public repositories are at a path of their own
-        self.filters = True  # whether git leaves out files where it is asked to
         self.allowed = 0  # requests to the API in each window; 0 for no end of them
         self.window = 300.0
         self.roles: dict[str, str] = {}  # of a person's token, write where none is named

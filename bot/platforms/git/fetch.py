@@ -1,4 +1,4 @@
-"""What git brings of a remote repository into a bare one: a commit with its files, a history, what changed in a folder.
+"""What git brings of a remote repository into a bare one: a commit with its files, or a whole history.
 
 What is fetched is hostile: nothing of it is checked out, and no hook, filter, submodule or large-file storage has a
 part in it. The token stands in the environment of git alone, never in an address or among the arguments of a process.
@@ -7,41 +7,83 @@ part in it. The token stands in the environment of git alone, never in an addres
 from __future__ import annotations
 
 import base64
+import fcntl
+import hashlib
+import logging
 import os
-import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import CallError, Unavailable
-from bot.platforms.git.program import FETCHING, WALKING, run, start, wait
-from bot.platforms.git.source import GitSource
+from bot.platforms.git.program import FETCHING, start, wait
+from bot.platforms.git.source import CopiedSource, GitSource
+from bot.platforms.net import bulk_work
+from bot.platforms.platform import GitRemote
+from bot.platforms.source import Source
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
 FETCH_BYTES = 8_000_000_000  # on the disk; beyond, the fetch is given up
 HISTORY_BYTES = 2_000_000_000  # the same of a whole history
-FOLDERS_SECONDS = 120.0  # for a fetch of folders alone, and for their comparison
-FOLDERS_BYTES = 500_000_000  # on the disk, for folders alone
-CHANGED_BYTES = 20_000_000  # of the paths that changed
-PACK_FILES = 150  # of a repository of folders, three for each fetch; with more of them it is made anew
 SERVICE = "git"
 HOW = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
-FOLDERS_ALONE = ("--depth=1", "--filter=blob:none")
-NO_FILTER = b"filtering not recognized"  # git says so, and goes on to fetch everything
-FULL_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-NOT_HERE = ("000000", "160000")  # modes of nothing, and of a submodule
+SLOTS = 4  # processes that may read one repository at once
+log = logging.getLogger(__name__)
 
 
-def secret_settings(url: str, token: str | None) -> dict[str, str]:
-    """The variables that let git read what is at the host of `url` as the owner of the token."""
-    if not token:
+@contextmanager
+def fetched_source(source: Source, remote: GitRemote, cache: Path, commit: str, *, is_many: bool) -> Iterator[Source]:
+    """The source with all files of one commit fetched below `cache`; the source itself where git cannot bring them.
+
+    Where they are not many, only a copy of this commit is used that a killed process left; another one goes.
+    """
+    name = hashlib.sha256(remote.url.encode()).hexdigest()[:20]
+    folders = [cache / "git" / f"{name}-{number}" for number in range(SLOTS)]
+    if not is_many and not any(folder.is_dir() for folder in folders):
+        yield source
+        return
+    with ExitStack() as stack:
+        if is_many:
+            stack.enter_context(bulk_work())
+        folder = stack.enter_context(_slot(folders))
+        copy = None
+        try:
+            if folder is not None and (is_many or is_fetched(folder, remote, commit)):
+                copy = stack.enter_context(fetched(folder, remote, commit))
+        except (Unavailable, OSError) as failure:
+            log.warning("%s is read file by file: %s", source.name, failure)
+        yield CopiedSource(source, copy, commit) if copy else source
+
+
+@contextmanager
+def _slot(folders: Iterable[Path]) -> Iterator[Path | None]:
+    """The first of the folders that no other process uses, None if there is none."""
+    for folder in folders:
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            lock = folder.with_suffix(".lock").open("a")
+        except OSError:
+            break
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            yield folder
+            return
+    yield None
+
+
+def secret_settings(remote: GitRemote) -> dict[str, str]:
+    """The variables that let git read what is at the host of a repository as the owner of its token."""
+    if not remote.token:
         return {}
-    parts = urlsplit(url)
-    secret = base64.b64encode(f"leaderboard-bot:{token}".encode()).decode()
+    parts = urlsplit(remote.url)
+    secret = base64.b64encode(f"leaderboard-bot:{remote.token}".encode()).decode()
     return {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
@@ -50,14 +92,14 @@ def secret_settings(url: str, token: str | None) -> dict[str, str]:
 
 
 @contextmanager
-def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[GitSource]:
+def fetched(folder: Path, remote: GitRemote, commit: str) -> Iterator[GitSource]:
     """Fetch one commit into a bare repository in `folder`, which goes when it was read to its end.
 
     Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable if git is not
     there, is refused, or brings too much.
     """
-    if not is_fetched(folder, commit):
-        git = _Git(folder, url, token)
+    if not is_fetched(folder, remote, commit):
+        git = _Git(folder, remote)
         git.init()
         _fetch(git, commit)
     found = GitSource(folder)
@@ -68,64 +110,19 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def is_fetched(folder: Path, commit: str) -> bool:
+def is_fetched(folder: Path, remote: GitRemote, commit: str) -> bool:
     """Tell whether the commit stands there since a process was killed; what else it left goes."""
-    if folder.is_dir() and _Git(folder).has(commit):
+    if folder.is_dir() and _Git(folder, remote).has(commit):
         return True
     shutil.rmtree(folder, ignore_errors=True)
     return False
 
 
-def fetch_history(folder: Path, url: str, token: str | None) -> None:
+def fetch_history(folder: Path, remote: GitRemote) -> None:
     """Fetch the default branch with its whole history into main of a new bare repository. Raises Unavailable."""
-    git = _Git(folder, url, token, most=HISTORY_BYTES)
+    git = _Git(folder, remote, HISTORY_BYTES)
     git.init("--initial-branch=main")
     git.fetch("+HEAD:refs/heads/main")
-
-
-def changed_files(folder: Path, url: str, token: str | None, commits: tuple[str, str], below: str) -> dict[str, str]:
-    """The files below a folder that differ between two commits: their object ids at the second, "" for none.
-
-    The bare repository in `folder` has the folders of commits, without files; it is kept, so that the next call brings
-    only what is new. Nobody else may use it meanwhile. Raises Unavailable if git is not there, is refused, cannot leave
-    out files, or brings too much; the repository is then made anew the next time.
-    """
-    if not all(map(FULL_ID.fullmatch, commits)):  # git might take another name for an option
-        raise Unavailable(SERVICE, "a commit is named by its full id")
-    git = _Git(folder, url, token, FOLDERS_SECONDS, FOLDERS_BYTES, WALKING)
-    try:
-        _bring_folders(git, *commits)
-        names = ("--", below) if below else ()
-        return compared(git.output("--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", *commits, *names))
-    except (Unavailable, OSError, ValueError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise Unavailable(SERVICE, str(error)) from error
-
-
-def _bring_folders(git: _Git, old: str, new: str) -> None:
-    """Fetch the folders of those commits that are not there yet; of the new one, what differs from the old one."""
-    if len(list(git.folder.glob("objects/pack/*"))) > PACK_FILES:
-        shutil.rmtree(git.folder)
-    if not git.folder.is_dir():
-        git.init()
-    for left in git.folder.glob("*.lock"):  # by a process that was killed
-        left.unlink()
-    missing = [commit for commit in (old, new) if not git.has(commit)]
-    if missing:
-        known = () if old in missing else (f"--negotiation-tip={old}",)
-        git.fetch(*missing, how=(*FOLDERS_ALONE, *known))
-
-
-def compared(lines: bytes) -> dict[str, str]:
-    """Read what `git diff-tree -r -z` prints: for each file its modes, object ids and status, then its path."""
-    parts = iter(lines.decode("utf-8", "surrogateescape").split("\0"))
-    found: dict[str, str] = {}
-    for line, path in zip(parts, parts, strict=False):
-        mode, new_mode, oid, new_oid, _ = line.removeprefix(":").split(" ")
-        was, now = ("" if mode in NOT_HERE else oid), ("" if new_mode in NOT_HERE else new_oid)
-        if was != now:
-            found[path] = now
-    return found
 
 
 def _fetch(git: _Git, commit: str) -> None:
@@ -136,22 +133,16 @@ def _fetch(git: _Git, commit: str) -> None:
         if git.has(commit):
             return
     shutil.rmtree(git.folder, ignore_errors=True)
-    raise Unavailable(SERVICE, f"{git.url} has no commit {commit[:12]}: {git.complaint}")
+    raise Unavailable(SERVICE, f"{git.remote.url} has no commit {commit[:12]}: {git.complaint}")
 
 
 @dataclass
 class _Git:
-    """Runs git in a folder, within limits of seconds and of bytes on the disk; `complaint` is its last one.
-
-    `more` are variables for git.
-    """
+    """Runs git in a folder, within limits of seconds and of bytes on the disk; `complaint` is its last one."""
 
     folder: Path
-    url: str = ""
-    token: str | None = field(default=None, repr=False)
-    seconds: float = FETCH_SECONDS
+    remote: GitRemote
     most: int = field(default_factory=lambda: FETCH_BYTES)
-    more: Mapping[str, str] = field(default_factory=lambda: FETCHING)
     complaint: str = ""
 
     def init(self, *how: str) -> None:
@@ -161,10 +152,10 @@ class _Git:
 
     def fetch(self, *what: str, how: tuple[str, ...] = ()) -> None:
         """Fetch from the address, by its protocol alone. Raises Unavailable."""
-        protocol = urlsplit(self.url).scheme
+        protocol = urlsplit(self.remote.url).scheme
         if protocol not in {"http", "https"}:
-            raise Unavailable(SERVICE, f"fetch: {self.url} is no address of the web")
-        self("fetch", *how, *HOW, self.url, *what, protocol=protocol)
+            raise Unavailable(SERVICE, f"fetch: {self.remote.url} is no address of the web")
+        self("fetch", *how, *HOW, self.remote.url, *what, protocol=protocol)
 
     def has(self, commit: str) -> bool:
         """Tell whether the commit is there; a fetch brings it with all that is asked for, or nothing."""
@@ -174,24 +165,15 @@ class _Git:
             return False
         return True
 
-    def output(self, *args: str) -> bytes:
-        """What git prints. Raises Unavailable if it fails, or prints too much."""
-        status, out, err = run(*args, git_dir=self.folder, more=self.more, timeout=self.seconds, most=CHANGED_BYTES)
-        if status:
-            raise Unavailable(SERVICE, f"{args[0]}: {err.decode('utf-8', 'replace').strip()[-300:]}")
-        return out
-
     def __call__(self, *args: str, protocol: str = "") -> None:
-        """Run git to its end. Raises Unavailable if it fails, takes too long or too much space, or has no filter."""
-        more = {**self.more, **(secret_settings(self.url, self.token) if protocol else {})}
-        pipe = subprocess.PIPE
+        """Run git to its end. Raises Unavailable if it fails, or takes too long or too much space."""
+        more = {**FETCHING, **(secret_settings(self.remote) if protocol else {})}
         try:
-            process = start(*args, git_dir=self.folder, stderr=pipe, protocol=protocol, more=more)
+            process = start(*args, git_dir=self.folder, stderr=subprocess.PIPE, protocol=protocol, more=more)
         except (CallError, OSError) as error:
             raise Unavailable(SERVICE, f"cannot be run: {error}") from None
-        text = wait(process, self.seconds, lambda said: NO_FILTER in said or size_of(self.folder) > self.most)
-        is_whole = NO_FILTER not in text and size_of(self.folder) <= self.most
-        if process.returncode or not is_whole:
+        text = wait(process, FETCH_SECONDS, lambda _: size_of(self.folder) > self.most)
+        if process.returncode or size_of(self.folder) > self.most:
             last = text.decode("utf-8", "replace").strip().rpartition("\n")[2][:300]
             self.complaint = last or "it took too long or too much space"
             raise Unavailable(SERVICE, f"{args[0]}: {self.complaint}")

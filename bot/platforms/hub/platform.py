@@ -12,7 +12,7 @@ from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import HubCommits
 from bot.platforms.hub.models import HubModels
-from bot.platforms.hub.source import HubSource, SourceMemory
+from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.platform import Access, GitRemote, Opener
 from bot.platforms.row_index import RowsInMemory
@@ -32,9 +32,7 @@ class HubPlatform:
     def open_source(self, name: str, opener: Opener) -> HubSource:
         """A repository of results."""
         address = whole_repository(name)
-        return HubSource(
-            self.client(opener), address, opener.service_cache.listings.setdefault(address.url, SourceMemory())
-        )
+        return HubSource(self.client(opener), address, opener.service_cache.listings.setdefault(address.url, {}))
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows, with what is remembered of it, or the repositories of all models."""
@@ -53,7 +51,7 @@ class HubPlatform:
             memory=opener.service_cache.memory(address.url),
             blobs=opener.service_cache.blobs,
             rows=opener.service_cache.rows(address.url) if opener.service_cache.rows else RowsInMemory(),
-            listings=opener.service_cache.listings.setdefault(address.url, SourceMemory()),
+            listings=opener.service_cache.listings.setdefault(address.url, {}),
             discussion=discussion,
             has_comments=form == "comment",
             has_requests=form == "pull-request" or opener.service_cache.is_service,

@@ -5,16 +5,14 @@ Two commits are compared by listing only the folders that differ.
 
 from __future__ import annotations
 
-import logging
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
@@ -22,11 +20,11 @@ from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundErr
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import CallError, Refused, Unavailable
+from bot.platforms.git.fetch import fetched_source
 from bot.platforms.hub.address import HubAddress, parse_address
 from bot.platforms.hub.client import SERVICE, HubClient, hub_client
-from bot.platforms.hub.git import MANY, changed_in_folder, fetched_source, has_copy
-from bot.platforms.platform import Access
-from bot.platforms.source import Change, LastCommit, Source, is_text, named_change
+from bot.platforms.platform import Access, GitRemote
+from bot.platforms.source import Change, LastCommit, Source, named_change
 from bot.publishing.models import ModelFacts, facts_from_tags
 
 T = TypeVar("T")
@@ -35,37 +33,20 @@ LISTINGS, LISTED = 64, 20_000  # listings that are remembered, and the length be
 EXPANDED = 100  # paths of one question that also asks for their last commits
 COMMIT = re.compile(r"[0-9a-f]{40}")
 THREADS = 8
-SOME = 50  # rows of a target beyond which one fetch over git costs less than a request for each
-PAGE = 1000  # entries of a page of a listing; git compares a folder of which that many come
+MANY, SOME = 500, 50  # files of a source, and rows of a target, beyond which one fetch over git costs less
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at a target
-LONG_FOLDERS = 100  # of a repository that are known to be long
-PAUSE = 600.0  # seconds in which the API is asked after git failed
-LAST = "\U0010ffff"  # sorts behind every name
 FEW, ENTRIES = 4, 500  # folders that are listed together, at half a page of a thousand entries for each at most
-log = logging.getLogger(__name__)
 Listing = dict[str, RepoFile | RepoFolder]
 Below = Mapping[str, Sequence[RepoFile]]
 
 
 @dataclass
-class SourceMemory:
-    """What is remembered of a source between two passes: short listings, which folders are long, when git failed.
-
-    Until `silent_until`, on the monotonic clock, git is not asked.
-    """
-
-    listings: dict[str, Listing] = field(default_factory=dict)
-    long: set[str] = field(default_factory=set)
-    silent_until: float = 0.0
-
-
-@dataclass
 class HubSource(Source):
-    """Reads one repository, always at a named commit."""
+    """Reads one repository, always at a named commit; `listings` are those that are remembered between two passes."""
 
     client: HubClient
     address: HubAddress
-    memory: SourceMemory = field(default_factory=SourceMemory, repr=False)
+    listings: dict[str, Listing] = field(default_factory=dict, repr=False)
     _histories: dict[str, tuple[set[str], Iterator[str]]] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -112,24 +93,20 @@ class HubSource(Source):
             found = (added(item) for item in everything if isinstance(item, RepoFile))
         yield from found
 
-    def remembered_listing(self, oid: str, commit: str, path: str, most: int | None = None) -> Listing | None:
-        """A folder's listing; what an object id or a commit names never changes: it is remembered for the next push.
+    def listing(self, oid: str, commit: str, path: str) -> Listing | None:
+        """The entries of a folder, not of its subfolders; None if the commit or the folder is not there.
 
-        Of a folder that is not remembered, only the first `most` entries are asked for.
+        What an object id or a commit names never changes: a listing that is not too long is remembered.
         """
-        key, listings = f"{oid} {path}", self.memory.listings  # two folders may be equal, but not their paths
+        key, listings = f"{oid} {path}", self.listings  # two folders may be equal, but not their paths
         if key not in listings:
-            found = self.listing(commit, path, most)
-            if found is None or len(found) > LISTED or len(found) == most:
+            found = self.if_there(lambda: {item.path: item for item in self.tree(commit, path)})
+            if found is None or len(found) > LISTED:
                 return found
             while len(listings) >= LISTINGS:
                 del listings[next(iter(listings))]
             listings[key] = found
         return listings[key]
-
-    def listing(self, commit: str, path: str, most: int | None = None) -> Listing | None:
-        """The entries of a folder, not of its subfolders; None if the commit or the folder is not there."""
-        return self.if_there(lambda: {item.path: item for item in islice(self.tree(commit, path), most)})
 
     def tree(self, commit: str, path: str, *, recursive: bool = False) -> Iterator[RepoFile | RepoFolder]:
         """The entries of a folder, or all below it."""
@@ -254,9 +231,8 @@ class HubSource(Source):
         return self._fetched(commit, is_many=count > MANY)
 
     def _fetched(self, commit: str, *, is_many: bool) -> AbstractContextManager[Source]:
-        if not is_many and not has_copy(self.address, self.client.cache):
-            return nullcontext(self)
-        return fetched_source(self, self.address, self.client, commit, is_many=is_many)
+        remote = GitRemote(self.client.web(self.address), self.client.token)
+        return fetched_source(self, remote, self.client.cache, commit, is_many=is_many)
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""
@@ -353,49 +329,15 @@ class CommitComparison:
     def changes(self, folder: str, was: str, now: str) -> Iterator[Change] | None:
         """The differences below a folder; None if the old one is not there.
 
-        `was` and `now` name what is in it. Git is asked for a folder of more than a page.
+        `was` and `now` name what is in it.
         """
-        if time.monotonic() >= self.source.memory.silent_until and self._is_long(folder, was):
-            found = self._by_git(folder)
-            if found is not None:
-                return iter(found)
-        before = self.source.remembered_listing(was, self.old, folder)
+        before = self.source.listing(was, self.old, folder)
         if before is None:
             return None
-        after = self.source.remembered_listing(now, self.new, folder)
+        after = self.source.listing(now, self.new, folder)
         if after is None:
             self.source.see_commit(self.new)
         return self._compared(before, after or {}, folder)
-
-    def _is_long(self, folder: str, was: str) -> bool:
-        """Tell whether a folder has more than a page of entries; of one that is not known the first page is read."""
-        if folder in self.source.memory.long:
-            return True
-        return len(self.source.remembered_listing(was, self.old, folder, PAGE) or ()) >= PAGE
-
-    def _by_git(self, folder: str) -> list[Change] | None:
-        """The differences that git tells, with sizes from the API, in the order of listings; None if one cannot tell.
-
-        A name that is not UTF-8 cannot be asked for.
-        """
-        source, memory = self.source, self.source.memory
-        try:
-            found = changed_in_folder(source.address, source.client, folder, (self.old, self.new))
-        except Unavailable as failure:
-            memory.silent_until = time.monotonic() + PAUSE
-            log.warning("%s: long folders are listed page by page: %s", source.name, failure)
-            return None
-        if found is not None and len(memory.long) < LONG_FOLDERS:
-            memory.long.add(folder)
-        if found is None or not all(map(is_text, found)):
-            return None
-        paths = [path for path, oid in found.items() if oid]
-        files = {file.path: file for file in self.source.files_at(paths, self.new)}
-        if files.keys() != set(paths):
-            return None
-        # A file comes after what lay below the folder in its place.
-        in_order = sorted(found, key=lambda path: [*path.split("/"), *([LAST] if path in files else [])])
-        return [added(files[path]) if path in files else named_change(path, None, 0) for path in in_order]
 
     def _compared(self, before: Listing, after: Listing, folder: str) -> Iterator[Change]:
         """The differences between the listings of a folder in both commits, and below."""

@@ -14,7 +14,7 @@ from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Row
 from bot.platforms.hub.files import HubBulkWriter, HubCommits, HubFiles
-from bot.platforms.hub.source import FILE_LIMIT, HubSource, SourceMemory
+from bot.platforms.hub.source import FILE_LIMIT, HubSource, Listing
 from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, no_intent
@@ -103,7 +103,7 @@ class HubTarget(Target):
     memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents, repr=False)
     rows: RowStore = field(default_factory=RowsInMemory, repr=False)
-    listings: SourceMemory = field(default_factory=SourceMemory, repr=False)
+    listings: dict[str, Listing] = field(default_factory=dict, repr=False)
     discussion: int | None = None
     has_comments: bool = False
     has_requests: bool = True

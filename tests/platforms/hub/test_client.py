@@ -31,7 +31,7 @@ def talk(client: HubClient, source: HubSource) -> HubDiscussions:
 
 CALLS: dict[str, tuple[str, Callable[[HubSource, HubDiscussions], object]]] = {
     "refs": ("/refs", lambda source, _: source.head()),
-    "listing": ("/tree/", lambda source, _: source.listing("main", "")),
+    "listing": ("/tree/", lambda source, _: list(source.tree("main", ""))),
     "paths": ("/paths-info/", lambda source, _: source.files_at(["a.json"], "main")),
     "commits": ("/commits/", lambda source, _: list(source.history("main"))),
     "discussions": ("/discussions$", lambda _, talk: talk.listed("discussion", "open")),
@@ -117,7 +117,7 @@ def test_an_answer_that_comes_drop_by_drop_ends_with_its_operation(hub: Hub, rep
     hub.faults.order("/tree/", body=b"[" + b" " * 1000, headers=JSON, drip=0.05, times=-1)
 
     with pytest.raises(Unavailable, match=r"takes too long|no time is left"):
-        source.listing("main", "")
+        list(source.tree("main", ""))
     assert len(hub.calls) == 1
 
 
@@ -203,7 +203,7 @@ def test_a_listing_of_another_shape_is_an_outage(hub: Hub, repository: Repositor
     hub.faults.order("/tree/", body=json.dumps([{"type": "file"}]).encode(), headers=JSON, times=-1)
 
     with pytest.raises(Unavailable, match="hf://datasets/acme/results"):
-        source.listing("main", "")
+        list(source.tree("main", ""))
 
 
 def test_bulk_work_uses_half_of_a_window_and_people_the_rest(hub: Hub, source: HubSource) -> None:

@@ -15,8 +15,7 @@ from bot.platforms.git import fetch
 from bot.platforms.git.source import CopiedSource
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
-from bot.platforms.hub.git import MANY
-from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.source import MANY, HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
 from tests.world.git import Repository, blob_id

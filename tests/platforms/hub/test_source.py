@@ -214,7 +214,7 @@ def test_a_wait_beyond_the_limit_ends_the_read_and_says_how_long(
     hub.faults.order("/tree/", status=429, headers={"RateLimit": '"api";r=0;t=290'}, times=-1)
 
     with pytest.raises(Unavailable) as failure:
-        source.listing("main", "")
+        list(source.tree("main", ""))
     assert failure.value.retry_after == 290
 
 
