@@ -1,8 +1,8 @@
 """Calls to services: repeated if they fail, ended in time, counted against the budget of their account.
 
 All workers of a process share one budget for each service, account and kind of request. What other processes spend
-shows in the next answer; processes with one database also tell each other. Bulk work stops where half of a window is
-left, so that a person who waits for an answer gets one.
+shows in the next answer. Bulk work stops where half of a window is left, so that a person who waits for an answer gets
+one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ LONGEST_PAUSE = 60.0  # seconds between two tries, where the service asks for no
 OnWait = Callable[[float, BaseException | None], None]
 LONGEST_WINDOW = 3600.0  # seconds; a wrong clock or service blocks nobody for longer
 BULK_SHARE = 0.5  # of a window that bulk work leaves to people
-SAME_WINDOW = 5.0  # seconds by which two processes may see the end of one window apart
 _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
 TIMEOUT = 30.0  # seconds for a connection, and for each read of an answer
 DEADLINE = 300.0  # seconds for one operation with all its tries
@@ -213,15 +212,6 @@ class Budgets:
             whole = limit or max(remaining, known.limit if known else 0)
             self._windows[key] = Window(whole, remaining, self.clock() + min(seconds, LONGEST_WINDOW))
 
-    def take_over(self, key: str, limit: int, remaining: int, seconds: float) -> None:
-        """Note what another process knows of one that ends in so many seconds; of the same one the least is left."""
-        with self._lock:
-            known, ends = self._windows.get(key), self.clock() + seconds
-            if known is None or known.ends < ends - SAME_WINDOW:
-                self._windows[key] = Window(limit, remaining, ends)
-            elif abs(known.ends - ends) <= SAME_WINDOW:
-                self._windows[key] = Window(known.limit, min(remaining, known.remaining), known.ends)
-
     def spend(self, key: str, service: str) -> None:
         """Count one request. Raises Unavailable, with the seconds to wait, where none may be sent now."""
         with self._lock:
@@ -235,11 +225,6 @@ class Budgets:
                 why = "bulk work used its half of the requests" if floor else "all requests of this window are used"
                 raise Unavailable(service, f"{why}; the next window begins in {left:.0f} s", retry_after=max(left, 1.0))
             self._windows[key] = Window(known.limit, known.remaining - 1, known.ends)
-
-    def left(self) -> dict[str, Window]:
-        """The windows as they are now."""
-        with self._lock:
-            return {key: one for key, one in self._windows.items() if one.ends > self.clock()}
 
 
 BUDGETS = Budgets()

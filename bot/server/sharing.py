@@ -1,4 +1,4 @@
-"""Watches that several processes share through PostgreSQL: passes, rows, due items, budgets, and each watch's state."""
+"""Watches that several processes share through PostgreSQL: passes, rows, due items, and each watch's state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from bot.errors import BotError
-from bot.platforms.net import BUDGETS, Budgets
 from bot.server.health import PAUSED, State
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
@@ -20,7 +18,6 @@ from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.ledger import count_later, next_look
 from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
-from bot.service.store import Store
 from bot.service.store.items import RowJob
 from bot.service.store.leases import lease_name, pass_leases
 from bot.service.talk.waivers import stored_waivers
@@ -30,7 +27,6 @@ from bot.service.watch.workers import SHORTEST_WAIT
 LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch
 log = logging.getLogger(__name__)
 FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
-EVERY = 1.0  # seconds between two exchanges; so much may be spent twice meanwhile
 
 
 @dataclass(kw_only=True)
@@ -43,12 +39,11 @@ class SharedService(Service):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._rows, self._budgets = RowJobs(self.contexts), SharedBudgets(self.contexts.store)
+        self._rows = RowJobs(self.contexts)
         self._cluster = Cluster(self.jobs, self._pass, self._publish, self.due, self.quiet, timing=self.timing)
 
     def start(self) -> None:
         """Begin to share."""
-        self._budgets.start()
         self._cluster.start()
         super().start()
 
@@ -64,9 +59,7 @@ class SharedService(Service):
         """Take no more work; whether what runs ended in time."""
         end = time.monotonic() + patience
         self.marking.wait(patience)
-        self._budgets.stop()
         has_ended = self._cluster.stop(max(0.0, end - time.monotonic()))
-        self._budgets.stop(max(0.0, end - time.monotonic()))
         if not has_ended:
             log.warning("other processes continue the jobs that still run")
         return has_ended
@@ -173,47 +166,3 @@ class RowJobs:
             known[watch.name] = (time.monotonic(), watch, context)
         context.waivers[:] = stored_waivers(context.store, watch)
         return context
-
-
-@dataclass
-class SharedBudgets:
-    """Exchanges what is left of the windows with the other processes of one database.
-
-    It has a thread of its own, so that no request waits for the database.
-    """
-
-    store: Store
-    budgets: Budgets = field(default_factory=lambda: BUDGETS)
-    _stopping: threading.Event = field(default_factory=threading.Event, repr=False)
-    _thread: threading.Thread | None = field(default=None, repr=False)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread = threading.Thread(target=self._keep, name="budgets", daemon=True)
-        self._thread.start()
-
-    def stop(self, patience: float = 0.0) -> None:
-        """End, and wait so many seconds for an exchange that runs: it holds a connection."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(patience)
-
-    def exchange(self) -> None:
-        """Learn what the others know, and tell them what is known here. Raises StateUnavailable."""
-        now, clock = time.time(), self.budgets.clock()
-        known_elsewhere = self.store.allowances(now)
-        for key, (limit, remaining, ends) in known_elsewhere.items():
-            self.budgets.take_over(key, limit, remaining, ends - now)
-        known = {key: (one.limit, one.remaining, now + one.ends - clock) for key, one in self.budgets.left().items()}
-        self.store.set_allowances(
-            {key: one for key, one in known.items() if one[:2] != known_elsewhere.get(key, ())[:2]}
-        )
-
-    def _keep(self) -> None:
-        while not self._stopping.wait(EVERY):
-            try:
-                self.exchange()
-            except BotError as failure:
-                log.info("budgets are not shared now, trying again: %s", failure)
-            except Exception:
-                log.exception("budgets are not shared now, trying again")

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import StateUnavailable, Unavailable
-from bot.platforms.net import Budgets, bulk_work
-from bot.server.sharing import RowJobs, SharedBudgets, SharedService
+from bot.errors import StateUnavailable
+from bot.server.sharing import RowJobs, SharedService
 from bot.service.jobs.queue import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, JobWorker, Timing
 from bot.service.publish.entry_rows import EntryRows
@@ -206,31 +205,6 @@ def test_a_worker_does_the_jobs_until_it_is_stopped(hub: Hub, tmp_path: Path, po
 
     assert story.acts() == ["request"] * 3
     story.end()
-
-
-def test_processes_share_what_a_service_allows(postgres: Cluster) -> None:
-    url = postgres.database()
-    first, second = (SharedBudgets(Store(connect(url)), Budgets()) for _ in range(2))
-    first.budgets.learn("hub", 1000, 502, 200.0)
-    second.budgets.learn("hub", 1000, 900, 201.0)
-    for one in (first, second, first):
-        one.exchange()
-    assert [one.budgets.left()["hub"].remaining for one in (first, second)] == [502, 502]
-
-    second.budgets.spend("hub", "the Hub")
-    second.budgets.spend("hub", "the Hub")
-    second.exchange()
-    first.exchange()
-    with bulk_work(), pytest.raises(Unavailable, match="half"):
-        first.budgets.spend("hub", "the Hub")
-    first.budgets.spend("hub", "the Hub")
-
-    second.budgets.learn("hub", 1000, 999, 450.0)  # the next window has begun
-    second.exchange()
-    first.exchange()
-    assert first.budgets.left()["hub"].remaining == 999
-    for one in (first, second):
-        one.store.close()
 
 
 @pytest.mark.slow

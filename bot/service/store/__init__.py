@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import msgspec
@@ -18,7 +18,6 @@ from bot.service.store.leases import Leases
 from bot.service.store.requests import Cursors, Memory, Published, Requests
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import (
-    allowances,
     answers,
     board_changes,
     board_rows,
@@ -173,20 +172,6 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
     def set_answer(self, question: str, answer: str, until: float | None) -> None:
         """Keep what a service answered, for ever where `until` is None."""
         self.upsert(answers, [{"question": question, "answer": answer, "until": until}])
-
-    def allowances(self, now: float) -> dict[str, tuple[int, int, float]]:
-        """The windows of services and accounts that have not ended, as any process knew them last.
-
-        A window has its limit, the requests that are left, and its end. Ends are Unix seconds, as is `now`.
-        """
-        found = self.rows(select(allowances).where(allowances.c.ends > now))
-        return {row.key: (row.limit, row.remaining, row.ends) for row in found}
-
-    def set_allowances(self, windows: Mapping[str, tuple[int, int, float]]) -> None:
-        """Tell the other processes of these windows."""
-        values = sorted(windows.items())  # in one order, so that two processes never wait for each other
-        rows = [{"key": key, "limit": limit, "remaining": left, "ends": ends} for key, (limit, left, ends) in values]
-        self.upsert(allowances, rows)
 
     # the whole
 

@@ -226,13 +226,3 @@ answers = Table(
 
 # What a process is about to write, until it knows that it landed; Unix seconds.
 intents = Table("intents", metadata, key("name"), Column("holder", Words, nullable=False), Column("until", Float))
-
-# The remaining windows of the services, which the processes share.
-allowances = Table(
-    "allowances",
-    metadata,
-    key("key"),
-    Column("limit", Integer, nullable=False),
-    Column("remaining", Integer, nullable=False),
-    Column("ends", Float, nullable=False),
-)
