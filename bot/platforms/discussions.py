@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
@@ -267,46 +266,10 @@ def later_ones(
     return found
 
 
-@dataclass(frozen=True)
-class Conversations(ABC):
-    """The conversations on the requests that the bot opened in one repository.
-
-    `requests` gives these, oldest first: the number of each, and what finds it again. `merged` is called after a merge.
-    """
-
-    discussions: Discussions
-    requests: Callable[[], Iterable[tuple[int, Mapping[str, str]]]]
-    merged: Callable[[], object]
-
-    @property
-    def us(self) -> str:
-        """Our account."""
-        return self.discussions.us
-
-    def shared(self) -> list[str]:
-        """The requests of the bot that many rows share, open or not, oldest first."""
-        marks = [(num, find_marker(row["mark"])) for num, row in self.requests()]
-        return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
-
-    def answer(self, name: str, text: str) -> None:
-        """Add a comment of the bot."""
-        self.discussions.comment(int(name), text)
-
-    @abstractmethod
-    def counts(self) -> Mapping[str, int]:
-        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
-
-    @abstractmethod
-    def read(self, name: str) -> Conversation | None:
-        """One request; None if it is not the bot's."""
-
-    @abstractmethod
-    def merge(self, name: str, head: str, text: str) -> None:
-        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
-
-        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
-        comes in that moment is merged too: `read` gives the head that was merged.
-        """
+def shared_in(requests: Iterable[tuple[int, Mapping[str, str]]]) -> list[str]:
+    """Those of the bot's requests that many rows share, open or not, in their order."""
+    marks = ((num, find_marker(row["mark"])) for num, row in requests)
+    return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
 
 
 @dataclass
@@ -349,6 +312,10 @@ class MarkedComments:
         thread = self._thread(mark)
         if thread is not None:
             self.discussions.comment(thread.num, text)
+
+    def say(self, name: str, text: str) -> None:
+        """Add a comment to a request of the bot."""
+        self.discussions.comment(int(name), text)
 
     def _thread(self, mark: Marker) -> Thread | None:
         """The discussion that holds a comment, None if it is still to be opened."""

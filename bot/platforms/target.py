@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from bot.platforms.discussions import Conversations, Duplicate, MarkedComments
+from bot.platforms.discussions import Conversation, Duplicate, MarkedComments
 from bot.publishing.board import Board
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries
@@ -21,14 +21,29 @@ class Target(Protocol):
         ...
 
     @property
-    def conversations(self) -> Conversations | None:
-        """The comments of people on the bot's requests; None if nobody can comment."""
+    def comments(self) -> MarkedComments | None:
+        """The comments of the bot there; None where nobody can comment, and people cannot reply to one."""
         return None
 
-    @property
-    def comments(self) -> MarkedComments | None:
-        """The comments of the bot there; None where people cannot reply to one."""
+    def comment_counts(self) -> Mapping[str, int]:
+        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
+        return {}
+
+    def shared_requests(self) -> list[str]:
+        """The requests of the bot that many rows share, open or not, oldest first."""
+        return []
+
+    def conversation(self, name: str) -> Conversation | None:
+        """The conversation on a request; None if it is not the bot's."""
         return None
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
+
+        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
+        comes in that moment is merged too: `conversation` gives the head that was merged.
+        """
+        return
 
     def check(self) -> None:
         """See that the target can be one, and who we are there. Raises CallError, Unavailable or Refused."""

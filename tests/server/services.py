@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
@@ -47,7 +46,7 @@ def make_service(folder: Path) -> Service:
     store.add_outcomes("open-llm", [("rejected", name, f"{name}\n<script>alert(3)</script>") for name in HOSTILE])
     rows = tuple(PlannedRow(f"k{i}", name, "removed", 50.0, None, name) for i, name in enumerate(HOSTILE))
     plan = Plan(TARGET, "open-llm-v2", rows, 3)
-    store.set_plan("open-llm", TARGET, plan.digest, msgspec.json.encode(plan))
+    store.set_plan("open-llm", plan)
     board = StoredBoard("h" * 40, "open-llm-v2", declared().text)
     store.keep_board("open-llm", TARGET, board, [*hostile(), *generated(4)], "2026-03-01T00:00:00Z")
     state = service.states["open-llm"]

@@ -92,7 +92,7 @@ def test_what_the_safety_catch_holds_is_no_job(hub: Hub, tmp_path: Path, postgre
 
         plan = store.plan("tiny", "hf://datasets/acme/contents")
         assert plan is not None
-        assert store.approve_plan("tiny", plan[0])
+        assert store.approve_plan("tiny", plan.digest)
         settled(story, service)
         assert store.held("tiny") == []
         assert Counter(story.acts())["commit"] == 8

@@ -11,6 +11,7 @@ import pytest
 
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
+from bot.publishing.plan import Plan, PlannedRow
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
@@ -130,13 +131,14 @@ def test_a_push_is_not_hidden_by_a_changed_declaration(store: Store) -> None:
 
 
 def test_another_plan_needs_another_approval(store: Store) -> None:
-    store.set_plan("w", "t", "one", b"1")
-    assert not store.approve_plan("w", "two")
-    assert store.approve_plan("w", "one")
-    assert store.plan("w", "t") == ("one", True, b"1")
-    store.set_plan("w", "t", "two", b"2")
+    one, two = (Plan("t", "tiny", (PlannedRow(key, key, "removed"),), 0) for key in ("a", "b"))
+    store.set_plan("w", one)
+    assert not store.approve_plan("w", two.digest)
+    assert store.approve_plan("w", one.digest)
+    assert [(held.plan, held.is_approved) for held in store.held_plans("w")] == [(one, True)]
+    store.set_plan("w", two)
 
-    assert store.plan("w", "t") == ("two", False, b"2")
+    assert [(held.plan, held.is_approved) for held in store.held_plans("w")] == [(two, False)]
 
 
 def test_a_copy_for_a_dry_run_changes_nothing(store: Store) -> None:

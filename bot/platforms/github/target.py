@@ -10,7 +10,9 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from github.GitCommit import GitCommit
 from github.GitRef import GitRef
@@ -20,10 +22,9 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import lazy_property
-from bot.platforms.discussions import Duplicate, MarkedComments, repeated_comments
+from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.conversations import GitHubConversations
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.rights import is_ours
 from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource
@@ -229,12 +230,6 @@ class GitHubTarget(Target):
         return GitHubDiscussions(self._client, self._address, self._memory, source, self._intend, asks_edits=False)
 
     @property
-    def conversations(self) -> GitHubConversations:
-        """The comments of people on the bot's requests."""
-        found = self._discussions
-        return GitHubConversations(found, lambda: found.ours("pull_request"), self.look_again, self._written)
-
-    @property
     def comments(self) -> MarkedComments:
         """Our comments on rows, alarms and plans."""
         return MarkedComments(self._discussions, self._address.number)
@@ -384,6 +379,56 @@ class GitHubTarget(Target):
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close or delete the later one."""
         self._discussions.remove_duplicate(duplicate)
+
+    # what people say on our requests
+
+    def comment_counts(self) -> Mapping[str, int]:
+        """How many comments the bot's open requests have."""
+        creator: Any = self._client.login
+        found = self._client(lambda: list(self._repo.get_issues(state="open", creator=creator)))
+        ours = [one for one in found if one.pull_request is not None and is_ours(one, self._client)]
+        return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
+
+    def shared_requests(self) -> list[str]:
+        """The requests of the bot that many rows share, open or not, oldest first."""
+        return shared_in(self._discussions.ours("pull_request"))
+
+    def conversation(self, name: str) -> Conversation | None:
+        """The conversation on a request; None if it is not the bot's, or not for the default branch any more."""
+        try:
+            pull = self._client(lambda: self._repo.get_pull(int(name)))
+        except Gone:
+            return None
+        if not is_ours(pull, self._client) or pull.base.ref != self._branches.main:
+            return None
+        head = pull.head.sha or ""
+        is_newest = bool(head) and self._written.get(int(name)) == head.encode()
+        commit = self._client(lambda: self._repo.get_commit(head)) if is_newest else None
+        since = commit.commit.committer.date.timestamp() if commit else None  # GitHub gave our commit that date
+        found = self._discussions.read(int(name)).replies
+        said = [replace(one, saw_head=since is not None and one.at > since) for one in found]
+        status: Any = "merged" if pull.merged_at is not None else pull.state
+        return Conversation(name, find_marker(pull.body or ""), status, head, tuple(said), is_newest)
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request at its head, and say so. Raises Stale for another head, Refused where we may not.
+
+        GitHub answers 405 where rules of the branch or its checks forbid it, and 409 for another head.
+        """
+        pull = self._client(lambda: self._repo.get_pull(int(name)))
+        try:
+            done = self._client(lambda: pull.merge(sha=head))
+        except Unavailable as failure:
+            self._client.landed(failure, lambda: self._is_merged(name))
+        else:
+            if not done.merged:
+                raise Refused("GitHub", f"#{name}: {done.message}")
+        finally:
+            self.look_again()
+        self.comments.say(name, text)
+
+    def _is_merged(self, name: str) -> bool | None:
+        return True if self._client(lambda: self._repo.get_pull(int(name))).merged_at is not None else None
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import Contents, blob_id, lazy_property
-from bot.platforms.discussions import OPEN, Conversation, Conversations, Duplicate, MarkedComments, Pushed, Thread
+from bot.platforms.discussions import OPEN, Conversation, Duplicate, MarkedComments, Pushed, Thread, shared_in
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Row
@@ -37,47 +37,6 @@ from bot.publishing.publication import (
     UpdateRequest,
     find_marker,
 )
-
-
-@dataclass(frozen=True)
-class HubConversations(Conversations):
-    """The conversations on the Hub; `requests` gives the requests as they stood at the last look."""
-
-    discussions: HubDiscussions
-
-    def counts(self) -> Mapping[str, int]:
-        """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""
-        found = {num: self.discussions.counts.get(num) for num, row in self.requests() if row["status"] in OPEN}
-        return {str(num): count for num, count in found.items() if count is not None}
-
-    def read(self, name: str) -> Conversation | None:
-        """One request; None if it is not the bot's."""
-        try:
-            thread = self.discussions.read(int(name))
-        except Gone:
-            return None
-        if not thread.pull_request or thread.author != self.us:
-            return None
-        newest = thread.commits[-1] if thread.commits else Pushed("", 0, "")
-        said = [replace(one, saw_head=bool(newest.oid) and newest.place < one.place) for one in thread.replies]
-        mark, is_ours = find_marker(thread.description), newest.author == self.us
-        return Conversation(name, mark, _status(thread), newest.oid, tuple(said), is_ours)
-
-    def merge(self, name: str, head: str, text: str) -> None:
-        """Merge a request and say so, in one call.
-
-        The Hub has no way to name the commit, so it is looked at just before. Raises Stale if the request has
-        another head by now, Refused where the token may not.
-        """
-        discussions, num = self.discussions, int(name)
-        if discussions.source.refs(requests=True).get(f"refs/pr/{num}") != head:
-            raise Stale(f"{discussions.address.url}: request #{num} has another commit by now")
-        try:
-            discussions.merge(num, text)
-        except Unavailable as failure:
-            discussions.client.landed(failure, lambda: True if discussions.read(num).status == "merged" else None)
-        discussions.read(num)
-        self.merged()
 
 
 def _status(thread: Thread) -> Literal["open", "closed", "merged"]:
@@ -141,11 +100,6 @@ class HubTarget(Target):
     def comments(self) -> MarkedComments:
         """Our comments on rows, alarms and plans."""
         return MarkedComments(self.discussions, self.discussion)
-
-    @property
-    def conversations(self) -> HubConversations:
-        """The comments of people on the bot's requests."""
-        return HubConversations(self.discussions, lambda: self.requests, self.look_again)
 
     @lazy_property
     def branches(self) -> dict[str, str]:
@@ -302,6 +256,46 @@ class HubTarget(Target):
         marks = [find_marker(row["mark"]) for _, row in self.open_requests]
         keys = {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
         return keys | self.comments.keys(leaderboard) if self.has_comments else keys
+
+    # what people say on our requests
+
+    def comment_counts(self) -> Mapping[str, int]:
+        """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""
+        found = {num: self.discussions.counts.get(num) for num, _ in self.open_requests}
+        return {str(num): count for num, count in found.items() if count is not None}
+
+    def shared_requests(self) -> list[str]:
+        """The requests of the bot that many rows share, open or not, oldest first."""
+        return shared_in(self.requests)
+
+    def conversation(self, name: str) -> Conversation | None:
+        """The conversation on a request; None if it is not the bot's."""
+        try:
+            thread = self.discussions.read(int(name))
+        except Gone:
+            return None
+        if not thread.pull_request or thread.author != self.client.user:
+            return None
+        newest = thread.commits[-1] if thread.commits else Pushed("", 0, "")
+        said = [replace(one, saw_head=bool(newest.oid) and newest.place < one.place) for one in thread.replies]
+        mark, is_ours = find_marker(thread.description), newest.author == self.client.user
+        return Conversation(name, mark, _status(thread), newest.oid, tuple(said), is_ours)
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request and say so, in one call.
+
+        The Hub has no way to name the commit, so it is looked at just before. Raises Stale if the request has
+        another head by now, Refused where the token may not.
+        """
+        discussions, num = self.discussions, int(name)
+        if self.source.refs(requests=True).get(f"refs/pr/{num}") != head:
+            raise Stale(f"{self.name}: request #{num} has another commit by now")
+        try:
+            discussions.merge(num, text)
+        except Unavailable as failure:
+            self.client.landed(failure, lambda: True if discussions.read(num).status == "merged" else None)
+        discussions.read(num)
+        self.look_again()
 
     # what is written
 

@@ -22,7 +22,6 @@ from bot.publishing.board import board_of, faults_of, make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry
 from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
-from bot.publishing.plan import Plan
 from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
@@ -283,10 +282,8 @@ class BoardUpdater:
         known = self.context.store.plan(self.context.name, self.to)
         text = plan_done_text(mark)
         if known is not None:
-            plan = msgspec.json.decode(known[2], type=Plan)
-            is_declined = self.context.store.is_plan_declined(self.context.name, self.to)
-            is_discussed = self.target.conversations is not None
-            text = plan_text(plan, mark, is_discussed=is_discussed, is_declined=is_declined)
+            is_discussed = self.target.comments is not None
+            text = plan_text(known.plan, mark, is_discussed=is_discussed, is_declined=known.is_declined)
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
             self.context.store.set_cursor(self.context.name, "plan discussion", url, target=self.to)

@@ -24,7 +24,7 @@ def with_held(context: WatchContext, target: str, items: Sequence[Item], *, is_s
     store, name = context.store, context.name
     rows = [item for item in items if item.subject]
     plan = store.plan(name, target)
-    if not rows and not (plan is not None and (plan[1] or is_shown)):
+    if not rows and not (plan is not None and (plan.is_approved or is_shown)):
         return []
     return [*rows, *(item for item in store.held(name, target) if item.kind == "row")]
 
@@ -37,9 +37,9 @@ def narrow_approved(context: WatchContext, target: str) -> None:
     """
     store, name = context.store, context.name
     known = store.plan(name, target)
-    if known is None or not known[1]:
+    if known is None or not known.is_approved:
         return
-    plan = msgspec.json.decode(known[2], type=Plan)
+    plan = known.plan
     waiting = {item.subject for item in store.items_at(name, "row", target)}
     if context.targets_by_address[target][1].kind == "models":  # there, a plan counts models
         waiting = {model_of(subject) for subject in waiting}
@@ -48,7 +48,7 @@ def narrow_approved(context: WatchContext, target: str) -> None:
         return
     with store.transaction():
         if rest.large:
-            store.narrow_plan(name, target, msgspec.json.encode(rest))
+            store.narrow_plan(name, rest)
         else:
             store.forget_plan(name, target)
         store.mark(name, [Mark("plan", "", target)], context.clock())
@@ -140,10 +140,10 @@ class Gate:
         """The rows but for those that people want no longer: a few that they took from main, or a declined plan's."""
         store, name = self.context.store, self.context.name
         taken = [look for look in looks if look.planned.action == "restored"]
-        plan, digest = store.plan(name, self.target), self.plan(looks).digest
-        if not taken or self._is_approved(self.plan(looks)):
+        known, plan = store.plan(name, self.target), self.plan(looks)
+        if not taken or self._is_approved(plan):
             return looks
-        if plan is None or plan[0] != digest or not store.is_plan_declined(name, self.target):
+        if known is None or known.digest != plan.digest or not known.is_declined:
             removed = [look for look in taken if look.planned.reason == TAKEN]
             taken = removed if self._are_few(removed) else []
         let_go(self.context, self.target, [look.key for look in taken])  # the next look closes what is open of them
@@ -155,7 +155,7 @@ class Gate:
     def _is_approved(self, plan: Plan) -> bool:
         """Tell whether a person approved this plan, or one of which it is the rest."""
         known = self.context.store.plan(self.context.name, self.target)
-        return known is not None and known[1] and msgspec.json.decode(known[2], type=Plan).covers(plan)
+        return known is not None and known.is_approved and known.plan.covers(plan)
 
     def _are_few(self, taken: Sequence[L]) -> bool:
         limit = self.context.watch.max_removed
@@ -201,12 +201,13 @@ class Gate:
         with store.transaction():
             if self._is_approved(plan):  # just now: the next pass carries it out
                 return
-            store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
-            why = held_by(plan.digest, is_declined=store.is_plan_declined(name, self.target))
-            store.hold([item for look in held for item in look.items], why)
+            store.set_plan(name, plan)
+            kept = store.plan(name, self.target)
+            is_declined = kept is not None and kept.is_declined
+            store.hold([item for look in held for item in look.items], held_by(plan.digest, is_declined=is_declined))
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
-        if not store.is_plan_declined(name, self.target):
-            is_new = known is None or known[:2] != (plan.digest, False)
+        if not is_declined:
+            is_new = known is None or (known.digest, known.is_approved) != (plan.digest, False)
             self.report.say_held(plan, is_new=is_new)

@@ -124,7 +124,8 @@ def make_ledger(
     """
     store, name = context.store, context.name
     waiting = {item.subject: item for item in store.items_at(name, "row", to)}
-    is_declined = store.is_plan_declined(name, to)
+    plan = store.plan(name, to)
+    is_declined = plan is not None and plan.is_declined
     given_up: Place = "declined" if is_declined else "held"
     declined = store.declined(name, to)
     leaving = sum(item.is_held and key not in accepted for key, item in waiting.items())

@@ -184,7 +184,8 @@ class Publisher(Generic[L]):
         """Tell whether a dry run still has to show what changes here, or that nothing does."""
         context, to = self.rows.context, self.rows.settings.to
         is_shown = any(plan.target == to for plan in self.rows.report.plans)
-        return context.dry_run and not is_shown and not context.store.is_plan_declined(context.name, to)
+        held = context.store.plan(context.name, to)
+        return context.dry_run and not is_shown and not (held is not None and held.is_declined)
 
     def publish_admitted(self, item: Item, admitted: str) -> None:
         """Publish one row as the safety catch admitted it; one that is another by now waits for the next pass."""

@@ -126,16 +126,16 @@ class Targets:
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
         """The commands that people write on the bot's requests, if there are any."""
         is_asked = settings.form == "pull-request" and not self.context.dry_run and bool(self.context.watch.maintainers)
-        conversations = target.conversations if is_asked else None
-        return TargetCommands(self.context, conversations, settings.to, self.report) if conversations else None
+        comments = target.comments if is_asked else None
+        return TargetCommands(self.context, target, comments, settings.to, self.report) if comments else None
 
     def _learn_approvals(self, to: str) -> None:
         """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
         context = self.context
         plan = context.store.plan(context.name, to)
-        if plan is None or plan[1] or f"{to} {plan[0]}" in self.learned:
+        if plan is None or plan.is_approved or f"{to} {plan.digest}" in self.learned:
             return
-        self.learned.add(f"{to} {plan[0]}")
+        self.learned.add(f"{to} {plan.digest}")
         target, _ = context.targets_by_address[to]
         self.report.attempt([], lambda: learn_approvals(context, target, to), subject=f"plan of {to}")
 

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from sqlalchemy import delete, select
@@ -62,27 +63,33 @@ class HeldPlan:
         return not (self.is_approved or self.is_declined)
 
 
+def _held(row: Any) -> HeldPlan:
+    plan = msgspec.json.decode(row.data, type=Plan)
+    return HeldPlan(row.target, row.digest, row.is_approved, row.since, plan, row.is_declined)
+
+
 class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
     """Reads and writes of one database."""
 
     # plans
 
-    def plan(self, watch: str, target: str) -> tuple[str, bool, bytes] | None:
-        """The digest of the plan that waits at a target, whether it is approved, and the plan."""
+    def plan(self, watch: str, target: str) -> HeldPlan | None:
+        """The plan that waits at a target."""
         found = self.rows(select(plans).where(plans.c.watch == watch, plans.c.target == target))
-        return next(((row.digest, row.is_approved, row.data) for row in found), None)
+        return next(map(_held, found), None)
 
-    def set_plan(self, watch: str, target: str, digest: str, data: bytes) -> None:
+    def set_plan(self, watch: str, plan: Plan) -> None:
         """Hold a plan. It needs a new approval where its digest is new, or an approved plan was carried out in part."""
-        known = self.plan(watch, target)
-        if known is not None and known[:2] == (digest, False):
+        known = self.plan(watch, plan.target)
+        if known is not None and (known.digest, known.is_approved) == (plan.digest, False):
             return
-        values = {"digest": digest, "is_approved": False, "is_declined": False, "since": time.time(), "data": data}
-        self.upsert(plans, [{"watch": watch, "target": target, **values}])
+        values = {"digest": plan.digest, "is_approved": False, "is_declined": False, "since": time.time()}
+        self.upsert(plans, [{"watch": watch, "target": plan.target, "data": msgspec.json.encode(plan), **values}])
 
-    def narrow_plan(self, watch: str, target: str, data: bytes) -> None:
+    def narrow_plan(self, watch: str, rest: Plan) -> None:
         """Keep what is left of the plan at a target; its digest and its approval stay."""
-        self.run(plans.update().values(data=data).where(plans.c.watch == watch, plans.c.target == target))
+        where = (plans.c.watch == watch, plans.c.target == rest.target)
+        self.run(plans.update().values(data=msgspec.json.encode(rest)).where(*where))
 
     def approve_plan(self, watch: str, digest: str) -> bool:
         """Approve the plans of a watch that have this digest; whether there was one."""
@@ -107,10 +114,6 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
                     self.mark(watch, [Mark("plan", "", row.target)], time.time())
         return bool(known)
 
-    def is_plan_declined(self, watch: str, target: str) -> bool:
-        """Tell whether a person declined the plan that is held at a target."""
-        return bool(self.value(select(plans.c.is_declined).where(plans.c.watch == watch, plans.c.target == target)))
-
     def plans_named(self, watch: str, prefix: str) -> set[str]:
         """The digests of the plans of a watch that wait and begin with these digits."""
         found = select(plans.c.digest).where(plans.c.watch == watch, plans.c.digest.startswith(prefix, autoescape=True))
@@ -118,9 +121,7 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
 
     def held_plans(self, watch: str) -> list[HeldPlan]:
         """The plans of a watch that wait, by target."""
-        found = self.rows(select(plans).where(plans.c.watch == watch).order_by(plans.c.target))
-        decoded = ((row, msgspec.json.decode(row.data, type=Plan)) for row in found)
-        return [HeldPlan(r.target, r.digest, r.is_approved, r.since, plan, r.is_declined) for r, plan in decoded]
+        return list(map(_held, self.rows(select(plans).where(plans.c.watch == watch).order_by(plans.c.target))))
 
     def forget_plan(self, watch: str, target: str) -> None:
         """Forget a plan that was carried out, or that nothing needs any more."""

@@ -16,7 +16,8 @@ from bot.errors import Refused, Stale
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
-from bot.platforms.discussions import Comment, Conversation, Conversations
+from bot.platforms.discussions import Comment, Conversation, MarkedComments
+from bot.platforms.target import Target
 from bot.publishing.plan import Plan
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code
@@ -188,7 +189,8 @@ class RequestPlace:
 
     maintainers: Container[str]
     context: WatchContext
-    conversations: Conversations
+    target: Target
+    comments: MarkedComments
     request: Conversation
     report: Report
 
@@ -199,7 +201,7 @@ class RequestPlace:
 
     def post(self, text: str) -> None:
         """Add an answer."""
-        self.conversations.answer(self.request.name, text)
+        self.comments.say(self.request.name, text)
 
 
 def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
@@ -209,7 +211,7 @@ def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) ->
         return why
     done = reply_text(f"Merged at {code(request.head[:12])}.", asked.comment.id, place.leaderboard_id)
     try:
-        place.conversations.merge(request.name, request.head, done)
+        place.target.merge(request.name, request.head, done)
     except Refused as refusal:
         return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody with write access can."
     except Stale as failure:
@@ -248,7 +250,7 @@ def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> s
 def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> str:
     """Propose a row again that was declined on this request."""
     key = words[1]
-    if not declines_in(place.request.comments, place.conversations.us, place.maintainers).get(key):
+    if not declines_in(place.request.comments, place.comments.us, place.maintainers).get(key):
         return f"Nobody declined a row {code(brief(key))} on this request."
     return f"The row `{key}` is proposed again."
 

@@ -11,12 +11,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from bot.errors import TooLong
-from bot.platforms.discussions import Comment, Conversation, Conversations
+from bot.platforms.discussions import Comment, Conversation, MarkedComments
 from bot.platforms.target import Target
-from bot.publishing.plan import Plan
 from bot.publishing.publication import find_marker, plan_mark
 from bot.publishing.verdict_texts import reply_text
 from bot.reporting.escape import code
@@ -48,7 +45,8 @@ class TargetCommands:
     """Carries out what maintainers write on the requests of one target."""
 
     context: WatchContext
-    conversations: Conversations
+    target: Target
+    comments: MarkedComments
     to: str
     report: Report
 
@@ -56,7 +54,7 @@ class TargetCommands:
         """Mark the requests on which somebody wrote since they were read last."""
         self._find_declines()
         store, name = self.context.store, self.context.name
-        counts = self.conversations.counts()
+        counts = self.target.comment_counts()
         known = store.cursors(name, "request", target=self.to)
         moved = {num: count for num, count in counts.items() if known.get(num) != str(count)}
         with store.transaction():
@@ -76,33 +74,33 @@ class TargetCommands:
         maintainers = sorted(self.context.watch.maintainers_at(self.to))
         if store.cursor(name, "declines", target=self.to) == json.dumps(maintainers):
             return
-        for num in self.conversations.shared() if maintainers else ():
+        for num in self.target.shared_requests() if maintainers else ():
             request = self._read_shared(num)
             if request is not None:
-                note_declines(self.context, self.to, declines_in(request.comments, self.conversations.us, maintainers))
+                note_declines(self.context, self.to, declines_in(request.comments, self.comments.us, maintainers))
         store.set_cursor(name, "declines", json.dumps(maintainers), target=self.to)
 
     def _read_shared(self, num: str) -> Conversation | None:
         """A request that many rows share; None if it is not there, or if somebody made it too long to be read."""
         try:
-            return self.conversations.read(num)
+            return self.target.conversation(num)
         except TooLong as failure:
             self.report.say("failed", f"request {num}", str(failure))
             return None
 
     def _settle_one(self, num: str) -> None:
-        request = self.conversations.read(num)
+        request = self.target.conversation(num)
         if request is None or request.mark is None or request.mark.leaderboard != self.context.leaderboard.id:
             return
-        us, maintainers = self.conversations.us, self.context.watch.maintainers_at(self.to)
-        place = RequestPlace(maintainers, self.context, self.conversations, request, self.report)
+        us, maintainers = self.comments.us, self.context.watch.maintainers_at(self.to)
+        place = RequestPlace(maintainers, self.context, self.target, self.comments, request, self.report)
         take = CommandQuota(self.context).take
         for one in unanswered(request.comments, us, names_of(REQUEST)):
             if not take(one.comment.author):
                 self.context.store.set_cursor(self.context.name, "request", None, num, target=self.to)  # it waits
             elif not answer_commands(REQUEST, place, [one]):
                 break  # it is merged: later comments there need no answer
-        after = self.conversations.read(num)
+        after = self.target.conversation(num)
         if after is not None:
             note_declines(self.context, self.to, declines_in(after.comments, us, maintainers))
             self._tell_other(after, answers_of(request.comments, us))
@@ -112,7 +110,7 @@ class TargetCommands:
         ours = [
             match[1]
             for one in request.comments
-            if one.author == self.conversations.us and (match := MERGED_AT.match(one.text))
+            if one.author == self.comments.us and (match := MERGED_AT.match(one.text))
         ]
         if (
             request.status != "merged"
@@ -126,7 +124,7 @@ class TargetCommands:
             f"A commit arrived while the bot merged: {code(request.head[:12])} was merged instead of {code(ours[-1])}. "
             "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
         )
-        self.conversations.answer(request.name, reply_text(words, MERGED, self.context.leaderboard.id))
+        self.comments.say(request.name, reply_text(words, MERGED, self.context.leaderboard.id))
         self.report.say("failed", f"request {request.name}", words, status=1)
 
 
@@ -136,19 +134,18 @@ class TargetCommands:
 def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     """Approve or decline the plan that waits at a target where a maintainer wrote so; each comment counts once."""
     plan, comments = context.store.plan(context.name, to), target.comments
-    if plan is None or plan[1] or comments is None:
+    if plan is None or plan.is_approved or comments is None:
         return
     mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers_at(to)
-    planned = msgspec.json.decode(plan[2], type=Plan)
-    taken = {row.key: row.digest.rpartition(">")[2] for row in planned.having("restored")}
+    taken = {row.key: row.digest.rpartition(">")[2] for row in plan.plan.having("restored")}
     place = PlanPlace(
         maintainers,
         context.leaderboard.id,
-        plan[0],
-        planned.row_marks,
+        plan.digest,
+        plan.plan.row_marks,
         taken,
-        lambda: context.store.approve_plan(context.name, plan[0]),
-        lambda: context.store.decline_plan(context.name, plan[0]),
+        lambda: context.store.approve_plan(context.name, plan.digest),
+        lambda: context.store.decline_plan(context.name, plan.digest),
         lambda text: comments.answer(mark, text),
     )
     replies, us = comments.replies(mark), comments.us
@@ -160,7 +157,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         used.append(comment.id)
         context.store.set_cursor(context.name, "plan comments", json.dumps(used[-KEPT:]), target=to)
 
-    asked, answer = last_answer(planned, replies, us, maintainers)
+    asked, answer = last_answer(plan.plan, replies, us, maintainers)
     if answer == "declined":
         place.decline()
     elif asked is not None and asked.id not in used and asked.at >= shown:  # stopped before it did what it says

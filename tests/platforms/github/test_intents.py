@@ -53,7 +53,7 @@ def target(github: GitHubServer, intend: Intend) -> GitHubTarget:
 WRITES: dict[str, tuple[str, Write]] = {
     "a discussion": ("/issues$", lambda github, intend: discussions(github, intend).open_discussion("Results", TEXT)),
     "a comment": ("/comments$", lambda github, intend: discussions(github, intend).comment(1, TEXT)),
-    "an answer": ("/comments$", lambda github, intend: target(github, intend).conversations.answer("1", TEXT)),
+    "an answer": ("/comments$", lambda github, intend: target(github, intend).comments.say("1", TEXT)),
     "a row": (
         "/comments$",
         lambda github, intend: target(github, intend).apply(PostComment(MARK, PostText("Row", TEXT))),

@@ -278,7 +278,7 @@ def test_a_comment_says_whether_it_was_edited(github: GitHubServer) -> None:
     later = github.state.comment(BOARD, 1, "looks fine")
     later.body, later.updated = "/merge", github.state.tick()
 
-    conversation = target(github).conversations.read("1")
+    conversation = target(github).conversation("1")
     assert conversation is not None
     assert [(one.text, one.edited) for one in conversation.comments] == [("/merge", False), ("/merge", True)]
 

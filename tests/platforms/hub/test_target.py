@@ -226,7 +226,7 @@ def test_a_comment_says_whether_it_was_edited(hub: Hub, contents: Repository, ta
     later = hub.comment(contents, request, "looks fine")
     hub.talk(contents).edit(later, "/merge")
 
-    conversation = target.conversations.read("1")
+    conversation = target.conversation("1")
     assert conversation is not None
     assert [(one.text, one.edited) for one in conversation.comments] == [("/merge", False), ("/merge", True)]
     assert [one.edited for one in target.discussions.read(1).comments] == [False, False, True]
