@@ -381,9 +381,9 @@ def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequenc
     is_same = thread.description.strip() == text.body.strip()
     if not is_same:
         discussions.edit_description(thread.num, text.body)
-    if not thread.is_open and (not is_same or thread.closed_by == client.login):
+    if not thread.is_open and (not is_same or thread.closed_by == client.user):
         discussions.set_status(thread.num, "open")
-    return None if is_same and not thread.is_open and thread.closed_by != client.login else thread.num
+    return None if is_same and not thread.is_open and thread.closed_by != client.user else thread.num
 
 
 def _ours(discussions: GitHubDiscussions, target: str) -> list[int]:

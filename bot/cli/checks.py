@@ -25,10 +25,9 @@ from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import (
     cached_answers,
     database_url,
-    github_webhook_secret,
     read_access,
+    secret,
     settings_path,
-    webhook_secret,
 )
 
 if TYPE_CHECKING:
@@ -136,7 +135,8 @@ def doctor(
 
     path = settings_path(config)
     found = []
-    case = ServiceCase(path, read_access(), database_url(path), webhook_secret(), github_webhook_secret())
+    secrets = secret("WEBHOOK_SECRET"), secret("GITHUB_WEBHOOK_SECRET")
+    case = ServiceCase(path, read_access(), database_url(path), *secrets)
     for one in examine(case):
         found.append(one)
         if form == "text":

@@ -147,7 +147,6 @@ def _import(
     watch: Watch, source: str, to: str, tell: Callable[[str, int, int], None], *, yes: bool, dry_run: bool
 ) -> ImportResult | None:
     """Show the plan, ask where nobody said yes, and import; None for a dry run."""
-    from bot.server.progress import ImportNotes
     from bot.service.context import ContextFactory
     from bot.service.fill.importing import Import
     from bot.service.store import Store, connect
@@ -156,9 +155,8 @@ def _import(
 
     url = database_url(settings_path(None))
     with state_lock(url), closing(Store(connect(url))) as store, _row_targets(url) as row_targets:
-        noted = tell if dry_run else ImportNotes(store, to, tell)
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
-        run = Import(context, noted)
+        run = Import(context, tell)
         with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):
             for line in run.plan().lines(source, to):
                 typer.echo(without_commands(visible(line)))
@@ -166,7 +164,7 @@ def _import(
         if result is None and not dry_run:  # others may write to the board while a person decides: read it again
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
             with import_lease(store, to, Path.cwd(), row_targets):
-                result = Import(context, noted).run()
+                result = Import(context, tell).run()
         return result
 
 

@@ -19,12 +19,10 @@ from bot.errors import CallError
 from bot.reporting.escape import plain_json, without_commands
 from bot.service.settings.environment import (
     database_url,
-    github_webhook_secret,
     is_shared,
-    operator_token,
     read_access,
+    secret,
     settings_path,
-    webhook_secret,
 )
 
 if TYPE_CHECKING:
@@ -177,11 +175,11 @@ def serve(
     from bot.server.run import run
     from bot.service.store.leases import state_lock
 
-    secret = webhook_secret()
-    require_webhook_secret(host, secret)
+    hub_secret = secret("WEBHOOK_SECRET")
+    require_webhook_secret(host, hub_secret)
     _log_at_work()
     path = checked_settings(config)
-    github_secret = github_webhook_secret()
+    github_secret = secret("GITHUB_WEBHOOK_SECRET")
 
     def allowed(settings: Settings) -> None:
         require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
@@ -189,9 +187,9 @@ def serve(
     def serving(service: Service, registry: CollectorRegistry) -> None:
         app = make_app(
             service,
-            secret=secret,
+            secret=hub_secret,
             registry=registry,
-            pages=make_pages(service, operator_token(), host),
+            pages=make_pages(service, secret("OPERATOR_TOKEN"), host),
             github_secret=github_secret,
             bound_to=host,
             public_url=lambda: service.contexts.public_url,

@@ -9,7 +9,7 @@ import typer
 from bot.cli.service import CONFIG
 from bot.errors import CallError
 from bot.reporting.escape import visible, without_commands
-from bot.service.settings.environment import read_access, settings_path, webhook_secret
+from bot.service.settings.environment import read_access, secret, settings_path
 
 webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=True)
 
@@ -19,10 +19,10 @@ def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
     from bot.service.context import watched_by
     from bot.service.settings.config import open_settings
 
-    secret = webhook_secret()
-    if secret is None:
+    given = secret("WEBHOOK_SECRET")
+    if given is None:
         raise CallError("WEBHOOK_SECRET is not set: choose one, set it here and where `serve` runs")
-    return watched_by(open_settings(settings_path(config), read_access())), secret
+    return watched_by(open_settings(settings_path(config), read_access())), given
 
 
 @webhook.command("create")

@@ -129,7 +129,11 @@ class ReviewedSource(Source, Protocol):
     """A source in which others open requests."""
 
     def refs(self, *, requests: bool = False) -> Mapping[str, str]:
-        """The main branch as `refs/heads/main`, and each request as `refs/pr/7` where asked for, with its commit."""
+        """Each open request as `refs/pr/7` where asked for, and `refs/heads/main` where it comes along: the commits."""
+        ...
+
+    def closed_head(self, number: int) -> str | None:
+        """The commit of a closed request, None if it is not known."""
         ...
 
     def fork_point(self, one: str, other: str) -> str | None:

@@ -156,8 +156,3 @@ class RowIndex:
         unread = {path for path, row in rows.items() if row.data is None}
         known = {path: rows[path].data if path in rows else None for path in wanted if path not in unread}
         return known if at == commit else {}
-
-    @property
-    def is_made(self) -> bool:
-        """Tell whether there is an index that can be moved on."""
-        return bool(self.stored.commit())

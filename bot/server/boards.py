@@ -124,7 +124,7 @@ class BoardCache:
         found: dict[str, tuple[str, StoredBoard]] = {}
         for place, target in enumerate(watch.targets, 1):
             kept = self.store.stored_board(watch.name, target.to)
-            if kept is not None and kept.declaration and self.store.has_rows(watch.name, target.to):
+            if kept is not None and kept.declaration and self.store.count_board_rows(watch.name, target.to):
                 kept = replace(kept, models=self.store.cursor(watch.name, "models moved") or "")
                 found[f"{watch.name}@{place}" if found else watch.name] = (target.to, kept)
         return found

@@ -34,9 +34,9 @@ from bot.server.answers import (
     operator_page,
     page_route,
 )
+from bot.server.health import PAUSED
 from bot.server.history import lines_of, past_plan
-from bot.server.progress import Progress, import_sentences, shown_time
-from bot.server.situation import Sentence, counted_alone, situation, still_at_work
+from bot.server.situation import Progress, Sentence, counted_alone, shown_time, situation, still_at_work
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, Item, ItemState
 
@@ -50,6 +50,7 @@ ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
 WRONG_TOKEN = {401: "The operator token is missing.", 403: "This token is not the operator's."}
+PAUSED_TEXT = f"{{}}: {PAUSED}. Pushes are looked at then."
 NOT_OURS = "This needs a page of this service, and the operator token or a server on this machine alone."
 
 
@@ -88,7 +89,7 @@ class OperatorRoutes:
     def _watches(self, request: Request) -> bytes:
         _, watches = self.views.overview()
         causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
-        imports = import_sentences(watches, self.views.store, self.views.clock())
+        imports = {one.name: PAUSED_TEXT.format(one.name) for one in watches if one.failure == PAUSED}
         plans = self._waiting([one for one in watches if one.name not in imports])
         return self._page(
             "watches.html",

@@ -172,11 +172,6 @@ class PatientProtocol(H11Protocol):
         return self.cycle is None or self.cycle.response_complete
 
     @property
-    def is_idle(self) -> bool:
-        """Tell whether there is no whole request to answer: a head or a body is still to come."""
-        return self.is_waiting or self.cycle.more_body
-
-    @property
     def is_unread(self) -> bool:
         """Tell whether a part of the last answer still waits for its client."""
         return self.transport.get_write_buffer_size() > 0
@@ -213,7 +208,9 @@ class PatientProtocol(H11Protocol):
 
     def _make_room(self) -> None:
         others = [one for one in self.connections if isinstance(one, PatientProtocol) and one is not self]
-        idle = [one for one in others if one.is_idle and (one.is_unread or not one.transport.is_closing())]
+        # There is no whole request to answer: a head or a body is still to come.
+        idle = [one for one in others if one.is_waiting or one.cycle.more_body]
+        idle = [one for one in idle if one.is_unread or not one.transport.is_closing()]
         if idle:
             min(idle, key=lambda one: one.since).transport.abort()
         elif len(self.connections) > 2 * self._allowed:

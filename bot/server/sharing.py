@@ -16,7 +16,6 @@ from bot.service.context import ContextFactory, WatchContext
 from bot.service.jobs.queue import PASS, ROW, Cluster, Jobs, Timing
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.ledger import count_later, next_look
-from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store.items import RowJob
 from bot.service.store.leases import lease_name, pass_leases
@@ -151,7 +150,7 @@ class RowJobs:
         if item.due > context.clock() or definition != context.definition():
             return []
         report = Report(context)
-        Publisher(EntryRows(context, *target, report)).publish_admitted(item, job.admitted)
+        EntryRows(context, *target, report).publish_admitted(item, job.admitted)
         store.add_outcomes(watch.name, [(one.outcome, one.subject, one.text) for one in report.outcomes])
         if report.outcomes:
             count_later(store, watch.name, context.targets_by_address)

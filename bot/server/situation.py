@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
@@ -11,11 +12,13 @@ from bot.errors import OUTAGE
 from bot.evaluation.finding import counted
 from bot.publishing.layout import requests_url
 from bot.publishing.plan import Plan, cause_of, effect_of
-from bot.server.progress import counted_words, shown_time
 from bot.server.views import WatchView
 from bot.service.store.items import FailureCause
 
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
+MANY = 50  # files and rows that wait: fewer are done soon
+OLDEST, NEWEST = 900.0, 10.0  # seconds: the span over which the speed is measured
+DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +103,51 @@ def _requests(watch: WatchView, hub: str) -> Iterator[str]:
         at += " (when last counted)" if watch.recount else ""
         words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
         yield Markup("{}: {}{}.").format(watch.name, words, at)
+
+
+@dataclass
+class Progress:
+    """What was left of each watch at some moments, as the page was asked for."""
+
+    seen: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+
+    def sentences(self, watch: WatchView, counts: Mapping[tuple[str, str], int], now: float) -> Iterator[str]:
+        """Yield how far a watch is with many files and rows, where there are many."""
+        files, rows = counts.get(("file", "waiting"), 0), counts.get(("row", "waiting"), 0)
+        if files + rows < MANY:
+            self.seen.pop(watch.name, None)
+            if watch.settled is None:
+                yield f"{watch.name} is read for the first time."
+            return
+        read = sum(watch.submissions.values())
+        parts = [f"{read:,} of {read + files:,} files are read"] if files else []
+        parts += [f"{rows:,} rows wait to be published"] if rows else []
+        left = self._time_left(watch.name, files + rows, now)
+        yield f"{watch.name}: {', '.join(parts)}{f'; {left} left' if left else ''}."
+
+    def _time_left(self, watch: str, waiting: int, now: float) -> str:
+        """About how long it takes at the speed of the last minutes, "" where that is not known yet."""
+        seen = [one for one in self.seen.get(watch, []) if 0 <= now - one[0] < OLDEST]
+        self.seen[watch] = [*seen, (now, waiting)][-1000:]
+        if not seen or now - seen[0][0] < NEWEST or seen[0][1] <= waiting:
+            return ""
+        return duration(waiting * (now - seen[0][0]) / (seen[0][1] - waiting))
+
+
+def duration(seconds: float) -> str:
+    """About how long something takes: `about 3 minutes`, `about 2 hours`."""
+    hours, minutes = round(seconds / 3600), max(1, round(seconds / 60))
+    if minutes > 90:
+        return f"about {hours} hours"
+    return f"about {minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def shown_time(moment: float, now: float) -> str:
+    """A moment for people: the time of this day, else also the date."""
+    form = "%H:%M UTC" if abs(now - moment) < DAY / 2 else "%Y-%m-%d %H:%M UTC"
+    return time.strftime(form, time.gmtime(moment))
+
+
+def counted_words(count: int, noun: str) -> str:
+    """A number of things that wait: `1 plan waits`, `2 plans wait`."""
+    return f"{count:,} {noun} waits" if count == 1 else f"{count:,} {noun}s wait"

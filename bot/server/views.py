@@ -16,6 +16,7 @@ import msgspec
 from bot.errors import NEEDS_TOKEN
 from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Row
 from bot.platforms.net import ANSWERS
 from bot.publishing.entry import Evidence
@@ -303,7 +304,7 @@ class Views:
         found = verdict_on(judge, self.store, name, path)
         if found is None:
             return None
-        stored, verdict = found.stored, found.verdict
+        stored, verdict, row = found
         result = verdict.result if verdict else None
         harness = result.harness if result else None
         return VerdictView(
@@ -312,10 +313,10 @@ class Views:
             format=result.format if result else "",
             harness=" ".join(filter(None, (harness.name, harness.version, harness.git_hash))) if harness else "",
             sha256=verdict.sha256 if verdict else "",
-            unread=found.unread.why if found.unread else "",
+            unread=stored.content.why if isinstance(stored.content, UnreadPath) else "",
             url=evidence_url(Evidence(source=watch.source, path=path, commit=stored.commit), self.hub),
             findings=[_finding(one) for one in verdict.findings] if verdict else [],
-            row=_row(found.row) if found.row else None,
+            row=_row(row) if row else None,
         )
 
     # plans

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot import __version__
 from bot.errors import CallError
@@ -38,8 +39,10 @@ from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored,
 from bot.service.settings.config import WRITERS, Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
 from bot.service.store import Store, StoredSubmission, connect
-from bot.service.store.items import RowQueue
 from bot.service.watch.event import account_id
+
+if TYPE_CHECKING:  # only who shares a state with other processes needs the extra `postgres`
+    from bot.service.jobs.queue import Jobs
 
 
 def nobody_writes(_: str) -> bool:
@@ -88,7 +91,7 @@ class WatchContext:
     clock: Callable[[], float] = time.time
     waivers: list[Waiver] = field(default_factory=list)
     has_waivers: bool = True
-    queue: RowQueue | None = None
+    queue: Jobs | None = None
     publish_site: Callable[[Site], Written] | None = None
     public_url: str = ""
     read_heads: Callable[[Iterable[str]], Mapping[str, str]] | None = None
@@ -189,7 +192,7 @@ class ContextFactory:
     access: Access
     store: Store
     folder: Path
-    queue: RowQueue | None = None
+    queue: Jobs | None = None
     public_url: str = ""
     opener: Opener = field(init=False, repr=False)
 
@@ -222,7 +225,7 @@ class ContextFactory:
         """The ids of the bot's accounts in deliveries, if they are known already: no delivery waits for an answer."""
         clients = self.opener.service_cache.clients
         account = clients["hf"].__dict__.get("account") if "hf" in clients else None
-        login = clients["github"].__dict__.get("login") if "github" in clients else None
+        login = clients["github"].__dict__.get("user") if "github" in clients else None
         return ({str(account["id"])} if account else set()) | ({account_id(login)} if login else set())
 
     def open_context(self, watch: Watch, *, dry_run: bool = False) -> WatchContext:

@@ -16,7 +16,6 @@ from bot.errors import OUTAGE
 from bot.platforms.hub.client import TOKEN
 from bot.server.health import PAUSED
 from bot.server.operator import TRIED
-from bot.server.progress import ImportNotes
 from bot.server.service import Service
 from bot.server.views import place_of
 from bot.service.store.items import Mark
@@ -223,38 +222,20 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
     assert sentence in read(web, "/").text
 
 
-def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) -> None:
-    store = service.contexts.store
-    notes = ImportNotes(store, "hf://datasets/acme/new", lambda *_: None)
-    store.mark("open-llm", [Mark("file", f"y/{i:05}.json") for i in range(800)], NOW)
-    text = read(web, "/").text
-    assert "open-llm: 13 of 813 files are read" in text
-    notes("read", 500, 2_000)
-    store.set_cursor("", "import", f'["read", 500, 2000, {NOW - 60}, {NOW}]', notes.to)
-    sentence = "An import into hf://datasets/acme/new runs: 500 of 2,000 files are read, about 3 minutes left."
-    assert sentence in read(web, "/").text
-    began = notes.began
-    notes("written", 2_000, 2_000)
-    assert notes.began > began  # writing has another speed than reading
-    assert "An import into" not in read(web, "/").text
+def test_a_long_reading_shows_how_far_it_is(web: TestClient, service: Service) -> None:
+    service.contexts.store.mark("open-llm", [Mark("file", f"y/{i:05}.json") for i in range(800)], NOW)
+    assert "open-llm: 13 of 813 files are read" in read(web, "/").text
 
 
-def test_a_watch_whose_target_is_filled_has_one_state_before_and_after_a_pass_finds_out(
-    web: TestClient, service: Service
-) -> None:
+def test_a_watch_whose_target_is_filled_waits(web: TestClient, service: Service) -> None:
     store, state = service.contexts.store, service.states["second.one"]
     store.finish([one for one in store.all("open-llm") if not one.is_held])
-    state.settled = state.moved = NOW - 60
-    for failure, far in (("", ": 200 of 450 files are read"), (PAUSED, ": 200 of 450 files are read"), (PAUSED, "")):
-        service.states["open-llm"].failure = state.failure = failure
-        store.set_cursor("", "import", f'["read", 200, 450, {NOW}, {NOW}]' if far else None, TARGET.upper())
-        page = web.get("/").text
-        for name in ("open-llm", "second.one"):  # both have this target
-            sentence = f"{name}: an import runs; publishing is paused until it ends{far}. Pushes are looked at then."
-            assert f'note runs">{sentence}' in page
-            assert f'id="{name}">{name} <span class="chip runs">an import runs' in page
-        assert "degraded" not in page
-        assert "items waiting" not in page
+    state.settled = state.moved = state.reached = NOW - 60
+    service.states["open-llm"].failure = PAUSED
+    page = web.get("/").text
+    assert 'note runs">open-llm: an import runs; publishing is paused until it ends. Pushes are looked at then.' in page
+    assert 'id="open-llm">open-llm <span class="chip runs">an import runs' in page
+    assert "degraded" not in page
 
 
 def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) -> None:

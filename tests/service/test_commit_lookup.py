@@ -11,9 +11,8 @@ import pytest
 from bot.evaluation.leaderboard import Accepted, Leaderboard, parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.commits import AnswersInFile, Commits
 from bot.platforms.platform import Access
-from bot.service.judge.commits import CommitLookup, askable, open_look_up
+from bot.service.judge.commits import AnswersInFile, CommitLookup, askable, open_look_up
 from bot.service.judge.facts import Judge, no_look_up
 from tests.command import bot
 from tests.platforms.github.fixtures import github
@@ -53,7 +52,7 @@ def history(github: GitHubServer) -> History:
 
 
 def lookup(server: GitHubServer, token: str | None = None, **more: object) -> CommitLookup:
-    return CommitLookup(Commits(GitHubClient(token, server.url, patience=0, **more)))
+    return CommitLookup(GitHubClient(token, server.url, patience=0, **more))
 
 
 @pytest.mark.parametrize(("index", "answer"), [(0, "unaccepted"), (1, "accepted"), (2, "accepted"), (4, "unaccepted")])
@@ -119,11 +118,11 @@ def test_each_question_is_asked_once_and_kept_between_runs(
 ) -> None:
     path = tmp_path / "cache" / "commits.json"
     first = lookup(github)
-    first.commits.answers = AnswersInFile(path)
+    first.answers = AnswersInFile(path)
     first.judge(history.main[2], [history.span(1)])
     asked = len(github.state.requests)
     again = lookup(github)
-    again.commits.answers = AnswersInFile(path)
+    again.answers = AnswersInFile(path)
 
     looked = again.judge(history.main[2], [history.span(1)])
 
@@ -135,7 +134,7 @@ def test_a_no_that_main_may_still_turn_into_a_yes_is_asked_again_the_next_day(
 ) -> None:
     now = [0.0]
     looker = lookup(github)
-    looker.commits.answers, looker.commits.clock = AnswersInFile(tmp_path / "commits.json"), lambda: now[0]
+    looker.answers, looker.clock = AnswersInFile(tmp_path / "commits.json"), lambda: now[0]
     assert looker.judge(history.side, [history.span(1)]).answer == "unaccepted"
     github.state.repos[UPSTREAM].git.refs["heads/main"] = history.side
 

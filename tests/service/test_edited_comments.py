@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.service.talk.comments import command_in
+from bot.service.talk.commands import command_in
 from bot.service.talk.waivers import parse_waivers
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.stories import Story

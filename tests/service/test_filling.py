@@ -11,7 +11,7 @@ from bot.platforms.git.target import Folder
 from bot.publishing.entry import entry_path
 from bot.publishing.publication import Form, rolling_mark
 from bot.publishing.texts import import_text
-from bot.service.fill.importing import open_bulk_writer
+from bot.service.fill.importing import PlainBulkWriter
 from bot.service.publish.reconcile import publish
 from tests.platforms.git.publisher import entry
 
@@ -22,7 +22,7 @@ TEXT = import_text(2, "results", MARK)
 @pytest.mark.parametrize("form", ["commit", "pull-request"])
 def test_a_row_that_somebody_merged_after_the_look_is_not_written_over(tmp_path: Path, form: Form) -> None:
     target = Folder(str(tmp_path / "board"))
-    bulk_writer = open_bulk_writer(target, MARK, form)
+    bulk_writer = PlainBulkWriter(target, MARK, form)
     rows = [entry(), entry("acme/ceres-7b")]
     files = {entry_path(row.key): row.to_bytes() for row in rows}
     assert bulk_writer.current(files) == {}

@@ -86,8 +86,8 @@ def test_one_file_has_one_verdict_at_every_door(
     page = judge_for(watch, context.leaderboard, today, [], open_cached_look_up(store))
     found = verdict_on(page, store, "w", path_of())
     assert found is not None
-    assert found.verdict is not None
-    assert found.verdict.status == stored.status
+    assert found[1] is not None
+    assert found[1].status == stored.status
     assert stored.parsed is not None
     command = Judge(
         context.leaderboard, today, owners=watch.owners, look_up=context.look_up if "look_up" in more else no_look_up

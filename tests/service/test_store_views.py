@@ -97,5 +97,5 @@ def test_a_board_is_kept_with_what_came_changed_and_went(store: Store) -> None:
     newest = store.board_changes("w", "t")[0]
     assert isinstance(newest, BoardChange)
     assert (newest.kind, newest.key, newest.date) == ("removed", rows[0].key, "2026-03-03T00:00:00Z")
-    assert store.has_rows("w", "t")
-    assert not store.has_rows("w", "other")
+    assert store.count_board_rows("w", "t")
+    assert not store.count_board_rows("w", "other")

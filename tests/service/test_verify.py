@@ -15,9 +15,9 @@ from bot import data
 from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
 from bot.platforms.platform import Access, Opener
 from bot.publishing.entry import declaration_path, parse_entry
-from bot.service.checks.badge import Badge, badge_of
+from bot.service.checks.badge import badge_of
 from bot.service.checks.verify import VerifiedRow, Verifier
-from bot.service.checks.verify_evidence import ModelLookup
+from bot.service.checks.verify_evidence import model_state
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
@@ -266,9 +266,9 @@ def test_a_badge_says_how_many_rows_follow(place: Path, name: str) -> None:
 
 
 def test_a_badge_without_certainty_is_neither_good_nor_bad() -> None:
-    assert badge_of(3, 0, 1) == Badge("1 of 3 not checked", "unknown")
-    assert badge_of(0, 0, 0) == Badge("no rows", "unknown")
-    assert badge_of(3, 1, 1).mood == "bad"
+    assert badge_of(3, 0, 1) == ("1 of 3 not checked", "unknown")
+    assert badge_of(0, 0, 0) == ("no rows", "unknown")
+    assert badge_of(3, 1, 1)[1] == "bad"
 
 
 def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice(place: Path, hub: Hub) -> None:
@@ -280,8 +280,7 @@ def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice
     opener = Opener(Access(hf_endpoint=hub.url), place)
 
     def states() -> dict[str, tuple[bool, str]]:
-        lookup = ModelLookup(opener)
-        found = {model: lookup.look(model, heads[model]) for model in MODELS}
+        found = {model: model_state(opener, model, heads[model]) for model in MODELS}
         return {model: (state.is_gone, state.said) for model, state in found.items()}
 
     assert set(states().values()) == {(False, "")}
@@ -291,11 +290,10 @@ def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice
     assert states()[MODELS[1]] == (True, f"{MODELS[1]} is on the Hub, but its revision eeeeeeeeeeee is not")
     heads["acme/none"] = "e" * 40
     assert (
-        ModelLookup(opener).look("acme/none", "e" * 40).said
-        == "the model is not on the Hub, or this token may not see it"
+        model_state(opener, "acme/none", "e" * 40).said == "the model is not on the Hub, or this token may not see it"
     )
-    assert not ModelLookup(opener).look("../x", "e" * 40).is_gone
-    assert ModelLookup(opener).look("acme/none", "main").said == "the row names no commit of the model"
+    assert not model_state(opener, "../x", "e" * 40).is_gone
+    assert model_state(opener, "acme/none", "main").said == "the row names no commit of the model"
 
     rows = list(Verifier(opener.target("board"), opener, None, asks_models=True, sources=[place]).verify())
     assert outcomes(rows) == ["model", "model"]

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -119,18 +119,13 @@ def run(
     pipe, end, most = subprocess.PIPE, time.monotonic() + timeout, MOST_PRINTED if most is None else most
     with tempfile.TemporaryFile() as out:
         process = start(*args, git_dir=git_dir, stdin=pipe, stdout=out, stderr=pipe, more=more)
-        printed = partial(_size, out)
-        err = wait(process, timeout, lambda _: printed() > most, data)
-        if printed() > most:
+        err = wait(process, timeout, lambda _: os.fstat(out.fileno()).st_size > most, data)
+        if os.fstat(out.fileno()).st_size > most:
             raise Unavailable("git", f"{' '.join(args[:2])}: printed more than {most // 1_000_000} MB")
         if process.returncode < 0 and time.monotonic() > end:
             raise Unavailable("git", f"{' '.join(args[:2])}: took over {timeout:.0f} s")
         out.seek(0)
         return process.returncode, out.read(), err
-
-
-def _size(file: IO[bytes]) -> int:
-    return os.fstat(file.fileno()).st_size
 
 
 def wait(
@@ -179,7 +174,10 @@ class Talk:
         Raises Unavailable where git ends, or takes longer than `timeout` seconds.
         """
         with self._lock:
-            process = self._started()
+            if self._process is None:
+                pipe = subprocess.PIPE
+                self._process = start(*self.args, git_dir=self.git_dir, stdin=pipe, stdout=pipe)
+            process = self._process
             timer = threading.Timer(self.timeout, process.kill)
             timer.start()
             try:
@@ -193,12 +191,6 @@ class Talk:
                 raise Unavailable("git", f"{self.args[0]} gave no answer: {error}") from None
             finally:
                 timer.cancel()
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            pipe = subprocess.PIPE
-            self._process = start(*self.args, git_dir=self.git_dir, stdin=pipe, stdout=pipe)
-        return self._process
 
     def close(self) -> None:
         """End git."""

@@ -1,1 +1,1 @@
-"""GitHub as a platform: sources with pull requests, targets, and the lookup of harness commits."""
+"""GitHub as a platform: sources with pull requests, targets and issues."""

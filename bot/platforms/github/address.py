@@ -23,11 +23,6 @@ class GitHubAddress:
     name: str
     number: int | None = None
 
-    @property
-    def owner(self) -> str:
-        """The account that the repository belongs to."""
-        return self.name.partition("/")[0]
-
 
 def parse_address(text: str) -> GitHubAddress:
     """Take a `github://` address apart. Raises CallError if it is none."""

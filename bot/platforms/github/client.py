@@ -81,17 +81,6 @@ class GitHubClient(ServiceClient):
         return bool(self.token) or self.app is not None
 
     @property
-    def account_name(self) -> str:
-        """The environment variable that decides which account this is."""
-        return "GITHUB_APP_ID" if self.app else "GITHUB_TOKEN"
-
-    @property
-    def bearer(self) -> str | None:
-        """The token of this moment; that of an app lasts an hour."""
-        _ = self.github
-        return self._auth.token if self._auth else None
-
-    @property
     def backoff(self) -> Backoff:
         """The policy for repeated calls."""
         return Backoff(self.pause, longest=self.patience, sleep=self.sleep)
@@ -142,8 +131,9 @@ class GitHubClient(ServiceClient):
 
     def _stream(self, path: str, limit: int, into: IO[bytes]) -> None:
         headers = {"Accept": "application/vnd.github.raw+json", "Accept-Encoding": "identity"}
-        if bearer := self.bearer:
-            headers["Authorization"] = f"Bearer {bearer}"
+        _ = self.github  # it signs in
+        if self._auth:  # the token of an app lasts an hour
+            headers["Authorization"] = f"Bearer {self._auth.token}"
         note("GET", path)
         limits = current_limits()
         into.seek(0)
@@ -176,7 +166,7 @@ class GitHubClient(ServiceClient):
         self._repos.pop(name, None)
 
     @lazy_property
-    def login(self) -> str:
+    def user(self) -> str:
         """Who the token speaks for: comments and requests are ours only when this account wrote them.
 
         Asked by GraphQL, because a workflow's token may not `GET /user`. Raises Refused without a token.
@@ -184,11 +174,6 @@ class GitHubClient(ServiceClient):
         if not self.has_account:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
         return self.ask_graphql("query { viewer { login } }", {}, lambda data: str(data["viewer"]["login"]))
-
-    @property
-    def user(self) -> str:
-        """The same, as clients of all services call it."""
-        return self.login
 
     def ask_graphql(self, query: str, variables: dict[str, Any], take: Callable[[Any], T]) -> T:
         """The result of `take` on the answer to a GraphQL query, which is a POST that only reads."""
@@ -228,46 +213,4 @@ def _only_installation(account: Auth.AppAuth, **options: Any) -> int:
     raise CallError(
         f"the app has {len(rows)} installations{f' ({known})' if known else ''}: "
         + ("name one by GITHUB_APP_INSTALLATION_ID" if rows else "install it on the repositories of the settings")
-    )
-
-
-PATH = "/webhooks/github"  # where the service takes deliveries
-EVENTS = ("push", "pull_request", "issues", "issue_comment")
-
-
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """One webhook: `answer` is the status that its last delivery got, None if there was none."""
-
-    id: int
-    address: str
-    is_active: bool
-    events: frozenset[str]
-    has_secret: bool
-    checks_tls: bool
-    answer: int | None
-
-    @property
-    def missing(self) -> list[str]:
-        """The events that it does not tell of."""
-        return [] if "*" in self.events else [event for event in EVENTS if event not in self.events]
-
-
-def webhooks_of(client: GitHubClient, name: str) -> list[Webhook]:
-    """The webhooks of a repository that deliver to a service. Raises Refused if only administrators may see them."""
-    rows = client.get(f"/repos/{name}/hooks", per_page=100)
-    return [hook for hook in map(_webhook, rows) if hook.address.endswith(PATH)]
-
-
-def _webhook(row: dict[str, Any]) -> Webhook:
-    config = row.get("config") or {}
-    answer = (row.get("last_response") or {}).get("code")
-    return Webhook(
-        row["id"],
-        str(config.get("url") or "").partition("?")[0].rstrip("/"),
-        bool(row.get("active")),
-        frozenset(row.get("events") or ()),
-        bool(config.get("secret")),
-        str(config.get("insecure_ssl", "0")) == "0",
-        answer if isinstance(answer, int) else None,
     )

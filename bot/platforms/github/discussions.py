@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Container, Iterable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,8 +44,6 @@ EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(o
   issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
 } }"""
 EDITS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on IssueComment { lastEditedAt } } }"
-MAIN = "refs/heads/main"
-REQUEST = re.compile(r"refs/pr/([1-9]\d*)")
 LISTINGS = 200  # folders of which the listings are asked for to learn what one request changes
 
 
@@ -69,7 +67,7 @@ class GitHubDiscussions:
     @property
     def us(self) -> str:
         """Our account."""
-        return self.client.login
+        return self.client.user
 
     @property
     def repo(self) -> Repository:
@@ -359,62 +357,26 @@ class RequestSource(GitHubSource):
     most_listings: int = LISTINGS
     bases: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def refs(self, *, requests: bool = False) -> Mapping[str, str]:
-        """The default branch as `refs/heads/main`, and each request as `refs/pr/7`."""
-        return Heads(self)
+    def refs(self, *, requests: bool = False) -> dict[str, str]:
+        """Each open request to the default branch as `refs/pr/7`: its commit.
+
+        A request for another branch is left out: merging it changes no result.
+        """
+        found, main = dict[str, str](), self._repo.default_branch
+        for page in pages_of(self.client, f"/repos/{self._repo.full_name}/pulls", state="open"):
+            found |= {f"refs/pr/{row['number']}": row["head"]["sha"] for row in page if row["base"]["ref"] == main}
+        return found
+
+    def closed_head(self, number: int) -> str | None:
+        """The commit of a closed request; None if there is none, or it was for another branch."""
+        try:
+            pull = self.client(lambda: self._repo.get_pull(number))
+        except Gone:
+            return None
+        if pull.merged_at is not None:
+            self.bases[pull.head.sha] = pull.base.sha
+        return pull.head.sha if pull.base.ref == self._repo.default_branch else None
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, as they were when `one` was merged, where it is."""
         return super().fork_point(one, self.bases.get(one, other))
-
-
-class Heads(Mapping[str, str]):
-    """The refs of one moment, asked for when they are needed: the list of requests once, a closed one by itself.
-
-    A request for another branch than the default one is left out: merging it changes no result.
-    """
-
-    def __init__(self, source: RequestSource) -> None:
-        self._source = source
-
-    @lazy_property
-    def _main(self) -> str:
-        return self._source.head()
-
-    @lazy_property
-    def _open(self) -> dict[str, str | None]:
-        """The heads of the open requests; None for a request to another branch."""
-        main, heads = self._repo.default_branch, dict[str, str | None]()
-        for page in pages_of(self._source.client, f"/repos/{self._repo.full_name}/pulls", state="open"):
-            rows = ((row, row["base"]["ref"] == main) for row in page)
-            heads |= {f"refs/pr/{row['number']}": row["head"]["sha"] if is_main else None for row, is_main in rows}
-        return heads
-
-    @property
-    def _repo(self) -> Repository:
-        return self._source.client.repo(self._source.address.name)
-
-    def __getitem__(self, ref: str) -> str:
-        if ref == MAIN:
-            return self._main
-        match, head = REQUEST.fullmatch(ref), None
-        if match is not None:
-            head = self._open[ref] if ref in self._open else self._closed(int(match[1]))
-        if head is None:
-            raise KeyError(ref)
-        return head
-
-    def _closed(self, number: int) -> str | None:
-        try:
-            pull = self._source.client(lambda: self._repo.get_pull(number))
-        except Gone:
-            return None
-        if pull.merged_at is not None:
-            self._source.bases[pull.head.sha] = pull.base.sha
-        return pull.head.sha if pull.base.ref == self._repo.default_branch else None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([MAIN, *(ref for ref, head in self._open.items() if head is not None)])
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)

@@ -15,6 +15,7 @@ from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import Branches, GitHubTarget
 from bot.platforms.platform import Access, GitRemote, Opener
+from bot.platforms.row_index import RowsInMemory
 from bot.publishing.publication import Form
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
@@ -36,13 +37,16 @@ class GitHubPlatform:
         """A repository of rows; comments go to the issue of that number, or of the address."""
         address = parse_address(name)
         place = replace(address, number=discussion or address.number)
-        service_cache = opener.service_cache
-        written = service_cache.memory(f"written github://{address.name}")
-        rows = service_cache.rows(f"github://{address.name}") if service_cache.rows else None
-        source = self.open_source(f"github://{address.name}", opener)
-        memory = service_cache.memory(f"github://{address.name}")
+        service_cache, where = opener.service_cache, f"github://{address.name}"
         return GitHubTarget(
-            self.client(opener), place, form, written, service_cache.intend, source=source, rows=rows, memory=memory
+            self.client(opener),
+            place,
+            form,
+            service_cache.memory(f"written {where}"),
+            service_cache.intend,
+            self.open_source(where, opener).trees,
+            service_cache.rows(where) if service_cache.rows else RowsInMemory(),
+            service_cache.memory(where),
         )
 
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:

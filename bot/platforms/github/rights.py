@@ -1,4 +1,4 @@
-"""Rights of accounts at GitHub, the remaining budget, and commit statuses where the bot may set them."""
+"""Who wrote something at GitHub, and who may push to a repository."""
 
 from __future__ import annotations
 
@@ -31,52 +31,7 @@ def author_of(made: Issue | IssueComment | PullRequest) -> str:
 
 def is_ours(made: Issue | IssueComment | PullRequest, client: GitHubClient) -> bool:
     """Tell whether our account, or a former one of ours, wrote it."""
-    return client.as_ours(author_of(made)) == client.login
-
-
-def scopes_of(client: GitHubClient) -> list[str] | None:
-    """The scopes of a classic token; None for all others, of which GitHub does not say what they may."""
-    headers = client(lambda: client.github.requester.requestJsonAndCheck("GET", "/rate_limit")[0])
-    said = headers.get("x-oauth-scopes")
-    return None if said is None else [scope for scope in said.replace(" ", "").split(",") if scope]
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryState:
-    """What keeps a repository from being written to; `may_push` is None if GitHub does not say.
-
-    GitHub answers for the account, not for what a fine-grained token was given; of an app it says nothing.
-    """
-
-    is_archived: bool
-    has_issues: bool
-    is_empty: bool
-    may_push: bool | None
-
-
-def state_of(client: GitHubClient, name: str) -> RepositoryState:
-    """Tell whether something can be said in a repository. Raises Unavailable or Refused."""
-    row = client.get(f"/repos/{name}")
-    is_empty = not client.get(f"/repos/{name}/branches", per_page=1)
-    permissions = row.get("permissions")
-    is_said = isinstance(permissions, dict) and not client.login.endswith("[bot]")
-    may_push = bool(permissions.get("push")) if is_said else None
-    return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)), is_empty, may_push)
-
-
-def budget(client: GitHubClient) -> tuple[dict[str, int], str | None]:
-    """The `remaining` requests of this hour, of how many (`limit`), and their `reset` in Unix seconds.
-
-    GitHub's date comes with them, as in the header of its answer. Asking costs no request. Raises Unavailable or
-    Refused.
-    """
-
-    def call() -> tuple[dict[str, int], str | None]:
-        headers, data = client.github.requester.requestJsonAndCheck("GET", "/rate_limit")
-        core = data["resources"]["core"]
-        return {name: int(core[name]) for name in ("remaining", "limit", "reset")}, headers.get("date")
-
-    return client(call)
+    return client.as_ours(author_of(made)) == client.user
 
 
 @dataclass

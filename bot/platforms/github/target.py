@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.rights import is_ours
-from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource
+from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource, Tree
 from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
@@ -174,43 +174,39 @@ class Branches:
             return InputGitTreeElement(path, "100644", "blob", sha=blob.sha)
 
 
+@dataclass
 class GitHubTarget(Target):
     """The target in one repository: requests are pull requests, comments are on an issue or a pull request.
 
     `written` may keep the commit that we wrote last for each request, by number, `memory` what was read of our issues,
-    and `rows` the index of the rows on the default branch; `intend` is held around what must be written once.
+    `trees` listings of folders, and `rows` the index of the rows on the default branch; `intend` is held around what
+    must be written once.
     """
 
-    name: str = ""
+    client: GitHubClient
+    address: GitHubAddress
+    form: Form = "pull-request"
+    written: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
+    intend: Intend = field(default=no_intent, repr=False)
+    trees: dict[str, Tree] = field(default_factory=dict, repr=False)
+    rows: RowStore = field(default_factory=RowsInMemory, repr=False)
+    memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
 
-    def __init__(
-        self,
-        client: GitHubClient,
-        address: GitHubAddress,
-        form: Form = "pull-request",
-        written: MutableMapping[int, bytes] | None = None,
-        intend: Intend = no_intent,
-        *,
-        source: GitHubSource | None = None,
-        rows: RowStore | None = None,
-        memory: MutableMapping[int, bytes] | None = None,
-    ) -> None:
-        self.name = f"github://{address.name}" + (f"#{address.number}" if address.number else "")
-        self._client = client
-        self._address = address
-        self._form = form
-        self._source = source or GitHubSource(client, address)
-        self._stored = rows or RowsInMemory()
-        self._written = {} if written is None else written
-        self._intend = intend
-        self._memory = {} if memory is None else memory
+    @property
+    def name(self) -> str:
+        """Its address as people write it."""
+        return f"github://{self.address.name}" + (f"#{self.address.number}" if self.address.number else "")
+
+    @lazy_property
+    def _source(self) -> GitHubSource:
+        return GitHubSource(self.client, self.address, self.trees)
 
     def check(self) -> None:
         """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
-        if not self._client.has_account:
+        if not self.client.has_account:
             raise CallError(f"{self.name}: publishing to GitHub needs a token; set GITHUB_TOKEN")
         self.check_readable()
-        _ = self._client.login
+        _ = self.client.user
 
     def check_readable(self) -> None:
         """See that the repository is there; raises Refused or Unavailable."""
@@ -218,21 +214,21 @@ class GitHubTarget(Target):
 
     @lazy_property
     def _repo(self) -> Repository:
-        return self._client.repo(self._address.name)
+        return self.client.repo(self.address.name)
 
     @lazy_property
     def _branches(self) -> Branches:
-        return Branches(self._client, self._repo)
+        return Branches(self.client, self._repo)
 
     @lazy_property
     def _discussions(self) -> GitHubDiscussions:
-        source = RequestSource(self._client, self._address)
-        return GitHubDiscussions(self._client, self._address, self._memory, source, self._intend, asks_edits=False)
+        source = RequestSource(self.client, self.address)
+        return GitHubDiscussions(self.client, self.address, self.memory, source, self.intend, asks_edits=False)
 
     @property
     def comments(self) -> MarkedComments:
         """Our comments on rows, alarms and plans."""
-        return MarkedComments(self._discussions, self._address.number)
+        return MarkedComments(self._discussions, self.address.number)
 
     @lazy_property
     def _main(self) -> str:
@@ -256,27 +252,27 @@ class GitHubTarget(Target):
 
     def identity(self) -> str:
         """The id of the repository, asked for now. Raises Unavailable or Refused."""
-        return str(self._client.get(f"/repos/{self._address.name}")["id"])
+        return str(self.client.get(f"/repos/{self.address.name}")["id"])
 
     def forget(self) -> None:
         """Forget which commits were written, and what was read."""
-        self._written.clear()
-        self._stored.move(self._stored.commit(), "", {}, is_whole=True)
-        self._memory.clear()
+        self.written.clear()
+        self.rows.move(self.rows.commit(), "", {}, is_whole=True)
+        self.memory.clear()
         for name in ("_repo", "_main", "_branches", "_discussions", "_rows"):
             self.__dict__.pop(name, None)
-        self._client.forget_repo(self._address.name)
+        self.client.forget_repo(self.address.name)
 
     def pushed_requests(self) -> list[Marker]:
         """The marks of our open requests of which the newest commit is not known as ours."""
-        found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
-        pushed = [one for one in found if self._written.get(one.number) != (one.head.sha or "").encode()]
-        marks = [find_marker(one.body or "") for one in pushed if is_ours(one, self._client)]
+        found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
+        pushed = [one for one in found if self.written.get(one.number) != (one.head.sha or "").encode()]
+        marks = [find_marker(one.body or "") for one in pushed if is_ours(one, self.client)]
         return [mark for mark in marks if mark is not None]
 
     @lazy_property
     def _rows(self) -> RowIndex:
-        return RowIndex(self._source, self._stored)
+        return RowIndex(self._source, self.rows)
 
     def scan_entries(self) -> StoredEntries:
         """All entries on the default branch, and the files among them that are not entries."""
@@ -288,16 +284,16 @@ class GitHubTarget(Target):
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
-        if self._form == "comment":
+        if self.form == "comment":
             return self.comments.keys(leaderboard)
-        found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
-        marks = [find_marker(pull.body or "") for pull in found if is_ours(pull, self._client)]
+        found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
+        marks = [find_marker(pull.body or "") for pull in found if is_ours(pull, self.client)]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state: files on the default branch; of requests and comments what the form asks for."""
         files = self.read_files(paths)
-        if self._form == "comment" or mark.has_own_discussion:
+        if self.form == "comment" or mark.has_own_discussion:
             return CurrentState(files=files, comment=self.comments.find(mark))
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
@@ -326,15 +322,15 @@ class GitHubTarget(Target):
         try:
             return self._pulls(mark)
         except Refused:
-            if self._form == "pull-request":
+            if self.form == "pull-request":
                 raise
             return []
 
     def _pulls(self, mark: Marker) -> list[PullRequest]:
         """Our requests of this mark, newest first."""
-        head = f"{self._address.owner}:{branch_name(mark)}"
-        found = self._client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._branches.main)))
-        ours = [pull for pull in found if is_ours(pull, self._client) and find_marker(pull.body or "") == mark]
+        head = f"{self.address.name.partition('/')[0]}:{branch_name(mark)}"
+        found = self.client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._branches.main)))
+        ours = [pull for pull in found if is_ours(pull, self.client) and find_marker(pull.body or "") == mark]
         return sorted(ours, key=lambda pull: -pull.number)
 
     def _request(self, pull: PullRequest) -> Request:
@@ -344,24 +340,24 @@ class GitHubTarget(Target):
     def _pushes(self, pull: PullRequest) -> tuple[Push, ...]:
         """The commits of others; not asked for where the newest is ours and the text names none."""
         head = pull.head.sha or ""
-        if self._written.get(pull.number) == head.encode() and PUSHED not in (pull.body or ""):
+        if self.written.get(pull.number) == head.encode() and PUSHED not in (pull.body or ""):
             return ()
-        found = self._client(lambda: list(pull.get_commits()))
+        found = self.client(lambda: list(pull.get_commits()))
         authors = [(one.sha, one.author.login if one.author is not None else "an unknown account") for one in found]
-        return tuple(Push(oid, author) for oid, author in authors if self._client.as_ours(author) != self._client.login)
+        return tuple(Push(oid, author) for oid, author in authors if self.client.as_ours(author) != self.client.user)
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
         """What a request proposed that a person closed; None if it was merged, or closed by us."""
         if pull.merged_at is not None:
             return None
-        self._written.pop(pull.number, None)  # if somebody reopens it, it is looked at again
-        closed_by = self._client(lambda: self._repo.get_issue(pull.number)).closed_by
-        if closed_by is not None and self._client.as_ours(closed_by.login) == self._client.login:
+        self.written.pop(pull.number, None)  # if somebody reopens it, it is looked at again
+        closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by
+        if closed_by is not None and self.client.as_ours(closed_by.login) == self.client.user:
             return None
         return self._proposed(pull)
 
     def _proposed(self, pull: PullRequest) -> Mapping[str, bytes | None]:
-        files = self._client(lambda: list(pull.get_files()))
+        files = self.client(lambda: list(pull.get_files()))
         oids = {file.filename: None if file.status == "removed" else file.sha for file in files}
         if len(files) >= MOST_FILES:
             head = pull.head.sha
@@ -372,7 +368,7 @@ class GitHubTarget(Target):
 
     def find_duplicates(self) -> list[Duplicate]:
         """The bot's issues and comments with the same mark; GitHub itself refuses a second request for a branch."""
-        number, us = self._address.number, self._client.login
+        number, us = self.address.number, self.client.user
         given = repeated_comments(self._discussions.read(number), us) if number else []
         return [*self._discussions.find_duplicates(), *given]
 
@@ -384,9 +380,9 @@ class GitHubTarget(Target):
 
     def comment_counts(self) -> Mapping[str, int]:
         """How many comments the bot's open requests have."""
-        creator: Any = self._client.login
-        found = self._client(lambda: list(self._repo.get_issues(state="open", creator=creator)))
-        ours = [one for one in found if one.pull_request is not None and is_ours(one, self._client)]
+        creator: Any = self.client.user
+        found = self.client(lambda: list(self._repo.get_issues(state="open", creator=creator)))
+        ours = [one for one in found if one.pull_request is not None and is_ours(one, self.client)]
         return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
 
     def shared_requests(self) -> list[str]:
@@ -396,14 +392,14 @@ class GitHubTarget(Target):
     def conversation(self, name: str) -> Conversation | None:
         """The conversation on a request; None if it is not the bot's, or not for the default branch any more."""
         try:
-            pull = self._client(lambda: self._repo.get_pull(int(name)))
+            pull = self.client(lambda: self._repo.get_pull(int(name)))
         except Gone:
             return None
-        if not is_ours(pull, self._client) or pull.base.ref != self._branches.main:
+        if not is_ours(pull, self.client) or pull.base.ref != self._branches.main:
             return None
         head = pull.head.sha or ""
-        is_newest = bool(head) and self._written.get(int(name)) == head.encode()
-        commit = self._client(lambda: self._repo.get_commit(head)) if is_newest else None
+        is_newest = bool(head) and self.written.get(int(name)) == head.encode()
+        commit = self.client(lambda: self._repo.get_commit(head)) if is_newest else None
         since = commit.commit.committer.date.timestamp() if commit else None  # GitHub gave our commit that date
         found = self._discussions.read(int(name)).replies
         said = [replace(one, saw_head=since is not None and one.at > since) for one in found]
@@ -415,11 +411,11 @@ class GitHubTarget(Target):
 
         GitHub answers 405 where rules of the branch or its checks forbid it, and 409 for another head.
         """
-        pull = self._client(lambda: self._repo.get_pull(int(name)))
+        pull = self.client(lambda: self._repo.get_pull(int(name)))
         try:
-            done = self._client(lambda: pull.merge(sha=head))
+            done = self.client(lambda: pull.merge(sha=head))
         except Unavailable as failure:
-            self._client.landed(failure, lambda: self._is_merged(name))
+            self.client.landed(failure, lambda: self._is_merged(name))
         else:
             if not done.merged:
                 raise Refused("GitHub", f"#{name}: {done.message}")
@@ -428,7 +424,7 @@ class GitHubTarget(Target):
         self.comments.say(name, text)
 
     def _is_merged(self, name: str) -> bool | None:
-        return True if self._client(lambda: self._repo.get_pull(int(name))).merged_at is not None else None
+        return True if self.client(lambda: self._repo.get_pull(int(name))).merged_at is not None else None
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""
@@ -463,27 +459,27 @@ class GitHubTarget(Target):
         commit = self._branches.propose(branch, publication.files, commit_message(text))
         base = self._branches.main
         try:
-            made = self._client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
+            made = self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
         except Unavailable as failure:
             mark = publication.mark
-            made = self._client.landed(failure, lambda: next((p for p in self._pulls(mark) if p.state == "open"), None))
-        self._written[made.number] = commit.encode()
+            made = self.client.landed(failure, lambda: next((p for p in self._pulls(mark) if p.state == "open"), None))
+        self.written[made.number] = commit.encode()
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:
         text = publication.text
         commit = self._branches.propose(branch_name(publication.mark), publication.files, commit_message(text))
-        pull = self._client(lambda: self._repo.get_pull(int(publication.request.name)))
-        self._written[pull.number] = commit.encode()
+        pull = self.client(lambda: self._repo.get_pull(int(publication.request.name)))
+        self.written[pull.number] = commit.encode()
         if (pull.title, pull.body) != (text.title, text.body):
-            self._client(lambda: pull.edit(title=text.title, body=text.body))
+            self.client(lambda: pull.edit(title=text.title, body=text.body))
         return pull.html_url
 
     def _close(self, publication: CloseRequest) -> str:
         """Close with the reason on top of the text: one call, so that a try after a failure says it once."""
-        pull = self._client(lambda: self._repo.get_pull(int(publication.request.name)))
+        pull = self.client(lambda: self._repo.get_pull(int(publication.request.name)))
         body = f"{publication.reason}\n\n{pull.body or ''}"
-        self._client(lambda: pull.edit(body=body, state="closed"))
+        self.client(lambda: pull.edit(body=body, state="closed"))
         self._branches.delete(branch_name(publication.mark))
         return pull.html_url
 

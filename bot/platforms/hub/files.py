@@ -197,7 +197,7 @@ class HubFiles:
 
     def read_main(self, paths: Sequence[str], head: str) -> dict[str, bytes]:
         """The same of the main branch: many rows come from the index, which is brought to this commit."""
-        if len(paths) > FEW and self.rows.is_made:
+        if len(paths) > FEW and self.rows.stored.commit():
             self.rows.follow(head)
         return self.read(paths, head)
 
@@ -218,11 +218,6 @@ class HubBulkWriter:
     ids: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
-    def discussions(self) -> HubDiscussions:
-        """The requests of the repository."""
-        return self.commits.discussions
-
-    @property
     def source(self) -> HubSource:
         """The repository, for reading."""
         return self.commits.source
@@ -234,10 +229,11 @@ class HubBulkWriter:
         refs = self.source.refs(requests=True)
         self.head = refs.get("refs/heads/main", "")
         if self.form == "pull-request":
-            self.discussions.look("pull_request")
-            marked = self.discussions.known.with_mark("pull_request", self.mark.render())
+            discussions = self.commits.discussions
+            discussions.look("pull_request")
+            marked = discussions.known.with_mark("pull_request", self.mark.render())
             maybe = [num for num, row in marked if row["status"] in OPEN]
-            self.number = next((num for num in maybe if self.discussions.read(num).is_open), None)
+            self.number = next((num for num in maybe if discussions.read(num).is_open), None)
         if self.number is not None:
             self.head = refs.get(f"refs/pr/{self.number}", "")
         if not self.head:

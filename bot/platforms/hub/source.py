@@ -64,6 +64,10 @@ class HubSource(Source):
         )
         return {ref.ref: ref.target_commit for ref in [*found.branches, *(found.pull_requests or [])]}
 
+    def closed_head(self, number: int) -> str | None:
+        """The commit of a closed request, None if it is not known."""
+        return self.refs(requests=True).get(f"refs/pr/{number}")
+
     def head(self) -> str:
         """The commit at main; from the refs, because the repository's own summary may lag behind."""
         try:

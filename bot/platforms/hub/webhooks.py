@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bot.errors import CallError
-from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.platform import Access
 
 DOMAINS = ["repo", "discussion"]
@@ -16,7 +16,7 @@ Watched = Sequence[dict[str, str]]
 
 def create(access: Access, url: str, watched: Watched, secret: str) -> str:
     """Make the webhook, or renew the one that has this address; others with it are deleted. One line about it."""
-    client = client_of(access)
+    client = hub_client(access)
     found = [hook for hook in hooks(client) if hook.url and address_of(hook) == _address(url)]
     if not found:
         made = client.write(
@@ -35,7 +35,7 @@ def update(access: Access, which: str, url: str, watched: Watched, secret: str) 
     `which` is its id or its address, "" for the only one that delivers to a service. Raises CallError if that names
     none, several, or one that starts a job.
     """
-    client = client_of(access)
+    client = hub_client(access)
     found = [hook for hook in hooks(client) if (_is_named(hook, which) if which else delivers_to_service(hook))]
     if len(found) != 1:
         hint = "to see all webhooks: leaderboard-bot webhook list"
@@ -47,7 +47,7 @@ def update(access: Access, which: str, url: str, watched: Watched, secret: str) 
 
 def delete(access: Access, which: str) -> Iterator[str]:
     """Delete the webhook with an id, or all with an address; a line about each. Raises CallError for none."""
-    client = client_of(access)
+    client = hub_client(access)
     found = [hook for hook in hooks(client) if _is_named(hook, which)]
     if not found:
         raise CallError(
@@ -60,13 +60,8 @@ def delete(access: Access, which: str) -> Iterator[str]:
 
 def listed(access: Access) -> Iterator[str]:
     """One line about each webhook of the account, without its secret."""
-    for hook in hooks(client_of(access)):
+    for hook in hooks(hub_client(access)):
         yield f"{hook.id} {line_about(hook)}"
-
-
-def client_of(access: Access) -> HubClient:
-    """The way to the account's webhooks."""
-    return HubClient(access.hf_endpoint, access.hf_token)
 
 
 def hooks(client: HubClient) -> list[Any]:

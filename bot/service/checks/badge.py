@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -19,39 +18,31 @@ COLORS = {"good": "#2e7d32", "bad": "#c62828", "unknown": "#616161"}  # white te
 SIZE = 7  # about the width of a character, in pixels
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
-    """The content of a badge: `mood` gives its color."""
-
-    message: str
-    mood: str
-
-
-def badge_of(rows: int, wrong: int, unavailable: int) -> Badge:
-    """The badge for so many rows, of which some do not follow, and some could not be asked about."""
+def badge_of(rows: int, wrong: int, unavailable: int) -> tuple[str, str]:
+    """What a badge says of so many rows, and its mood: some do not follow, and some could not be asked about."""
     if wrong:
-        return Badge(f"{wrong:,} of {rows:,} do not follow", "bad")
+        return f"{wrong:,} of {rows:,} do not follow", "bad"
     if unavailable or not rows:
-        return Badge(f"{unavailable:,} of {rows:,} not checked" if rows else "no rows", "unknown")
-    return Badge(f"{rows:,} of {rows:,}", "good")
+        return f"{unavailable:,} of {rows:,} not checked" if rows else "no rows", "unknown"
+    return f"{rows:,} of {rows:,}", "good"
 
 
-def badge_json(badge: Badge) -> str:
+def badge_json(message: str, mood: str) -> str:
     """The badge as an endpoint of shields.io reads it: https://shields.io/badges/endpoint-badge."""
-    words = {"schemaVersion": 1, "label": LABEL, "message": badge.message, "color": COLORS[badge.mood]}
-    return json.dumps(words | {"isError": badge.mood == "bad"}, indent=2) + "\n"
+    words = {"schemaVersion": 1, "label": LABEL, "message": message, "color": COLORS[mood]}
+    return json.dumps(words | {"isError": mood == "bad"}, indent=2) + "\n"
 
 
-def badge_svg(badge: Badge) -> str:
+def badge_svg(message: str, mood: str) -> str:
     """The badge as an image that needs no font and no script."""
-    left, right = (SIZE * len(text) + 12 for text in (LABEL, badge.message))
-    said, color = escape(f"{LABEL}: {badge.message}"), COLORS[badge.mood]
+    left, right = (SIZE * len(text) + 12 for text in (LABEL, message))
+    said, color = escape(f"{LABEL}: {message}"), COLORS[mood]
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="{said}">
 <title>{said}</title>
 <rect width="{left}" height="20" fill="#424242"/><rect x="{left}" width="{right}" height="20" fill="{color}"/>
 <g fill="#fff" text-anchor="middle" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11">
-<text x="{left / 2:g}" y="14">{escape(LABEL)}</text><text x="{left + right / 2:g}" y="14">{escape(badge.message)}</text>
+<text x="{left / 2:g}" y="14">{escape(LABEL)}</text><text x="{left + right / 2:g}" y="14">{escape(message)}</text>
 </g>
 </svg>
 """
@@ -76,7 +67,7 @@ def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
     unavailable = sum(row.outcome == "unavailable" for row in rows)
     wrong = sum(not row.follows for row in rows) - unavailable
     badge = badge_of(len(rows), wrong, unavailable)
-    _write(path, badge_json(badge) if path.suffix == ".json" else badge_svg(badge))
+    _write(path, badge_json(*badge) if path.suffix == ".json" else badge_svg(*badge))
 
 
 def write_record(path: Path, rows: Sequence[VerifiedRow], day: str) -> None:

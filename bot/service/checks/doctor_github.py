@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from bot.errors import BotError, Refused
 from bot.platforms.github.address import parse_address
-from bot.platforms.github.client import GitHubClient, Webhook, webhooks_of
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.platform import GitHubPlatform
-from bot.platforms.github.rights import budget, scopes_of, state_of
 from bot.platforms.github.wire import SERVICE
 from bot.service.checks.diagnosis import (
     OF_SHELL,
@@ -25,6 +25,8 @@ from bot.service.checks.diagnosis import (
 )
 from bot.service.settings.config import WatchTarget
 
+PATH = "/webhooks/github"  # where the service takes deliveries
+EVENTS = ("push", "pull_request", "issues", "issue_comment")
 HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
 MOST_BYTES = 200_000  # of a workflow
 CRON = re.compile(r"^[ \t]*-?[ \t]*cron:[ \t]*[\"']?([^\"'#\n]*[^\"'#\s])", re.MULTILINE)
@@ -58,40 +60,50 @@ def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
         return Diagnosis(name, "wrong" if is_needed else "warning", text, "make a token and set GITHUB_TOKEN")
 
     def call() -> str:
-        scopes = scopes_of(client)
+        headers = client(lambda: client.github.requester.requestJsonAndCheck("GET", "/rate_limit")[0])
+        said = headers.get("x-oauth-scopes")  # of a classic token alone
+        scopes = None if said is None else [scope for scope in said.replace(" ", "").split(",") if scope]
         if scopes is not None and not WRITING.intersection(scopes):
-            raise Refused(SERVICE, f"{client.login} has a token with the scopes {', '.join(scopes) or 'none'}")
-        known = client.login if scopes is None else f"{client.login}, with the scopes {', '.join(scopes)}"
+            raise Refused(SERVICE, f"{client.user} has a token with the scopes {', '.join(scopes) or 'none'}")
+        known = client.user if scopes is None else f"{client.user}, with the scopes {', '.join(scopes)}"
         return known + OF_SHELL
 
-    return attempt(
-        name, call, f"check that {client.account_name} is complete, not expired, and has the scope repo or public_repo"
-    )
+    variable = "GITHUB_APP_ID" if client.app else "GITHUB_TOKEN"
+    return attempt(name, call, f"check that {variable} is complete, not expired, and has the scope repo or public_repo")
 
 
 def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnosis:
     """Tell whether the account may push: a commit needs it, and a request for its branch."""
     repository = parse_address(target.to).name
     try:
-        state = state_of(client, repository)
+        row = client.get(f"/repos/{repository}")
+        is_empty = not client.get(f"/repos/{repository}/branches", per_page=1)
     except BotError as error:
         return unchecked(name, line_of(error))
-    if state.is_archived:
+    if row.get("archived"):
         return Diagnosis(name, "wrong", "the repository is archived", "unarchive it, or name another target")
-    if state.is_empty:
+    if is_empty:
         return Diagnosis(name, "wrong", "the repository has no commit yet", "make a first commit, for example a README")
-    if state.may_push is None:
+    # GitHub answers for the account, not for what a fine-grained token was given; of an app it says nothing.
+    permissions = row.get("permissions")
+    if not isinstance(permissions, dict) or client.user.endswith("[bot]"):
         return unchecked(name, "GitHub does not show the rights of this token")
-    if state.may_push:
-        return Diagnosis(name, "ok", f"{client.login} may push")
-    return Diagnosis(name, "wrong", f"{client.login} may not push", f"give {client.login} the right to write there")
+    if permissions.get("push"):
+        return Diagnosis(name, "ok", f"{client.user} may push")
+    return Diagnosis(name, "wrong", f"{client.user} may not push", f"give {client.user} the right to write there")
 
 
 def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]:
     """The remaining requests of this hour; and the clock, where nobody asks the Hub for it."""
     name = "limits of GitHub"
+
+    def call() -> tuple[dict[str, int], str | None]:
+        headers, data = client.github.requester.requestJsonAndCheck("GET", "/rate_limit")  # which costs no request
+        core = data["resources"]["core"]
+        return {each: int(core[each]) for each in ("remaining", "limit", "reset")}, headers.get("date")
+
     try:
-        found, date = budget(client)
+        found, date = client(call)
     except BotError as error:
         yield unchecked(name, line_of(error))
         return
@@ -109,13 +121,13 @@ def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis
             continue
         name = f"reviews at {watch.source}"
         try:
-            state = state_of(client, parse_address(watch.source).name)
+            row = client.get(f"/repos/{parse_address(watch.source).name}")
         except BotError as error:
             yield unchecked(name, line_of(error))
             continue
-        if state.is_archived:
+        if row.get("archived"):
             yield Diagnosis(name, "wrong", "the repository is archived", "set comments = false, or unarchive it")
-        elif not state.has_issues:
+        elif not row.get("has_issues", True):
             text = "issues are disabled: only the page shows faulty pushes"
             yield Diagnosis(name, "warning", text, "enable issues in the settings of the repository")
         else:
@@ -134,15 +146,16 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
     """Tell whether one webhook of a repository tells the service, and what came of its last delivery."""
     name = f"webhook of github://{repository}"
     try:
-        found = webhooks_of(client, repository)
+        rows = client.get(f"/repos/{repository}/hooks", per_page=100)
     except BotError as error:
         yield unchecked(name, f"only administrators of the repository see its webhooks ({line_of(error)})")
         return
+    found = [hook for hook in rows if _address_of(hook).endswith(PATH)]
     if not found:
         text = "no webhook tells this service about pushes; it sees them only after settle_every"
         yield Diagnosis(name, "wrong" if case.github_secret else "warning", text, HOOK_ADVICE)
-    for address in dict.fromkeys(hook.address for hook in found):
-        diagnosis = _diagnosis_of(name, [hook for hook in found if hook.address == address])
+    for address in dict.fromkeys(map(_address_of, found)):
+        diagnosis = _diagnosis_of(name, address, [hook for hook in found if _address_of(hook) == address])
         yield diagnosis
         if diagnosis.status == "ok" and case.github_secret:
             yield check_reach(address, github_headers(case.github_secret), "GITHUB_WEBHOOK_SECRET")
@@ -172,27 +185,33 @@ def _schedule(name: str, state: str, crons: Sequence[str]) -> Diagnosis:
     return Diagnosis(name, "ok", f"runs at {', '.join(crons)}")
 
 
-def _diagnosis_of(name: str, found: Sequence[Webhook]) -> Diagnosis:
+def _address_of(hook: dict[str, Any]) -> str:
+    """The address of a webhook without its query, which may hold a secret."""
+    return str((hook.get("config") or {}).get("url") or "").partition("?")[0].rstrip("/")
+
+
+def _diagnosis_of(name: str, address: str, found: Sequence[dict[str, Any]]) -> Diagnosis:
     """The problem with the webhooks of one address."""
-    hook = found[0]
     if len(found) > 1:
-        return Diagnosis(name, "wrong", f"{len(found)} webhooks deliver to {hook.address}", "delete all but one")
-    faults = list(_faults(hook))
+        return Diagnosis(name, "wrong", f"{len(found)} webhooks deliver to {address}", "delete all but one")
+    faults, shown = list(_faults(found[0])), f"{found[0]['id']} → {address}"
     if faults:
-        return Diagnosis(name, "wrong", f"{hook.id} → {hook.address}: {'; '.join(faults)}", HOOK_ADVICE)
-    return Diagnosis(name, "ok", f"{hook.id} → {hook.address}")
+        return Diagnosis(name, "wrong", f"{shown}: {'; '.join(faults)}", HOOK_ADVICE)
+    return Diagnosis(name, "ok", shown)
 
 
-def _faults(hook: Webhook) -> Iterator[str]:
-    if not hook.is_active:
+def _faults(hook: dict[str, Any]) -> Iterator[str]:
+    config, events = hook.get("config") or {}, hook.get("events") or ()
+    answer = (hook.get("last_response") or {}).get("code")
+    if not hook.get("active"):
         yield "it is not active"
-    if hook.missing:
-        yield f"it does not send {', '.join(hook.missing)}"
-    if not hook.has_secret:
+    if missing := [event for event in EVENTS if event not in events and "*" not in events]:
+        yield f"it does not send {', '.join(missing)}"
+    if not config.get("secret"):
         yield "it has no secret"
-    if not hook.checks_tls:
+    if str(config.get("insecure_ssl", "0")) != "0":
         yield "it does not check certificates"
-    if hook.answer in {401, 403}:
-        yield f"its last delivery was refused ({hook.answer}): its secret is not that of the service"
-    elif hook.answer is not None and hook.answer >= 300:
-        yield f"its last delivery was answered with {hook.answer}"
+    if answer in {401, 403}:
+        yield f"its last delivery was refused ({answer}): its secret is not that of the service"
+    elif isinstance(answer, int) and answer >= 300:
+        yield f"its last delivery was answered with {answer}"

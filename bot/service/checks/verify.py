@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -28,7 +28,7 @@ from bot.publishing.layout import CellChange, Layout, RowChange, evidence_links
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.reporting.escape import brief
-from bot.service.checks.verify_evidence import EvidenceReader, ModelLookup, ModelState, Unfounded
+from bot.service.checks.verify_evidence import EvidenceReader, ModelState, Unfounded, model_state
 from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.judge.samples import as_recorded
 from bot.service.settings.config import load_settings
@@ -129,7 +129,7 @@ class Verifier:
             if other:
                 why = f"under today's declaration {why}" if why else "today's declaration gives another row"
                 return VerifiedRow(entry.key, "declaration", why, other)
-        model = self._models.look(entry.model.id, entry.model.revision) if self.asks_models else ModelState()
+        model = self._look(entry.model.id, entry.model.revision) if self.asks_models else ModelState()
         if model.is_gone:
             return VerifiedRow(entry.key, "model", model.said)
         moved = [said for file in entry.evidence if (said := self._evidence.since(file))]
@@ -181,8 +181,9 @@ class Verifier:
         return EvidenceReader(self.opener, self.sources)
 
     @cached_property
-    def _models(self) -> ModelLookup:
-        return ModelLookup(self.opener)
+    def _look(self) -> Callable[[str, str], ModelState]:
+        """What asks the Hub about models, once about each revision."""
+        return cache(partial(model_state, self.opener))
 
     def _declaration(self, entry: Entry) -> Leaderboard:
         """The declaration that a row names: kept at the target, shipped, or today's."""

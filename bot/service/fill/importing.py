@@ -165,9 +165,8 @@ class Import:
 
     def __post_init__(self) -> None:
         target, settings = self.context.targets[0]
-        self.bulk_writer: BulkWriter = open_bulk_writer(
-            target, rolling_mark(self.context.leaderboard.id), settings.form
-        )
+        place = rolling_mark(self.context.leaderboard.id), settings.form
+        self.bulk_writer: BulkWriter = target.bulk_writer(*place) or PlainBulkWriter(target, *place)
 
     def _patiently(self, step: Callable[[], None], *, ends: bool) -> None:
         """Do a step to its end, waiting as long as a service asks: what was done stays done.
@@ -252,11 +251,6 @@ class Import:
         board, store = key_start(self.context.leaderboard.id), self.context.store
         rows = (store.row_digests(self.context.name, [board + key for key in some]) for some in batches(keys))
         return sum(path.startswith(first) for path in self.bulk_writer.paths()) - sum(map(len, rows))
-
-
-def open_bulk_writer(target: Target, mark: Marker, form: Form) -> BulkWriter:
-    """The cheapest way to fill a target."""
-    return target.bulk_writer(mark, form) or PlainBulkWriter(target, mark, form)
 
 
 @dataclass(frozen=True)

@@ -143,20 +143,6 @@ class Judge:
 MOST_FILES = 200  # of one row that are judged for a page
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionVerdict:
-    """A submission, the verdict on it, and the row that it measures with others; None if there is none."""
-
-    stored: StoredSubmission
-    verdict: Verdict | None
-    row: Row | None
-
-    @property
-    def unread(self) -> UnreadPath | None:
-        """Why it is not a result, None for one that was read."""
-        return self.stored.content if isinstance(self.stored.content, UnreadPath) else None
-
-
 @dataclass(frozen=True)
 class StoredRows:
     """The rows that a watch knows beside the submissions at some paths: on its boards, and of its other submissions."""
@@ -205,8 +191,13 @@ def judge_stored(judge: Judge, found: Iterable[StoredSubmission]) -> Judgement:
     return judge.judge([one.parsed for one in results if one.parsed is not None], committed)
 
 
-def verdict_on(judge: Judge, store: Store, name: str, path: str) -> SubmissionVerdict | None:
-    """The verdict on the submission of a watch at a path, None if there is no submission."""
+def verdict_on(
+    judge: Judge, store: Store, name: str, path: str
+) -> tuple[StoredSubmission, Verdict | None, Row | None] | None:
+    """The submission of a watch at a path, the verdict on it, and its row; None if there is no submission.
+
+    A file that is not a result has no verdict, and one that gives no number no row.
+    """
     stored = store.submissions_at(name, [path]).get(path)
     if stored is None:
         return None
@@ -214,4 +205,4 @@ def verdict_on(judge: Judge, store: Store, name: str, path: str) -> SubmissionVe
     judged = judge_stored(judge, {path: stored, **dict(sorted(others.items())[:MOST_FILES])}.values())
     verdict = next((one for one in judged.verdicts if one.path == path), None)
     row = next((row for row in judged.rows if any(file.path == path for file in row.files)), None)
-    return SubmissionVerdict(stored, verdict, row)
+    return stored, verdict, row

@@ -12,7 +12,7 @@ from msgspec.structs import replace as replaced
 from bot.audits.board.audit import audit_board
 from bot.errors import NoWriteAccess
 from bot.evaluation.finding import counted
-from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.platforms.history import folder_history
@@ -217,7 +217,7 @@ class BoardUpdater:
         """Bring the web site of the board to what is kept of it."""
         context, store = self.context, self.context.store
         kept = store.stored_board(context.name, self.to)
-        is_empty = kept is None or not store.has_rows(context.name, self.to)
+        is_empty = kept is None or not store.count_board_rows(context.name, self.to)
         if kept is None or is_empty or context.publish_site is None or not self._is_shown:
             return  # the last pages stay until there is a row again
         kept = replace(kept, models=store.cursor(context.name, "models moved") or "")
@@ -272,9 +272,16 @@ class BoardUpdater:
         return f"the token may not write to main; the table is proposed in {done.where}" if is_done else ""
 
     def watch(self) -> None:
-        """Bring the alarm about columns to what the rows say."""
-        if alarm := watch_columns(self.target, self.context.leaderboard):
-            self.report.say("written", f"columns of {self.to}", alarm)
+        """Audit the columns of the rows on main, and bring the alarm about them to what was found."""
+        board = self.context.leaderboard
+        entries = entries_of(self.target, board)
+        columns = [task.id for task in board.tasks if task.quarantined is None]
+        if not entries or len(columns) < FEWEST_COLUMNS:
+            return
+        found, mark = audit_board(board_of(entries, board.id, columns)), alarm_mark(board.id)
+        text = alarm_text(found, self.target.name, mark)
+        if url := publish_comment(mark, text, self.target, may_open=bool(found.named)):
+            self.report.say("written", f"columns of {self.to}", url)
 
     def tell_plan(self) -> None:
         """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
@@ -302,14 +309,3 @@ def board_content(store: Store, watch: str, target: str, kept: StoredBoard) -> P
     days = {model: one.since for model, one in known.items()}
     facts = known_facts(store, watch, entries) if kept.models else {}
     return PageContent(board, target if is_remote else "", changes, heads, days, facts, is_partial=is_remote)
-
-
-def watch_columns(target: Target, leaderboard: Leaderboard) -> str:
-    """Audit the columns of the rows at the target; the URL of the alarm, "" if none was written."""
-    entries = entries_of(target, leaderboard)
-    columns = [task.id for task in leaderboard.tasks if task.quarantined is None]
-    if not entries or len(columns) < FEWEST_COLUMNS:
-        return ""
-    found = audit_board(board_of(entries, leaderboard.id, columns))
-    mark = alarm_mark(leaderboard.id)
-    return publish_comment(mark, alarm_text(found, target.name, mark), target, may_open=bool(found.named))

@@ -154,8 +154,8 @@ class RowLooker:
         before = current.entry
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # this source must not remove a row of another source
-        states = [current.state, self.shared.rolling, self.shared.migration]
-        if entry is None and _is_removal_proposed(entry_path(key), states):
+        requests = [one.request for one in (current.state, self.shared.rolling, self.shared.migration) if one.request]
+        if entry is None and any(one.files.get(entry_path(key), b"") is None for one in requests):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
         first = first_folder(entry, before) or named_first(entry, current.state.request)
@@ -182,11 +182,6 @@ class RowLooker:
         """The rules that reject these submissions."""
         verdicts = self.context.judge(found).verdicts
         return sorted({finding.rule for verdict in verdicts for finding in verdict.findings if finding.is_error})[:5]
-
-
-def _is_removal_proposed(path: str, states: Sequence[CurrentState]) -> bool:
-    """Tell whether an open request takes a row away."""
-    return any(state.request is not None and state.request.files.get(path, b"") is None for state in states)
 
 
 def hashes(entry: Entry) -> set[str]:

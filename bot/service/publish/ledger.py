@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -273,7 +272,9 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     removed = store.cursors(name, "removed", target=to)
     is_rewritten = bool(gone or removed) and not target.contains(kept.head)
     noted = store.cursors(name, "gone", target=to)
-    again = _decided_again(context, to, removed.keys(), removed.keys() & there.keys(), is_rewritten=is_rewritten)
+    # Where a rewritten history lost the merge of a request, it lost the removal of its row, too: a person is asked.
+    is_unknown = is_rewritten and context.targets_by_address[to][1].form == "pull-request"
+    again = removed.keys() if is_unknown else removed.keys() & there.keys()
     with store.transaction():
         for key in again:
             store.set_cursor(name, "removed", None, key, target=to)
@@ -283,17 +284,6 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             store.set_cursor(name, "gone", note, key, target=to)
         store.mark(name, marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]), context.clock())
-
-
-def _decided_again(
-    context: WatchContext, to: str, removed: AbstractSet[str], there: AbstractSet[str], *, is_rewritten: bool
-) -> AbstractSet[str]:
-    """Of the rows that people removed, those whose removal counts no longer: `there` they are again, or nobody knows.
-
-    Where a rewritten history lost the merge of a request, it lost the removal of its row, too: a person is asked.
-    """
-    form = context.targets_by_address[to][1].form
-    return removed if is_rewritten and form == "pull-request" else there
 
 
 def _taken(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.errors import DiscussionsDisabled, Gone
@@ -23,16 +22,11 @@ Place = tuple[str, Request | None, str]  # the name of a target, a request there
 MOST = 20  # rows of which requests are looked for
 
 
-@dataclass(frozen=True, slots=True)
-class RowLinks:
-    """Links as Markdown: to open requests that propose rows, and to where rows stand, or will once these are merged."""
+def row_links(context: WatchContext, keys: Iterable[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Links as Markdown: to the open requests that propose these rows, and to where they stand, or will once merged.
 
-    proposed: Sequence[str] = ()
-    current: Sequence[str] = ()
-
-
-def row_links(context: WatchContext, keys: Iterable[str]) -> RowLinks:
-    """The links to these rows at every target; only for the first ones of very many rows."""
+    Only for the first ones of very many rows.
+    """
     proposed: dict[str, None] = {}
     current: dict[str, None] = {}
     for target, settings in context.targets:
@@ -42,7 +36,7 @@ def row_links(context: WatchContext, keys: Iterable[str]) -> RowLinks:
                 proposed[f"{where} at {code(label_of(name))}"] = None
             if link:
                 current[link] = None
-    return RowLinks(tuple(proposed), tuple(current))
+    return tuple(proposed), tuple(current)
 
 
 def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: Sequence[str]) -> Iterator[Place]:

@@ -172,7 +172,7 @@ class ModelRows(TargetRows[ModelLook]):
 
     def look(self, items: Sequence[Item]) -> list[ModelLook]:
         """The models with something of the bot, or all before the first was written to."""
-        self.known = self._known()
+        self.known = set(self.context.store.published(self.context.name, self.settings.to))
         models = self._models(items, self.known)
         if models:
             _ = self._models_of_hub.client.user  # from here on a refusal concerns one repository
@@ -258,10 +258,6 @@ class ModelRows(TargetRows[ModelLook]):
 
     def _allow(self) -> None:
         self.context.store.set_cursor(self.context.name, "first write", "yes", target=self.settings.to)
-
-    def _known(self) -> set[str]:
-        """The models that have something of the bot, as far as the state knows."""
-        return set(self.context.store.published(self.context.name, self.settings.to))
 
     def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
         """The items by model; those for which there is nothing to do are done, and nothing is asked about them.

@@ -159,31 +159,26 @@ class TargetRows(ABC, Generic[L]):
         digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None}
         return {key for key, digest in digests.items() if digest in known.get(key, ())}
 
-
-@dataclass(frozen=True)
-class Publisher(Generic[L]):
-    """Brings one target to its rows, whatever its kind."""
-
-    rows: TargetRows[L]
+    # looking, the safety catch, writing
 
     def publish(self, items: Sequence[Item]) -> None:
         """Bring the target to these rows; a row that fails is noted, and the others go on."""
-        context, to, report = self.rows.context, self.rows.settings.to, self.rows.report
+        context, to, report = self.context, self.settings.to, self.report
         lost = [item for item in items if not item.subject]
         if lost:
-            report.attempt(lost, lambda: self.rows.restore(lost), finish=False)
+            report.attempt(lost, lambda: self.restore(lost), finish=False)
             items = [item for item in due_rows(context, to) if item.subject]
         is_shown = self._must_show
-        due = with_held(context, to, items, is_shown=is_shown) if self.rows.takes_more else []
+        due = with_held(context, to, items, is_shown=is_shown) if self.takes_more else []
         if due or is_shown:
             report.attempt(due, lambda: self._publish_due(due), finish=False)
-        report.attempt([], lambda: self._write(self.rows.follow(is_touched=bool(items))), subject=f"requests of {to}")
+        report.attempt([], lambda: self._write(self.follow(is_touched=bool(items))), subject=f"requests of {to}")
 
     @property
     def _must_show(self) -> bool:
         """Tell whether a dry run still has to show what changes here, or that nothing does."""
-        context, to = self.rows.context, self.rows.settings.to
-        is_shown = any(plan.target == to for plan in self.rows.report.plans)
+        context, to = self.context, self.settings.to
+        is_shown = any(plan.target == to for plan in self.report.plans)
         held = context.store.plan(context.name, to)
         return context.dry_run and not is_shown and not (held is not None and held.is_declined)
 
@@ -191,18 +186,18 @@ class Publisher(Generic[L]):
         """Publish one row as the safety catch admitted it; one that is another by now waits for the next pass."""
 
         def call() -> None:
-            looks = self.rows.look([item])
+            looks = self.look([item])
             same = [one for one in looks if one.planned.action == "unchanged" or admission(one) == admitted]
-            self._write(self.rows.alone(same))
+            self._write(self.alone(same))
 
-        self.rows.report.attempt([item], call, finish=False)
+        self.report.attempt([item], call, finish=False)
 
     def _publish_due(self, items: Sequence[Item]) -> None:
-        if len(items) > PART and self.rows.in_parts and not self.rows.context.dry_run:
+        if len(items) > PART and self.in_parts and not self.context.dry_run:
             self._publish_parts(items)
         else:
-            looks = self.rows.look(items)
-            self._write(self.rows.proposals(self._gate.admit(looks)))
+            looks = self.look(items)
+            self._write(self.proposals(self._gate.admit(looks)))
 
     def _publish_parts(self, items: Sequence[Item]) -> None:
         """Publish very many rows part by part, so that memory does not grow with them.
@@ -210,26 +205,23 @@ class Publisher(Generic[L]):
         All are looked at before the first is written: what a person must approve depends on all of them.
         """
         parts = batches(items, PART)
-        looks = [PlannedLook(look.items[0], look.planned) for part in parts for look in self.rows.look(part)]
+        looks = [PlannedLook(look.items[0], look.planned) for part in parts for look in self.look(part)]
         admitted = self._gate.admit(looks)
-        self.rows.is_bulk = (
-            sum(look.planned.action == "added" for look in looks) > self.rows.context.watch.backfill_limit
-        )
+        self.is_bulk = sum(look.planned.action == "added" for look in looks) > self.context.watch.backfill_limit
         for part in batches([look.item for look in admitted], PART):
-            self.rows.report.attempt(part, partial(self._publish_part, part), finish=False)
+            self.report.attempt(part, partial(self._publish_part, part), finish=False)
 
     def _publish_part(self, items: Sequence[Item]) -> None:
-        self._write(self.rows.proposals(self.rows.look(items)))
+        self._write(self.proposals(self.look(items)))
 
     @property
     def _gate(self) -> Gate:
-        rows = self.rows
-        return Gate(rows.context, rows.settings.to, rows.report, rows.size, rows.entries, is_first=rows.is_first)
+        return Gate(self.context, self.settings.to, self.report, self.size, self.entries, is_first=self.is_first)
 
     def _write(self, proposals: Iterable[Proposal]) -> None:
         """Write one after the other: where one fails, its items are noted, and the others go on."""
         for one in proposals:
-            self.rows.report.attempt(one.items, partial(self._write_one, one), subject=one.subject)
+            self.report.attempt(one.items, partial(self._write_one, one), subject=one.subject)
 
     def _write_one(self, one: Proposal) -> None:
         result = reconcile(
@@ -238,7 +230,7 @@ class Publisher(Generic[L]):
             one.paths,
             one.desire,
             one.form,
-            dry_run=self.rows.context.dry_run,
+            dry_run=self.context.dry_run,
             is_restored=one.is_restored,
         )
         more = one.note(result)
@@ -246,7 +238,7 @@ class Publisher(Generic[L]):
         if publication is not None:
             text = f"{result.decision.why}: {result.where}{more}"
             how: OutcomeName = "proposed" if isinstance(publication, OpenRequest | UpdateRequest) else "written"
-            self.rows.report.say(how, one.subject or result.subject, text)
+            self.report.say(how, one.subject or result.subject, text)
 
 
 def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -> list[Item]:

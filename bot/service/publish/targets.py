@@ -24,7 +24,7 @@ from bot.service.publish.ledger import (
     observe_requests,
 )
 from bot.service.publish.model_rows import ModelRows
-from bot.service.publish.publisher import MOST_ROWS, Publisher, TargetRows, due_rows
+from bot.service.publish.publisher import MOST_ROWS, TargetRows, due_rows
 from bot.service.publish.table_rows import TableRows, TemplateRows
 from bot.service.settings.config import WatchTarget
 from bot.service.store.items import Item, Kind, Priority, marks
@@ -73,12 +73,12 @@ class Targets:
             self.learned.add(to)
             self._observe_people(target, settings)
         items = due_rows(self.context, to, priority)
-        publisher = Publisher(ROWS[settings.kind](self.context, target, settings, self.report))
+        rows = ROWS[settings.kind](self.context, target, settings, self.report)
 
         def publish_rows() -> None:
             if settings.kind == "entries" and settings.form != "comment" and not self.context.dry_run:
                 BoardUpdater(self.context, target, to, self.report).learn()
-            publisher.publish(items)
+            rows.publish(items)
 
         self.report.attempt(items, publish_rows, finish=False, subject=f"rows at {to}")
         asked = [item for item in self._due("request", to) if item.subject]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
 
 import msgspec
 
@@ -17,7 +16,6 @@ from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repea
 from bot.publishing.board import Board, make_board, rank_sentence
 from bot.publishing.compared_rows import beside_line
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
-from bot.publishing.publication import Marker
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
@@ -37,8 +35,17 @@ from bot.service.review.state import (
     stickies,
 )
 from bot.service.store.items import Item, Mark, marks
-from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
-from bot.service.talk.comments import HOUR, CommandQuota, unanswered
+from bot.service.talk.commands import (
+    HOUR,
+    SOURCE,
+    CommandQuota,
+    SourcePlace,
+    answer_commands,
+    commands_line,
+    names_of,
+    unanswered,
+    waivers_in,
+)
 from bot.service.talk.folders import describe
 from bot.service.talk.waivers import seen_files
 from bot.service.watch.outcome import Report
@@ -52,13 +59,6 @@ class TargetBoard:
 
     entries: Mapping[str, Entry]
     board: Board
-
-
-def read_target_board(context: WatchContext) -> TargetBoard:
-    """Read the entries at the first target."""
-    board = context.leaderboard
-    there = {entry.key: entry for entry in entries_of(context.targets[0][0], board)}
-    return TargetBoard(there, make_board(there.values(), board))
 
 
 def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Callable[[], TargetBoard]) -> Effects:
@@ -174,11 +174,12 @@ class Reviews:
         refs = self.source.refs(requests=True) if rows else {}
         known = known_states(self.context)
         nums = admitted(rows, self.context.maintainers)
-        moved = {num: seen for num in nums if not self._is_seen(seen := self._seen(num, refs), known.get(num))}
+        found = {num: (self._seen(num, refs), known.get(num, ReviewState())) for num in nums}
+        moved = {num: (seen, state) for num, (seen, state) in found.items() if not seen or seen != state.seen}
         ended = {*(known.keys() - {row.num for row in rows}), *self._lost()}
         with store.transaction():
-            for num, seen in moved.items():
-                keep_state(self.context, num, msgspec.structs.replace(known.get(num, ReviewState()), seen=seen))
+            for num, (seen, state) in moved.items():
+                keep_state(self.context, num, msgspec.structs.replace(state, seen=seen))
             store.mark(name, marks("review", map(str, [*moved, *sorted(ended)])), self.context.clock())
             store.set_cursor(name, "reviews", f"{self.context.clock():.0f} {len(listed)}")
             store.finish([item])
@@ -231,18 +232,16 @@ class Reviews:
         count = self.discussions.counts.get(num)
         return f"{refs.get(f'refs/pr/{num}', '')} {count} {rules_of(self.context)}" if count is not None else ""
 
-    def _is_seen(self, seen: str, state: ReviewState | None) -> bool:
-        return bool(seen) and state is not None and state.seen == seen
-
     # one review after the other
 
     def _settle_all(self, items: Sequence[Item]) -> None:
         refs = self.source.refs(requests=True)
+        main = refs.get("refs/heads/main") or self.source.head()
         for item in items:
-            self.report.attempt([item], lambda n=int(item.subject): self._settle_one(n, refs))  # type: ignore[misc]
+            num = int(item.subject)
+            self.report.attempt([item], partial(self._settle_one, num, refs.get(f"refs/pr/{num}"), main))
 
-    def _settle_one(self, num: int, refs: Mapping[str, str]) -> None:
-        head = refs.get(f"refs/pr/{num}")
+    def _settle_one(self, num: int, head: str | None, main: str) -> None:
         state = known_states(self.context, num).get(num, ReviewState())
         try:
             thread = self.discussions.read(num)
@@ -252,7 +251,7 @@ class Reviews:
                 why = f"refs/pr/{num} is not there, or is for another branch, so there is nothing to judge"
                 self.report.say("unchanged", f"review #{num}", why)
             elif state.memo != memo_of(self.context, thread, head):
-                self._update(num, head, refs["refs/heads/main"], state)
+                self._update(num, head, main, state)
         except ENDED as refusal:
             self.report.say("unchanged", f"review #{num}", str(refusal))
 
@@ -307,7 +306,8 @@ class Reviews:
             body = self._body(num, proposal, judgements)
             said[:] = [digest_of_text(body)]
             name = f"leaderboard-bot/{self.context.leaderboard.id}"
-            self.discussions.show_verdict(proposal.head, name, *review_status(proposal, judgements))
+            status, why = status_line([_status_of(one) for one in judgements], proposal.unread)
+            self.discussions.show_verdict(proposal.head, name, status, why)
             self._write(num, body)
 
     def _learn(self, waivers: Sequence[Waiver]) -> None:
@@ -337,13 +337,18 @@ class Reviews:
     # the sticky comment
 
     def _body(self, num: int, proposal: SourceRequest, judgements: Sequence[Judgement]) -> str:
-        effects = effects_of(self.context, proposal, lambda: self._board)
-        return review_body(self.context, proposal, judgements, effects, review_mark(self.context, num))
+        """The desired text of the sticky comment; rejected files come first."""
+        context, effects = self.context, effects_of(self.context, proposal, lambda: self._board)
+        worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
+        said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
+        return review_text(proposal.head, said, effects, review_mark(context, num), commands_line()).body
 
     @cached_property
     def _board(self) -> TargetBoard:
         """The board at the first target, read once."""
-        return read_target_board(self.context)
+        board = self.context.leaderboard
+        there = {entry.key: entry for entry in entries_of(self.context.targets[0][0], board)}
+        return TargetBoard(there, make_board(there.values(), board))
 
     def _write(self, num: int, body: str) -> None:
         """Post or edit the sticky comment."""
@@ -352,22 +357,6 @@ class Reviews:
             self.discussions.comment(num, body)
         elif ours[0].text.strip() != body.strip():
             self.discussions.edit(num, ours[0].id, body)
-
-
-def review_body(
-    context: WatchContext, proposal: SourceRequest, judgements: Sequence[Judgement], effects: Effects, mark: Marker
-) -> str:
-    """The desired text of the sticky comment; rejected files come first."""
-    worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
-    said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
-    return review_text(proposal.head, said, effects, mark, commands_line()).body
-
-
-def review_status(
-    proposal: SourceRequest, judgements: Sequence[Judgement]
-) -> tuple[Literal["success", "failure"], str]:
-    """The commit's status: whether anything prevents merging the request, and the reason in one line."""
-    return status_line([_status_of(one) for one in judgements], proposal.unread)
 
 
 def _status_of(judgement: Judgement) -> str:

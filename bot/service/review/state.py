@@ -133,8 +133,7 @@ class MergedReviews:
 
     def _settle_one(self, item: Item) -> None:
         num, store = int(item.subject), self.context.store
-        refs = self.source.refs(requests=True)
-        head, main = refs.get(f"refs/pr/{num}"), refs["refs/heads/main"]
+        head, main = self.source.closed_head(num), self.source.head()
         subjects = self._subjects(head, main) if head is not None else set()
         keys = sorted({one.key for one in store.submissions_at(self.context.name, subjects).values() if one.key})
         if self._is_pending(main, subjects, keys):
@@ -162,7 +161,6 @@ class MergedReviews:
         ours = stickies(self.context, thread, self.discussions.us)
         if thread.status != "merged" or not ours or is_merged_text(ours[0].text):
             return
-        links = row_links(self.context, keys)
-        body = merged_text(ours[0].text, links.proposed, links.current, review_mark(self.context, num))
+        body = merged_text(ours[0].text, *row_links(self.context, keys), review_mark(self.context, num))
         self.discussions.edit(num, ours[0].id, body)
         self.report.say("written", f"review #{num}", "says that the request was merged")

@@ -12,7 +12,7 @@ from bot.errors import CallError
 from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
 
 if TYPE_CHECKING:
-    from bot.platforms.github.commits import AnswersInFile
+    from bot.service.judge.commits import AnswersInFile
 
 
 def environment() -> Mapping[str, str]:
@@ -81,19 +81,9 @@ def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
     return GitHubApp(app_id, key.replace("\\n", "\n"), int(installation) if installation else None)
 
 
-def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The secret that deliveries carry; an empty one counts as not set."""
-    return environ.get("WEBHOOK_SECRET") or None
-
-
-def github_webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The secret with which GitHub signs deliveries; an empty one counts as not set."""
-    return environ.get("GITHUB_WEBHOOK_SECRET") or None
-
-
-def operator_token(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The token that changes on the pages need; an empty one counts as not set."""
-    return environ.get("OPERATOR_TOKEN") or None
+def secret(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The secret in a variable; an empty one counts as not set."""
+    return environ.get(name) or None
 
 
 def space_url(environ: Mapping[str, str] = os.environ) -> str:
@@ -129,7 +119,7 @@ def is_shared(database: str) -> bool:
 
 def cached_answers(environ: Mapping[str, str] = os.environ) -> AnswersInFile:
     """What GitHub answered to earlier calls of the command line and the Action."""
-    from bot.platforms.github.commits import AnswersInFile  # the client of GitHub takes as long as a whole `check`
+    from bot.service.judge.commits import AnswersInFile  # the client of GitHub takes as long as a whole `check`
 
     return AnswersInFile(cache_folder(environ) / "commits.json")
 

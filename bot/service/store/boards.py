@@ -44,10 +44,6 @@ class BoardStore(Database):
         found = select(boards).where(*_at(boards, watch, target))
         return next((StoredBoard(row.head, row.leaderboard, row.declaration) for row in self.rows(found)), None)
 
-    def has_rows(self, watch: str, target: str) -> bool:
-        """Tell whether there is any row on a board."""
-        return bool(self.rows(select(board_rows.c.key).where(*_at(board_rows, watch, target)).limit(1)))
-
     def count_board_rows(self, watch: str, target: str) -> int:
         """The number of rows on a board."""
         return int(self.value(select(func.count()).where(*_at(board_rows, watch, target))))

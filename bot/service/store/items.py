@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 from sqlalchemy import (
@@ -103,18 +103,6 @@ class RowJob(msgspec.Struct, frozen=True):
     subject: str
     marked: int
     admitted: str
-
-
-class RowQueue(Protocol):
-    """The queue from which workers take such rows."""
-
-    def rows_waiting(self, watch: str, target: str) -> set[str]:
-        """The rows that a worker has, or will take."""
-        ...
-
-    def put_rows(self, jobs: Sequence[RowJob]) -> bool:
-        """Leave rows to the workers; False if there may be none, and the caller publishes them itself."""
-        ...
 
 
 ItemState = Literal["failing", "waiting", "held", "declined"]

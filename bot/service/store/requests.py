@@ -239,7 +239,6 @@ CursorKind = Literal[
     "ledger",  # the last ledger of a target, as JSON (it has no subject)
     "plan discussion",  # where people answer the plan that waits at a target (no subject)
     "plan comment",  # whether the comment about plans at a target is still to be looked at after a sweep (no subject)
-    "import",  # target of an import that runs (of no watch): what it does, how much of how much, and when, as JSON
     "plan comments",  # the comments that approved or declined a plan at a target, as JSON (no subject)
 ]
 

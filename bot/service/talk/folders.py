@@ -21,8 +21,16 @@ from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.store import folder_of
 from bot.service.store.items import Item
-from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
-from bot.service.talk.comments import CommandQuota, unanswered
+from bot.service.talk.commands import (
+    SOURCE,
+    CommandQuota,
+    SourcePlace,
+    answer_commands,
+    commands_line,
+    names_of,
+    unanswered,
+    waivers_in,
+)
 from bot.service.talk.waivers import dump_waivers, shown_in
 from bot.service.watch.outcome import Report
 
@@ -201,26 +209,22 @@ class Folders:
 
     def _settle_accepted(self, folder: str, *, may_open: bool) -> None:
         """Bring the discussion about accepted files up to date; where many folders changed at once, none is opened."""
+        store, name, board = self.context.store, self.context.name, self.context.leaderboard.id
         if not self.context.watch.say_success or self.context.dry_run:
             return
         num = self._accepted(folder)
-        if num is not None or may_open:
-            self._say_accepted(folder, num)
+        keys = {one.key for one in store.submissions_in(name, folder).values() if one.status == "accepted" and one.key}
+        if num is None and not (may_open and keys):
+            return
+        rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
+        said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
+        links, _ = row_links(self.context, sorted(keys))
+        text = success_text(folder, said, links, Marker("accepted", folder, board))
+        retry_write(lambda: self._write_accepted(folder, num, text))
 
     def _accepted(self, folder: str) -> int | None:
         """The bot's first discussion about the accepted files of a folder."""
         return next(iter(self._ours("accepted").get(folder, ())), None)
-
-    def _say_accepted(self, folder: str, num: int | None) -> None:
-        store, name, board = self.context.store, self.context.name, self.context.leaderboard.id
-        keys = {one.key for one in store.submissions_in(name, folder).values() if one.status == "accepted" and one.key}
-        if num is None and not keys:
-            return
-        rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
-        said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
-        links = row_links(self.context, sorted(keys)).proposed
-        text = success_text(folder, said, links, Marker("accepted", folder, board))
-        retry_write(lambda: self._write_accepted(folder, num, text))
 
     def _write_accepted(self, folder: str, num: int | None, text: PostText) -> None:
         num = num or self._accepted(folder)

@@ -23,15 +23,17 @@ from bot.service.store.items import Item, Mark, marks
 from bot.service.talk.commands import (
     PLAN,
     REQUEST,
+    CommandQuota,
     PlanPlace,
     RequestPlace,
     answer_commands,
+    answers_of,
     declines_in,
     dropped_in,
     last_answer,
     names_of,
+    unanswered,
 )
-from bot.service.talk.comments import CommandQuota, answers_of, unanswered
 from bot.service.watch.outcome import Report
 
 MERGED_AT = re.compile(r"Merged at `([0-9a-f]{12})`\.")

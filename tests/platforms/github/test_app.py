@@ -51,7 +51,7 @@ def made(server: GitHubServer) -> int:
 def test_the_only_installation_is_found_and_its_token_kept(github: GitHubServer, app: GitHubApp) -> None:
     ours = client(github, app)
 
-    assert ours.login == "board-app[bot]"
+    assert ours.user == "board-app[bot]"
     assert GitHubSource(ours, GitHubAddress(BOARD)).read_content(blob(github), 100) == b"# Leaderboard\n"
     assert ours.repo(BOARD).full_name == BOARD
     assert made(github) == 1
@@ -65,7 +65,7 @@ def blob(server: GitHubServer) -> str:
 def test_a_token_that_ends_is_renewed(github: GitHubServer, app: GitHubApp) -> None:
     github.state.token_seconds = 5  # less than is left of one that is used
     ours = client(github, app)
-    assert ours.login == "board-app[bot]"
+    assert ours.user == "board-app[bot]"
     before = made(github)
     assert GitHubSource(ours, GitHubAddress(BOARD)).read_content(blob(github), 100) == b"# Leaderboard\n"
 
@@ -75,29 +75,29 @@ def test_a_token_that_ends_is_renewed(github: GitHubServer, app: GitHubApp) -> N
 def test_a_token_that_cannot_be_made_for_a_moment_is_asked_for_again(github: GitHubServer, app: GitHubApp) -> None:
     github.state.order("POST", "access_tokens$", status=502, times=2)
 
-    assert client(github, app).login == "board-app[bot]"
+    assert client(github, app).user == "board-app[bot]"
 
 
 def test_an_app_of_several_installations_needs_the_number_of_one(github: GitHubServer, app: GitHubApp) -> None:
     github.state.installations[8] = "other"
     with pytest.raises(CallError, match=r"2 installations \(7 at acme, 8 at other\): name one by GITHUB_APP_INST"):
-        _ = client(github, app).login
+        _ = client(github, app).user
     named = GitHubApp(app.app_id, app.private_key, 8)
-    assert client(github, named).login == "board-app[bot]"
+    assert client(github, named).user == "board-app[bot]"
 
     github.state.installations.clear()
     with pytest.raises(CallError, match="0 installations: install it"):
-        _ = client(github, app).login
+        _ = client(github, app).user
 
 
 def test_a_wrong_key_is_said_and_never_shown(github: GitHubServer, app: GitHubApp) -> None:
     with pytest.raises(CallError, match="is not an RSA private key") as error:
-        _ = client(github, GitHubApp("4711", "MARKER-KEY")).login
+        _ = client(github, GitHubApp("4711", "MARKER-KEY")).user
     assert "MARKER" not in str(error.value)
     assert "MARKER" not in repr(GitHubApp("4711", "MARKER-KEY"))
     other = GitHubApp("4711", pem(rsa.generate_private_key(65537, 2048)))
     with pytest.raises(Refused, match="could not be decoded"):
-        _ = client(github, other).login
+        _ = client(github, other).user
 
 
 def test_an_app_reviews_requests(github: GitHubServer, app: GitHubApp, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ CALLS: dict[str, tuple[str, Callable[[GitHubClient], object]]] = {
     "head": ("/git/ref/", lambda client: GitHubSource(client, GitHubAddress(BOARD)).head()),
     "tree": ("/git/trees/", lambda client: list(GitHubSource(client, GitHubAddress(BOARD)).changes(None, "main"))),
     "requests": ("/pulls", lambda client: GitHubTarget(client, GitHubAddress(BOARD)).read_keys("tiny")),
-    "account": ("/graphql", lambda client: client.login),
+    "account": ("/graphql", lambda client: client.user),
 }
 
 

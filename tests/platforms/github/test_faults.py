@@ -241,7 +241,7 @@ def test_a_rate_limit_of_graphql_is_one_though_its_status_is_200(github: GitHubS
     limited = {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 7."}]}
     github.state.order("POST", "/graphql", status=200, body=json.dumps(limited).encode(), times=1)
 
-    assert client.login == "leaderboard-bot"
+    assert client.user == "leaderboard-bot"
     assert waited == [60.0]
 
 
@@ -251,4 +251,4 @@ def test_a_fault_within_graphql_is_an_outage(github: GitHubServer) -> None:
     github.state.order("POST", "/graphql", status=200, body=json.dumps(fault).encode(), times=99)
 
     with pytest.raises(Unavailable, match="Something went wrong"):
-        _ = client.login
+        _ = client.user
