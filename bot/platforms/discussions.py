@@ -69,11 +69,6 @@ class Listed:
     pull_request: bool
     comments: int | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Tell whether it is neither closed nor merged."""
-        return self.status in OPEN
-
 
 class Pushed(NamedTuple):
     """One commit of a request: its id, its place among all events, and the account that pushed it."""

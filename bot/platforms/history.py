@@ -6,12 +6,12 @@ import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from bot.errors import MalformedEntry, Unavailable
+from bot.evaluation.submission import iso_date
 from bot.platforms.git.fetch import fetch_history
 from bot.platforms.git.repository import Repository, logged_files
 from bot.platforms.git.source import CopiedSource, GitSource
@@ -84,6 +84,5 @@ def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
 
 def _change(head: str, before: Entry | None, after: Entry | None) -> BoardChange | None:
     commit, seconds, subject = head.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split(" ", 2)
-    date = datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    change = change_of(before, after, date)
+    change = change_of(before, after, iso_date(int(seconds)))
     return change and replace(change, reason=subject, commit=commit)

@@ -88,7 +88,7 @@ def is_overtaken(failure: BaseException) -> bool:
 class Backoff:
     """Repeats a call that failed: after as long as the service asks, else `pause` seconds, doubled each time.
 
-    It ends after `tries` failures in a row, or where the service asks to wait for more than `longest` seconds.
+    It ends after `tries` failures, or where the service asks to wait for more than `longest` seconds.
     """
 
     pause: float = 0.5
@@ -100,21 +100,13 @@ class Backoff:
         self,
         call: Callable[[], T],
         passes: Callable[[BaseException], bool] = is_outage,
-        *,
-        left: Callable[[], object] | None = None,
         on_wait: OnWait = lambda *_: None,
     ) -> T:
-        """Call, and again after each failure that `passes`; raises the last one.
-
-        `left` says how much of a long step is still to be done: where it changed since the failure before, these
-        begin to count anew. `on_wait` hears of each wait.
-        """
-        failures = Failures(left)
+        """Call, and again after each failure that `passes`; raises the last one. `on_wait` hears of each wait."""
         return Retrying(
             retry=retry_if_exception(passes),
-            after=failures.count,
-            wait=lambda state: _seconds(state, min(self.pause * 2.0 ** (failures.in_a_row - 1), LONGEST_PAUSE)),
-            stop=lambda state: failures.in_a_row >= self.tries or _seconds(state, 0.0) > self.longest,
+            wait=lambda state: _seconds(state, min(self.pause * 2.0 ** (state.attempt_number - 1), LONGEST_PAUSE)),
+            stop=lambda state: state.attempt_number >= self.tries or _seconds(state, 0.0) > self.longest,
             before_sleep=lambda state: on_wait(state.upcoming_sleep, _failure(state)),
             sleep=self.sleep,
             reraise=True,
@@ -132,34 +124,6 @@ class Backoff:
             sleep=self.sleep,
             retry_error_callback=lambda _: None,
         )(look)
-
-    def landed(self, failure: Unavailable, look: Callable[[], T | None], seconds: float, in_line: float) -> T:
-        """The result, found by `look`, of a write whose answer was lost; raises the failure if none is found in time.
-
-        A service may work on a large commit for `seconds` after it, or something before it, gave up waiting. After
-        `in_line` of them the failure is raised with the rest as `unknown_for`.
-        """
-        at_once = min(seconds, in_line)
-        found = self.poll(look, at_once) if failure.may_have_landed else None
-        if found is None:
-            failure.unknown_for = seconds - at_once if failure.may_have_landed else 0.0
-            raise failure
-        return found
-
-
-@dataclass
-class Failures:
-    """Counts the failures in a row between which nothing moved: `left` says how much is still to be done."""
-
-    left: Callable[[], object] | None
-    in_a_row: int = 0
-    _known: object = None
-
-    def count(self, _: RetryCallState) -> None:
-        """Count one more failure, or begin again where something was done since."""
-        left = self.left() if self.left is not None else None
-        self.in_a_row = self.in_a_row + 1 if left == self._known else 1
-        self._known = left
 
 
 def seconds_in(text: str) -> float | None:
@@ -314,9 +278,21 @@ class ServiceClient:
         """Seconds after which a small write that somebody began either shows, or never will."""
         return self.timeout + self.unknown_fate
 
-    def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
-        """The result, found by `look`, of a write whose answer was lost; raises the failure if none shows."""
-        return self.backoff.landed(failure, look, self.unknown_fate, self.look_in_line)
+    def sent_once(self, send: Callable[[], T], find: Callable[[], T | None]) -> T:
+        """The result of a write that is sent once; where its answer was lost, what `find` shows of it.
+
+        A service may work on a large commit for `unknown_fate` seconds after it, or something before it, gave up
+        waiting. After `look_in_line` of them the failure is raised with the rest as `unknown_for`.
+        """
+        try:
+            return send()
+        except Unavailable as failure:
+            at_once = min(self.unknown_fate, self.look_in_line)
+            found = self.backoff.poll(find, at_once) if failure.may_have_landed else None
+            if found is None:
+                failure.unknown_for = self.unknown_fate - at_once if failure.may_have_landed else 0.0
+                raise
+            return found
 
 
 @dataclass

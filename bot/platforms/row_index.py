@@ -29,28 +29,9 @@ class IndexedRow:
 Moved = Mapping[str, IndexedRow | None]
 
 
-class RowStore(Protocol):
-    """Where the index of one target is kept between two passes; processes may share it."""
-
-    def commit(self) -> str:
-        """The commit of the index, "" if there is none."""
-        ...
-
-    def rows(self, paths: Collection[str] | None = None) -> tuple[str, dict[str, IndexedRow]]:
-        """The commit, and all rows, or those at some paths, as they are at that commit."""
-        ...
-
-    def move(self, old: str, new: str, moved: Moved, *, is_whole: bool) -> None:
-        """Bring the index from one commit to another, unless it is no longer at the old one.
-
-        A path with None is gone; where `moved` `is_whole`, so is every path that it does not have.
-        """
-        ...
-
-
 @dataclass
-class RowsInMemory:
-    """The index of one target, as long as the process lives."""
+class RowStore:
+    """Where the index of one target is kept between two passes: here as long as the process lives."""
 
     at: str = ""
     known: dict[str, IndexedRow] = field(default_factory=dict, repr=False)
@@ -60,12 +41,15 @@ class RowsInMemory:
         return self.at
 
     def rows(self, paths: Collection[str] | None = None) -> tuple[str, dict[str, IndexedRow]]:
-        """The commit, and all rows, or those at some paths."""
+        """The commit, and all rows, or those at some paths, as they are at that commit."""
         found = self.known if paths is None else {path: self.known[path] for path in paths if path in self.known}
         return self.at, dict(found)
 
     def move(self, old: str, new: str, moved: Moved, *, is_whole: bool) -> None:
-        """Bring the index from one commit to another."""
+        """Bring the index from one commit to another, unless it is no longer at the old one.
+
+        A path with None is gone; where `moved` `is_whole`, so is every path that it does not have.
+        """
         if self.at == old:
             now = {**({} if is_whole else self.known), **moved}
             self.at, self.known = new, {path: row for path, row in now.items() if row is not None}

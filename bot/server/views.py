@@ -16,7 +16,7 @@ import msgspec
 from bot.errors import NEEDS_TOKEN
 from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.submission import UnreadPath
+from bot.evaluation.submission import UnreadPath, iso_date
 from bot.evaluation.verdict import Row
 from bot.platforms.net import ANSWERS
 from bot.publishing.entry import Evidence
@@ -39,9 +39,7 @@ Stamp = tuple[Watch, object]
 
 def moment(seconds: float | None) -> str | None:
     """Unix seconds as ISO 8601."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return iso_date(seconds) or None
 
 
 class OutcomeView(msgspec.Struct, frozen=True):

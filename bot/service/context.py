@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,22 +15,17 @@ from bot import __version__
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.verdict import Judgement, Row
-from bot.pages.site import Site
-from bot.pages.write import Written
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.hub.address import MODELS, parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
-from bot.platforms.hub.source import read_facts, read_heads
 from bot.platforms.platform import Access, Opener, ServiceCache
-from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target
 from bot.publishing.entry import Declared, Evidence, MadeEntries, make_entries
 from bot.publishing.layout import target_url
-from bot.publishing.models import ModelFacts
 from bot.publishing.repeat import declaration_name
 from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up
@@ -71,10 +65,8 @@ class WatchContext:
     """Everything that one watch needs. `discussions` is None if nothing can be said at the source.
 
     `waivers` are those that maintainers gave by comments; where `has_waivers` is False, they could not be read in this
-    pass. `requests` are the repositories of requests of template
-    boards, by the address of the target. `clock` gives Unix seconds. `queue` is where rows wait for other processes,
-    None if there are none. `read_heads` asks the Hub for the commits at the main branches of models, `read_facts` for
-    their sizes, licences and bases; None if the settings do not ask for it.
+    pass. `requests` are the repositories of requests of template boards, by the address of the target. `clock` gives
+    Unix seconds. `queue` is where rows wait for other processes, None if there are none.
     """
 
     watch: Watch
@@ -92,10 +84,8 @@ class WatchContext:
     waivers: list[Waiver] = field(default_factory=list)
     has_waivers: bool = True
     queue: Jobs | None = None
-    publish_site: Callable[[Site], Written] | None = None
     public_url: str = ""
-    read_heads: Callable[[Iterable[str]], Mapping[str, str]] | None = None
-    read_facts: Callable[[Iterable[str]], Mapping[str, ModelFacts]] | None = None
+    opener: Opener = field(default_factory=lambda: Opener(Access()), repr=False)
 
     def page_link(self, words: str, page: str) -> str:
         """A link to a page of the service as Markdown, "" if nobody can reach it."""
@@ -244,10 +234,8 @@ class ContextFactory:
             models=models,
             dry_run=dry_run,
             queue=None if dry_run else self.queue,
-            publish_site=partial(publish_site, address=watch.site, opener=self.opener) if watch.site else None,
             public_url=self.public_url,
-            read_heads=partial(read_heads, self.client) if watch.look_up_heads else None,
-            read_facts=partial(read_facts, self.client) if watch.look_up_models else None,
+            opener=self.opener,
         )
 
     def _models(self, watch: Watch) -> HubModels | None:

@@ -30,27 +30,15 @@ def patient(waited: list[float]) -> Backoff:
     return Backoff(pause=1.0, tries=7, longest=3600.0, sleep=waited.append)
 
 
-def test_a_step_that_gets_on_is_tried_as_often_as_it_takes() -> None:
-    waited: list[float] = []
-    told: list[float] = []
-    left = iter(range(20, 0, -1))
-    done = patient(waited)(
-        failing(20, outage), is_overtaken, left=lambda: next(left), on_wait=lambda wait, _: told.append(wait)
-    )
-
-    assert done == "done"
-    assert waited == told == [1.0] * 20
-
-
 @pytest.mark.parametrize(("times", "ends"), [(6, False), (7, True)])
 def test_a_step_that_stands_still_waits_longer_each_time_and_ends(times: int, *, ends: bool) -> None:
     waited: list[float] = []
     step = failing(times, outage)
     if ends:
         with pytest.raises(Unavailable):
-            patient(waited)(step, is_overtaken, left=lambda: 5, on_wait=lambda *_: None)
+            patient(waited)(step, is_overtaken)
     else:
-        patient(waited)(step, is_overtaken, left=lambda: 5, on_wait=lambda *_: None)
+        patient(waited)(step, is_overtaken)
 
     assert waited == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
 
@@ -60,22 +48,19 @@ def test_a_service_may_ask_for_an_hour_and_no_more(seconds: float, waits: list[f
     waited: list[float] = []
     step = failing(1, lambda: Unavailable("the Hub", "busy", retry_after=seconds))
     if waits:
-        patient(waited)(step, is_overtaken, left=lambda: 5, on_wait=lambda *_: None)
+        patient(waited)(step, is_overtaken)
     else:
         with pytest.raises(Unavailable):
-            patient(waited)(step, is_overtaken, left=lambda: 5, on_wait=lambda *_: None)
+            patient(waited)(step, is_overtaken)
 
     assert waited == waits
 
 
 def test_what_somebody_else_moved_is_tried_again_and_other_faults_are_not() -> None:
     waited: list[float] = []
-    assert (
-        patient(waited)(failing(1, lambda: Stale("moved")), is_overtaken, left=lambda: 5, on_wait=lambda *_: None)
-        == "done"
-    )
+    assert patient(waited)(failing(1, lambda: Stale("moved")), is_overtaken) == "done"
     with pytest.raises(KeyError):
-        patient(waited)(failing(1, lambda: KeyError("x")), is_overtaken, left=lambda: 5, on_wait=lambda *_: None)
+        patient(waited)(failing(1, lambda: KeyError("x")), is_overtaken)
 
     assert waited == [1.0]
 

@@ -15,7 +15,7 @@ from bot.platforms.github.target import GitHubTarget
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
-from bot.platforms.row_index import RowsInMemory, RowStore
+from bot.platforms.row_index import RowStore
 from bot.publishing.layout import StoredEntries
 from bot.service.store import Store, connect
 from tests.platforms.git.publisher import entry
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> Store:
 
 def opened(client: HubClient, kept: RowStore | None = None) -> HubTarget:
     """The target as a new process opens it."""
-    return HubTarget(client, parse_address("hf://datasets/acme/contents"), rows=kept or RowsInMemory())
+    return HubTarget(client, parse_address("hf://datasets/acme/contents"), rows=kept or RowStore())
 
 
 def asked(hub: Hub, call: Callable[[], object]) -> list[str]:
@@ -210,4 +210,4 @@ def test_the_index_of_a_board_on_github_moves_on_too(store: Store) -> None:
         target(store.row_index("g")).scan_entries()
         git.push("heads/main", {**rows(1, day=2), "entries/notes.md": b"1"})
         found = target(store.row_index("g")).scan_entries()
-        assert (seen(found), len(found.skipped)) == (seen(target(RowsInMemory()).scan_entries()), 1)
+        assert (seen(found), len(found.skipped)) == (seen(target(RowStore()).scan_entries()), 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.talk import comments
+from bot.service.talk import commands
 from bot.service.talk.commands import COMMANDS
 from bot.service.talk.waivers import stored_waivers
 from tests.service.stories import Story
@@ -199,7 +199,7 @@ def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
 ) -> None:
     story = Story(hub, tmp_path)
     request = propose(story)
-    monkeypatch.setattr(comments, "COMMANDS_OF_ONE", 3)
+    monkeypatch.setattr(commands, "COMMANDS_OF_ONE", 3)
     for author in ("eve", "meg"):
         for _ in range(6):
             story.hub.comment(story.source, request, "/recheck", author)
@@ -208,7 +208,7 @@ def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
     story.settle()
     assert len(replies(request)) == 3 + 6
 
-    monkeypatch.setattr(comments, "HOUR", 0.0)
+    monkeypatch.setattr(commands, "HOUR", 0.0)
     story.settle()
     story.settle()
     assert len(replies(request)) == 6 + 6
@@ -219,14 +219,14 @@ def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
 def test_a_clock_that_was_set_back_makes_nobody_wait(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path)
     context = story.contexts.open_context(story.watch)
-    quota, now = comments.CommandQuota(context), time.time()
+    quota, now = commands.CommandQuota(context), time.time()
     context.clock = lambda: now + 30 * 86_400.0
-    assert [quota.take("eve") for _ in range(comments.COMMANDS_OF_ONE + 1)][-2:] == [True, False]
+    assert [quota.take("eve") for _ in range(commands.COMMANDS_OF_ONE + 1)][-2:] == [True, False]
     context.clock = lambda: now
 
-    assert [quota.take("eve") for _ in range(comments.COMMANDS_OF_ONE + 1)][-2:] == [True, False]
+    assert [quota.take("eve") for _ in range(commands.COMMANDS_OF_ONE + 1)][-2:] == [True, False]
     assert quota.take("ann")
-    context.clock = lambda: now + comments.HOUR + 1.0
+    context.clock = lambda: now + commands.HOUR + 1.0
     assert quota.take("eve")
     story.contexts.store.close()
 

@@ -11,7 +11,7 @@ import pytest
 
 from bot.service.review.reviews import LISTED_FOR, SHORT_LIST
 from bot.service.store.items import Mark
-from bot.service.talk import comments
+from bot.service.talk import commands
 from bot.service.watch.settle import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -31,7 +31,7 @@ def test_150_reviews_and_200_commands_of_strangers_are_bounded(hub: Hub, tmp_pat
     story.settle()
 
     answers = [text for text in requests[0].comments("bot") if '"kind": "reply"' in text]
-    assert len(answers) == 4 * comments.COMMANDS_OF_ONE
+    assert len(answers) == 4 * commands.COMMANDS_OF_ONE
     assert all('"kind": "verdict"' in request.comments("bot")[-1] for request in requests)
     assert story.acts().count("comment") == 150 + len(answers)
 

@@ -12,6 +12,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
+from bot.platforms.hub.client import HubClient
 from bot.server.app import make_app
 from bot.server.boards import BoardCache, board_routes
 from bot.service.publish.boards import is_time, known_models, look_up_models
@@ -106,12 +107,15 @@ def test_a_look_is_bounded_and_the_longest_unasked_come_first(
     story = Story(hub, tmp_path, form="commit")
     asked: list[list[str]] = []
 
-    def read(models: Iterable[str]) -> Mapping[str, str]:
+    def read(_: HubClient, models: Iterable[str]) -> Mapping[str, str]:
         asked.append(list(models))
         return {}
 
+    monkeypatch.setattr("bot.service.publish.boards.read_heads", read)
+
     now = [1e9]
-    context = replace(story.contexts.open_context(story.watch), read_heads=read, clock=lambda: now[0])
+    watch = story.watch.model_copy(update={"look_up_heads": True})
+    context = replace(story.contexts.open_context(watch), clock=lambda: now[0])
     models = ["c/c", "a/a", "", "x" * 5_000, "n\0l", "b/b"]
     for hours in (0, 1, 2, 25):
         now[0] = 1e9 + 3_600 * hours

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.service.talk import comments
+from bot.service.talk import commands
 from bot.service.talk.commands import NOT_A_MAINTAINER
 from bot.service.watch.settle import DAILY, settle
 from tests.service.stories import Story
@@ -71,7 +71,7 @@ def test_nobody_else_merges(story: Story) -> None:
 
 def test_strangers_have_so_many_answers_an_hour_on_a_request_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     request = proposed(story)
-    monkeypatch.setattr(comments, "COMMANDS_OF_ONE", 2)
+    monkeypatch.setattr(commands, "COMMANDS_OF_ONE", 2)
     for author in ("eve", "eve", "eve", "eve", "ann"):
         story.hub.comment(story.target, request, "/merge", author)
     story.settle()
@@ -79,7 +79,7 @@ def test_strangers_have_so_many_answers_an_hour_on_a_request_too(story: Story, m
     assert story.acts() == ["comment"] * 3
     assert write(story, request, "/decline x").startswith("This request holds one row")
 
-    monkeypatch.setattr(comments, "HOUR", 0.0)
+    monkeypatch.setattr(commands, "HOUR", 0.0)
     story.settle()
     assert [text.partition("\n")[0] for text in request.comments("bot")].count(NOT_A_MAINTAINER) == 5
     story.news()

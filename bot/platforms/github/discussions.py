@@ -13,7 +13,7 @@ from itertools import count
 from github.Issue import Issue
 from github.Repository import Repository
 
-from bot.errors import Gone, Refused, TooLong, Unavailable
+from bot.errors import Gone, Refused, TooLong
 from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import (
     Comment,
@@ -221,11 +221,10 @@ class GitHubDiscussions:
     def open_discussion(self, title: str, text: str) -> int:
         """Open an issue; its number."""
         with self._writing(text):
-            try:
-                made = self.client(lambda: self.repo.create_issue(title[:TITLE_LIMIT], body=text))
-            except Unavailable as failure:
-                return self.client.landed(failure, lambda: self._find_own(title, text))
-            return made.number
+            return self.client.sent_once(
+                lambda: self.client(lambda: self.repo.create_issue(title[:TITLE_LIMIT], body=text)).number,
+                lambda: self._find_own(title, text),
+            )
 
     def _writing(self, text: str) -> AbstractContextManager[object]:
         return held(self.intend, f"github://{self.address.name}", text, self.client.unknown_until)
@@ -241,10 +240,10 @@ class GitHubDiscussions:
         """Add a comment."""
         issue = self._issue(num)
         with self._writing(text):
-            try:
-                self.client(lambda: issue.create_comment(text))
-            except Unavailable as failure:
-                self.client.landed(failure, lambda: comment_with(self.read(num), self.us, text))
+            self.client.sent_once(
+                lambda: str(self.client(lambda: issue.create_comment(text)).id),
+                lambda: comment_with(self.read(num), self.us, text),
+            )
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
         """Replace the text of a comment of the bot; the same text twice is harmless."""

@@ -15,7 +15,7 @@ from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import Branches, GitHubTarget
 from bot.platforms.platform import Access, GitRemote, Opener
-from bot.platforms.row_index import RowsInMemory
+from bot.platforms.row_index import RowStore
 from bot.publishing.publication import Form
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
@@ -45,7 +45,7 @@ class GitHubPlatform:
             service_cache.memory(f"written {where}"),
             service_cache.intend,
             self.open_source(where, opener).trees,
-            service_cache.rows(where) if service_cache.rows else RowsInMemory(),
+            service_cache.rows(where) if service_cache.rows else RowStore(),
             service_cache.memory(where),
         )
 

@@ -24,14 +24,9 @@ def login_of(row: Row) -> str:
     return str((row.get("user") or {}).get("login") or "ghost")
 
 
-def author_of(made: Issue | IssueComment | PullRequest) -> str:
-    """The same of one of PyGithub's objects, which have no user then."""
-    return str(getattr(made.user, "login", None) or "ghost")
-
-
 def is_ours(made: Issue | IssueComment | PullRequest, client: GitHubClient) -> bool:
-    """Tell whether our account, or a former one of ours, wrote it."""
-    return client.as_ours(author_of(made)) == client.user
+    """Tell whether our account, or a former one of ours, wrote it; of a deleted account PyGithub has no user."""
+    return client.as_ours(getattr(made.user, "login", None) or "ghost") == client.user
 
 
 @dataclass

@@ -21,7 +21,6 @@ from bot.errors import Gone, Refused, Stale, Unavailable
 from bot.platforms.caches import is_content
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.rights import author_of
 from bot.platforms.github.wire import SERVICE
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
@@ -53,16 +52,13 @@ Tree = dict[str, TreeItem]
 
 @dataclass(frozen=True, slots=True)
 class PullRequestFiles:
-    """A pull request as it stood when it was read: `head` is a full commit id, `author` a login.
+    """A pull request as it stood when it was read: the full id of its head, and the name of its base branch.
 
     `files` are those that it adds or changes; GitHub gives no sizes there.
     """
 
-    number: int
     head: str
     base: str
-    author: str
-    is_open: bool
     files: tuple[Change, ...] = ()
 
 
@@ -321,8 +317,7 @@ class GitHubSource(Source):
             # The list names no commit: what was pushed between the two calls must not pass as the old head's.
             if self.client(lambda: self._repo.get_pull(number)).head.sha == pull.head.sha:
                 changed = tuple(Change(file.filename, file.sha, 0) for file in files if file.status != "removed")
-                is_open = pull.state == "open"
-                return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), is_open, changed)
+                return PullRequestFiles(pull.head.sha, pull.base.ref, changed)
         raise Stale(f"{SERVICE}: somebody pushes to pull request {number} faster than it can be read")
 
     def _files(self, pull: PullRequest) -> list[File]:

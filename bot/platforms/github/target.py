@@ -20,7 +20,7 @@ from github.InputGitTreeElement import InputGitTreeElement
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import CallError, Gone, Refused, Stale, Unavailable
+from bot.errors import CallError, Gone, Refused, Stale
 from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
@@ -28,7 +28,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.rights import is_ours
 from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource, Tree
-from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
+from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
@@ -189,7 +189,7 @@ class GitHubTarget(Target):
     written: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
     trees: dict[str, Tree] = field(default_factory=dict, repr=False)
-    rows: RowStore = field(default_factory=RowsInMemory, repr=False)
+    rows: RowStore = field(default_factory=RowStore, repr=False)
     memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
 
     @property
@@ -412,13 +412,15 @@ class GitHubTarget(Target):
         GitHub answers 405 where rules of the branch or its checks forbid it, and 409 for another head.
         """
         pull = self.client(lambda: self._repo.get_pull(int(name)))
-        try:
+
+        def send() -> bool:
             done = self.client(lambda: pull.merge(sha=head))
-        except Unavailable as failure:
-            self.client.landed(failure, lambda: self._is_merged(name))
-        else:
             if not done.merged:
                 raise Refused("GitHub", f"#{name}: {done.message}")
+            return True
+
+        try:
+            self.client.sent_once(send, lambda: self._is_merged(name))
         finally:
             self.look_again()
         self.comments.say(name, text)
@@ -457,12 +459,11 @@ class GitHubTarget(Target):
     def _open(self, publication: OpenRequest) -> str:
         branch, text = branch_name(publication.mark), publication.text
         commit = self._branches.propose(branch, publication.files, commit_message(text))
-        base = self._branches.main
-        try:
-            made = self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
-        except Unavailable as failure:
-            mark = publication.mark
-            made = self.client.landed(failure, lambda: next((p for p in self._pulls(mark) if p.state == "open"), None))
+        base, mark = self._branches.main, publication.mark
+        made = self.client.sent_once(
+            lambda: self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body)),
+            lambda: next((pull for pull in self._pulls(mark) if pull.state == "open"), None),
+        )
         self.written[made.number] = commit.encode()
         return made.html_url
 

@@ -23,7 +23,7 @@ from huggingface_hub.community import (
     deserialize_event,
 )
 
-from bot.errors import Gone, Refused, TooLong, Unavailable
+from bot.errors import Gone, Refused, TooLong
 from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import (
     OPEN,
@@ -328,25 +328,25 @@ class HubDiscussions:
 
     def open_discussion(self, title: str, text: str) -> int:
         """Open a discussion; its number."""
-        with self.writing(text):
-            try:
-                made = self.client.write(
-                    self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
-                )
-            except Unavailable as failure:
-                return self.client.landed(failure, lambda: self.find_own("discussion", title, text))
+
+        def send() -> int:
+            made = self.client.write(
+                self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
+            )
             self.remember(as_thread(made))
             return made.num
 
+        with self.writing(text):
+            return self.client.sent_once(send, lambda: self.find_own("discussion", title, text))
+
     def comment(self, num: int, text: str) -> None:
         """Add a comment."""
+        write, comment = self.client.write, self.client.api.comment_discussion
         with self.writing(text):
-            try:
-                self.client.write(
-                    self.client.api.comment_discussion, discussion_num=num, comment=text, **self._where
-                )  # fmt: skip
-            except Unavailable as failure:
-                self.client.landed(failure, lambda: comment_with(self.read(num), self.us, text))
+            self.client.sent_once(
+                lambda: write(comment, discussion_num=num, comment=text, **self._where).id,
+                lambda: comment_with(self.read(num), self.us, text),
+            )
 
     def hide(self, num: int, comment_id: str) -> None:
         """Hide a comment of the bot, for good."""
@@ -395,21 +395,20 @@ class HubDiscussions:
         )
 
     def merge(self, num: int, text: str) -> None:
-        """Merge a request, with a comment; sent once, and what failed may have landed."""
-        self.client.write(self.client.api.merge_pull_request, discussion_num=num, comment=text, **self._where)
+        """Merge a request, with a comment."""
+        merge = self.client.api.merge_pull_request
+        self.client.sent_once(
+            lambda: bool(self.client.write(merge, discussion_num=num, comment=text, **self._where)),
+            lambda: self.read(num).status == "merged" or None,
+        )
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
         """Close or open a discussion or request, with a reason."""
-        try:
-            self.client.write(
-                self.client.api.change_discussion_status,
-                discussion_num=num,
-                new_status=status,
-                comment=reason,
-                **self._where,
-            )
-        except Unavailable as failure:
-            self.client.landed(failure, lambda: True if self.read(num).status == status else None)
+        change = {"discussion_num": num, "new_status": status, "comment": reason, **self._where}
+        self.client.sent_once(
+            lambda: bool(self.client.write(self.client.api.change_discussion_status, **change)),
+            lambda: self.read(num).status == status or None,
+        )
         row = self.known.find(num)
         if row is not None:
             by = self.us if status == "closed" else ""

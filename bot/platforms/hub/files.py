@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
 
-from bot.errors import Gone, Stale, Unavailable
+from bot.errors import Gone, Stale
 from bot.platforms.caches import blob_id, is_content
 from bot.platforms.discussions import OPEN
 from bot.platforms.hub.discussions import TITLE_LIMIT, HubDiscussions
@@ -99,23 +99,27 @@ class HubCommits:
         self, changes: Mapping[str, bytes | None], title: str, text: str, parent: str | None
     ) -> tuple[str, int]:
         """Open a request with one commit: the commit and the number."""
-        try:
+
+        def send() -> tuple[str, int]:
             made = self._send(changes, title, text, "main", parent, request=True)
-        except Unavailable as failure:
-            num = self.source.client.landed(failure, lambda: self.discussions.find_own("pull_request", title, text))
-            return self.source.refs(requests=True)[f"refs/pr/{num}"], num
-        if made.pr_num is None:
-            raise Stale(f"{self.source.address.url}: the files are already there")
-        return made.oid, made.pr_num
+            if made.pr_num is None:
+                raise Stale(f"{self.source.address.url}: the files are already there")
+            return made.oid, made.pr_num
+
+        def find() -> tuple[str, int] | None:
+            num = self.discussions.find_own("pull_request", title, text)
+            return (self.source.refs(requests=True)[f"refs/pr/{num}"], num) if num is not None else None
+
+        return self.source.client.sent_once(send, find)
 
     def _commit(
         self, changes: Mapping[str, bytes | None], title: str, text: str, revision: str, parent: str | None
     ) -> str:
         """Commit to a branch or a request's ref: the commit."""
-        try:
-            return str(self._send(changes, title, text, revision, parent).oid)
-        except Unavailable as failure:
-            return self.source.client.landed(failure, lambda: self._find_commit(changes, revision, parent))
+        return self.source.client.sent_once(
+            lambda: str(self._send(changes, title, text, revision, parent).oid),
+            lambda: self._find_commit(changes, revision, parent),
+        )
 
     def _send(
         self,
@@ -194,12 +198,6 @@ class HubFiles:
             found |= dict.fromkeys(unseen) | known | new
         self.seen |= {(commit, path): data for path, data in found.items()}
         return {path: data for path in paths if (data := self.seen[commit, path]) is not None}
-
-    def read_main(self, paths: Sequence[str], head: str) -> dict[str, bytes]:
-        """The same of the main branch: many rows come from the index, which is brought to this commit."""
-        if len(paths) > FEW and self.rows.stored.commit():
-            self.rows.follow(head)
-        return self.read(paths, head)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.platform import Access, GitRemote, Opener
-from bot.platforms.row_index import RowsInMemory
+from bot.platforms.row_index import RowStore
 from bot.publishing.publication import Form
 from bot.publishing.yaml_text import front_matter
 
@@ -50,7 +50,7 @@ class HubPlatform:
             address,
             memory=opener.service_cache.memory(address.url),
             blobs=opener.service_cache.blobs,
-            rows=opener.service_cache.rows(address.url) if opener.service_cache.rows else RowsInMemory(),
+            rows=opener.service_cache.rows(address.url) if opener.service_cache.rows else RowStore(),
             listings=opener.service_cache.listings.setdefault(address.url, {}),
             discussion=discussion,
             has_comments=form == "comment",

@@ -7,15 +7,15 @@ from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from bot.errors import BotError, Gone, Refused, Stale, Unavailable
+from bot.errors import BotError, Gone, Refused, Stale
 from bot.platforms.caches import Contents, blob_id, lazy_property
 from bot.platforms.discussions import OPEN, Conversation, Duplicate, MarkedComments, Pushed, Thread, shared_in
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Row
-from bot.platforms.hub.files import HubBulkWriter, HubCommits, HubFiles
+from bot.platforms.hub.files import FEW, HubBulkWriter, HubCommits, HubFiles
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, Listing
-from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
+from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, no_intent
 from bot.publishing.board import Board
@@ -61,7 +61,7 @@ class HubTarget(Target):
     address: HubAddress
     memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents, repr=False)
-    rows: RowStore = field(default_factory=RowsInMemory, repr=False)
+    rows: RowStore = field(default_factory=RowStore, repr=False)
     listings: dict[str, Listing] = field(default_factory=dict, repr=False)
     discussion: int | None = None
     has_comments: bool = False
@@ -181,7 +181,9 @@ class HubTarget(Target):
 
     def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
         """The files at these paths on main, those that are there."""
-        return self.files.read_main(tuple(paths), self.head())
+        if len(paths) > FEW and self.rows.commit():  # the index has many rows, once it is brought to this commit
+            self.files.rows.follow(self.head())
+        return self.files.read(tuple(paths), self.head())
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state: files on main, the bot's open request, declined files, the bot's comment."""
@@ -290,10 +292,7 @@ class HubTarget(Target):
         discussions, num = self.discussions, int(name)
         if self.source.refs(requests=True).get(f"refs/pr/{num}") != head:
             raise Stale(f"{self.name}: request #{num} has another commit by now")
-        try:
-            discussions.merge(num, text)
-        except Unavailable as failure:
-            self.client.landed(failure, lambda: True if discussions.read(num).status == "merged" else None)
+        discussions.merge(num, text)
         discussions.read(num)
         self.look_again()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 
 from bot.errors import BotError, LeaseLost, Stale, Unavailable
@@ -23,7 +22,7 @@ from bot.publishing.publication import CurrentState, Form, Marker, PostText, dec
 from bot.publishing.repeat import check_command
 from bot.publishing.texts import import_text
 from bot.service.context import WatchContext
-from bot.service.judge.reading import read_due
+from bot.service.judge.reading import BATCH, read_files
 from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import batches
@@ -177,8 +176,16 @@ class Import:
         def waits(seconds: float, failure: BaseException | None) -> None:
             self.tell(f"waiting {seconds:.0f} s: {failure}", 0, 0)
 
-        with nullcontext() if ends else suppress(Unavailable, Stale):
-            replace(PATIENT, sleep=self.sleep)(step, is_overtaken, left=self._left, on_wait=waits)
+        while True:
+            left = self._left()
+            try:
+                replace(PATIENT, sleep=self.sleep)(step, is_overtaken, waits)
+            except (Unavailable, Stale):
+                if self._left() != left:
+                    continue
+                if ends:
+                    raise
+            return
 
     def _left(self) -> tuple[int, int]:
         store, name = self.context.store, self.context.name
@@ -197,7 +204,12 @@ class Import:
             if isinstance(failure, Unavailable):
                 failures.append(failure)
 
-        read_due(self.context, fail, lambda done: self.tell("read", done, total))
+        commit, done, now = store.cursor(name, "source") or "", 0, self.context.clock()
+        with self.context.source.in_bulk(commit, total) as source:
+            while items := store.due(name, "file", now, BATCH):
+                read_files(self.context, items, fail, source)
+                done += len(items)
+                self.tell("read", done, total)
         if failures:
             raise failures[0]
 

@@ -53,18 +53,6 @@ def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source:
         _read_batch(context, source, batch, fail)
 
 
-def read_due(context: WatchContext, fail: Fail, report_progress: Callable[[int], object]) -> None:
-    """Read every submission that is due, so many at once that memory does not grow; `report_progress` gets counts."""
-    store, name, now = context.store, context.name, context.clock()
-    commit, done = store.cursor(name, "source") or "", 0
-    with context.source.in_bulk(commit, store.count_items(name, "file")) as source:
-        while items := store.due(name, "file", now, 10 * BATCH):
-            for batch in batches(items, BATCH):
-                _read_batch(context, source, batch, fail)
-                done += len(batch)
-                report_progress(done)
-
-
 def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
     check_lease()
     store, name = context.store, context.name

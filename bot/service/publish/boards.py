@@ -13,10 +13,14 @@ from bot.audits.board.audit import audit_board
 from bot.errors import NoWriteAccess
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.submission import iso_date
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.platforms.history import folder_history
+from bot.platforms.hub.platform import HubPlatform
+from bot.platforms.hub.source import read_facts, read_heads
 from bot.platforms.net import bulk_work
+from bot.platforms.sites import publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import board_of, faults_of, make_board
 from bot.publishing.changes import BoardChange
@@ -60,7 +64,7 @@ class KnownModel(msgspec.Struct, frozen=True, omit_defaults=True):
 def is_time(context: WatchContext) -> bool:
     """Tell whether the settings ask for look-ups, and the last one was long enough ago."""
     last = float(context.store.cursor(context.name, "models asked") or 0)
-    is_wanted = context.read_heads is not None or context.read_facts is not None
+    is_wanted = context.watch.look_up_heads or context.watch.look_up_models
     return is_wanted and not 0 <= context.clock() - last < PAUSE
 
 
@@ -77,10 +81,10 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
         return False
     store.set_cursor(name, "models asked", str(now))
     with bulk_work():
-        heads = context.read_heads(due) if context.read_heads is not None else {}
-        facts = context.read_facts(due) if context.read_facts is not None else {}
+        heads = read_heads(HubPlatform.client(context.opener), due) if context.watch.look_up_heads else {}
+        facts = read_facts(HubPlatform.client(context.opener), due) if context.watch.look_up_models else {}
     today = datetime.fromtimestamp(now, UTC).date().isoformat()
-    nothing = UNKNOWN if context.read_facts is None else ModelFacts(date=today)
+    nothing = ModelFacts(date=today) if context.watch.look_up_models else UNKNOWN
     learned = {
         model: _learn(known.get(model), now, today, heads.get(model, ""), facts.get(model, nothing)) for model in due
     }
@@ -104,7 +108,7 @@ def _learn(before: KnownModel | None, now: float, today: str, head: str, facts: 
 
 def _asked_at(known: KnownModel | None, context: WatchContext) -> float:
     """When the Hub was asked all that the settings ask for; 0 for never."""
-    is_whole = known is not None and (context.read_facts is None or bool(known.facts.date))
+    is_whole = known is not None and (not context.watch.look_up_models or bool(known.facts.date))
     return known.at if known is not None and is_whole else 0.0
 
 
@@ -177,7 +181,7 @@ class BoardUpdater:
         """Tell whether this board is the one that is published as a site: the first that holds entries."""
         context = self.context
         boards = [one.to for _, one in context.targets if one.form != "comment" and one.kind == "entries"]
-        return context.publish_site is not None and boards[:1] == [self.to]
+        return bool(context.watch.site) and boards[:1] == [self.to]
 
     def remove_duplicates(self) -> None:
         """Close the later of two requests or comments with one mark: two processes may have written at the same moment.
@@ -218,11 +222,11 @@ class BoardUpdater:
         context, store = self.context, self.context.store
         kept = store.stored_board(context.name, self.to)
         is_empty = kept is None or not store.count_board_rows(context.name, self.to)
-        if kept is None or is_empty or context.publish_site is None or not self._is_shown:
+        if kept is None or is_empty or not self._is_shown:
             return  # the last pages stay until there is a row again
         kept = replace(kept, models=store.cursor(context.name, "models moved") or "")
-        publish, content = context.publish_site, board_content(store, context.name, self.to, kept)
-        done = retry_write(lambda: publish(Site(content)))
+        site = Site(board_content(store, context.name, self.to, kept))
+        done = retry_write(lambda: publish_site(site, context.watch.site, context.opener))
         if done.changed or done.removed:
             text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
             self.report.say("written", f"site {context.watch.site}", text)
@@ -240,11 +244,12 @@ class BoardUpdater:
     def _keep(self, entries: Sequence[Entry]) -> None:
         """Leave the rows to the pages: what they show costs no request."""
         context, board = self.context, self.context.leaderboard
-        date = datetime.fromtimestamp(context.clock(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         kept = StoredBoard(self.target.head(), board.id, board.text)
         is_first = context.store.stored_board(context.name, self.to) is None
         history = self._history(board.id) if is_first and kept.head else ()
-        moved = context.store.keep_board(context.name, self.to, kept, entries, date, history=history)
+        moved = context.store.keep_board(
+            context.name, self.to, kept, entries, iso_date(context.clock()), history=history
+        )
         note_sizes(context.store, context.name, entries, context.clock())
         judge_twins(context, moved)
 

@@ -327,11 +327,11 @@ class Reviews:
         return SourcePlace(
             self.context.maintainers,
             self.context.leaderboard.id,
+            lambda text: self.discussions.comment(thread.num, text),
             self.context.today,
             lambda comment: seen_files(comment, [one.sha256 for one in verdicts], thread, head, ours),
             judgements,
             [verdict.status for verdict in verdicts],
-            lambda text: self.discussions.comment(thread.num, text),
         )
 
     # the sticky comment

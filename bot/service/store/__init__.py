@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import delete, select
 
+from bot.evaluation.submission import iso_date
 from bot.publishing.plan import Plan
 from bot.service.store.boards import BoardStore, StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispose, open_engine
@@ -154,12 +155,7 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, Leases):
         """The last outcomes, newest first: when (`at`, ISO 8601), outcome, subject, text."""
         found = select(outcomes).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc()).limit(limit)
         return [
-            {
-                "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(row.at)),
-                "outcome": row.outcome,
-                "subject": row.subject,
-                "text": row.text,
-            }
+            {"at": iso_date(row.at), "outcome": row.outcome, "subject": row.subject, "text": row.text}
             for row in self.rows(found)
         ]
 

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
-from bot.platforms.row_index import IndexedRow, Moved
+from bot.platforms.row_index import IndexedRow, Moved, RowStore
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import cursors, indexed_rows, intents, proposals, published, requests, row_indexes
 
@@ -129,7 +129,7 @@ class Memory(MutableMapping[int, bytes]):
         return len(self.items())
 
 
-class StoredRowIndex:
+class StoredRowIndex(RowStore):
     """The index of the rows on the main branch of one target, which all processes share."""
 
     def __init__(self, store: Database, target: str) -> None:

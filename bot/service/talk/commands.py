@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from bot.errors import Refused, Stale
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
-from bot.platforms.discussions import Comment, Conversation, MarkedComments
+from bot.platforms.discussions import Comment, Conversation
 from bot.platforms.target import Target
 from bot.publishing.plan import Plan
 from bot.publishing.publication import find_marker
@@ -113,21 +113,13 @@ class CommandQuota:
         return [time for time in times if now - HOUR < time <= now]
 
 
-class CommandPlace(Protocol):
-    """Where commands are written, with all that is needed to carry them out."""
+@dataclass(frozen=True, slots=True)
+class CommandPlace:
+    """Where commands are written: who may write every one of them, on which leaderboard, and what adds an answer."""
 
-    @property
-    def maintainers(self) -> Container[str]:
-        """The accounts that may write every command."""
-        ...
-
-    @property
-    def leaderboard_id(self) -> str:
-        """The leaderboard of the watch."""
-        ...
-
-    def post(self, text: str) -> None:
-        """Add an answer."""
+    maintainers: Container[str]
+    leaderboard_id: str
+    post: Callable[[str], object]
 
 
 P_contra = TypeVar("P_contra", bound=CommandPlace, contravariant=True)
@@ -187,19 +179,16 @@ OTHER_FILES = (
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePlace:
+class SourcePlace(CommandPlace):
     """A discussion or request at the source, with the files that it is about and their verdicts.
 
     `seen` gives the SHA-256 of the files that the author of a comment saw when it was written.
     """
 
-    maintainers: Container[str]
-    leaderboard_id: str
     today: date
     seen: Callable[[Comment], Sequence[str]]
     judgements: Sequence[Judgement]
     states: Sequence[str]
-    post: Callable[[str], None]
 
 
 def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> str:
@@ -261,24 +250,14 @@ TAKEN_BACK = re.compile(r"The row `([^`\s]+)` is proposed again")
 
 
 @dataclass(frozen=True, slots=True)
-class RequestPlace:
+class RequestPlace(CommandPlace):
     """A request of the bot at a target."""
 
-    maintainers: Container[str]
     context: WatchContext
     target: Target
-    comments: MarkedComments
+    us: str
     request: Conversation
     report: Report
-
-    @property
-    def leaderboard_id(self) -> str:
-        """The leaderboard of the watch."""
-        return self.context.leaderboard.id
-
-    def post(self, text: str) -> None:
-        """Add an answer."""
-        self.comments.say(self.request.name, text)
 
 
 def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
@@ -327,7 +306,7 @@ def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> s
 def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> str:
     """Propose a row again that was declined on this request."""
     key = words[1]
-    if not declines_in(place.request.comments, place.comments.us, place.maintainers).get(key):
+    if not declines_in(place.request.comments, place.us, place.maintainers).get(key):
         return f"Nobody declined a row {code(brief(key))} on this request."
     return f"The row `{key}` is proposed again."
 
@@ -347,20 +326,17 @@ def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str
 
 
 @dataclass(frozen=True, slots=True)
-class PlanPlace:
+class PlanPlace(CommandPlace):
     """The discussion of plans at a target; `digest` and `row_marks` are those of the plan that waits there.
 
     `taken` are the rows of it that people took from main, by key with their digests.
     """
 
-    maintainers: Container[str]
-    leaderboard_id: str
     digest: str
     row_marks: Sequence[str]
     taken: Mapping[str, str]
     approve: Callable[[], object]
     decline: Callable[[], object]
-    post: Callable[[str], None]
 
 
 def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:

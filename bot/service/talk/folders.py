@@ -286,11 +286,11 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     place = SourcePlace(
         context.maintainers,
         context.leaderboard.id,
+        lambda text: discussions.comment(num, text),
         context.today,
         lambda comment: shown_files(thread, comment, faults),
         [context.judge([one]) for one in found.values()],
         [verdict.status for verdict in verdicts],
-        lambda text: discussions.comment(num, text),
     )
     take = CommandQuota(context).take
     answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bot.errors import TooLong
 from bot.platforms.discussions import Comment, Conversation, MarkedComments
@@ -95,7 +96,8 @@ class TargetCommands:
         if request is None or request.mark is None or request.mark.leaderboard != self.context.leaderboard.id:
             return
         us, maintainers = self.comments.us, self.context.watch.maintainers_at(self.to)
-        place = RequestPlace(maintainers, self.context, self.target, self.comments, request, self.report)
+        board, say = self.context.leaderboard.id, partial(self.comments.say, num)
+        place = RequestPlace(maintainers, board, say, self.context, self.target, us, request, self.report)
         take = CommandQuota(self.context).take
         for one in unanswered(request.comments, us, names_of(REQUEST)):
             if not take(one.comment.author):
@@ -143,12 +145,12 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     place = PlanPlace(
         maintainers,
         context.leaderboard.id,
+        lambda text: comments.answer(mark, text),
         plan.digest,
         plan.plan.row_marks,
         taken,
         lambda: context.store.approve_plan(context.name, plan.digest),
         lambda: context.store.decline_plan(context.name, plan.digest),
-        lambda text: comments.answer(mark, text),
     )
     replies, us = comments.replies(mark), comments.us
     used = json.loads(context.store.cursor(context.name, "plan comments", target=to) or "[]")
