@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments
+from bot.platforms.source import Source
 from bot.publishing.board import Board
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries
@@ -126,22 +129,34 @@ def board_commit(board: Board, files: Mapping[str, bytes | None]) -> Commit:
     return Commit(Marker("board", board.leaderboard.id, board.leaderboard.id), text, files)
 
 
-class SiteHost(Protocol):
-    """A repository that a site is published in, as it stood when it was first looked at."""
+@dataclass
+class SiteHost(ABC):
+    """A branch in which a site is published, as it stood when it was first looked at.
 
-    @property
-    def name(self) -> str:
-        """Its address as people write it."""
-        ...
+    `name` is its address as people write it, `oids` has the object ids of its files.
+    """
+
+    name: str
+    source: Source
+    head: str = field(default="", init=False)
+    oids: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+
+    @abstractmethod
+    def current(self) -> str:
+        """The commit at the branch, "" if there is no such branch yet."""
 
     def files(self) -> Mapping[str, str]:
         """The object ids of all files by path. Raises CallError if no site can be published here."""
-        ...
+        self.head = self.current()
+        found = self.source.changes(None, self.head) if self.head else ()
+        self.oids = {change.path: change.oid or "" for change in found}
+        return self.oids
 
     def read(self, path: str, limit: int) -> bytes | None:
         """The bytes of a file, None if there is none."""
-        ...
+        return self.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
 
+    @abstractmethod
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit; None deletes. Raises Stale if somebody else wrote meanwhile."""
 

@@ -56,13 +56,21 @@ class GitHubDiscussions:
     Unless it `asks_edits`, an opening text counts as never edited.
     """
 
-    client: GitHubClient
-    address: GitHubAddress
-    memory: MutableMapping[int, bytes]
     source: RequestSource
+    memory: MutableMapping[int, bytes]
     intend: Intend = field(default=no_intent, repr=False)
     asks_edits: bool = True
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def client(self) -> GitHubClient:
+        """The way to GitHub."""
+        return self.source.client
+
+    @property
+    def address(self) -> GitHubAddress:
+        """The repository."""
+        return self.source.address
 
     @property
     def us(self) -> str:

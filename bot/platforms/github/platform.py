@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
@@ -16,6 +16,7 @@ from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import Branches, GitHubTarget
 from bot.platforms.platform import Access, GitRemote, Opener
 from bot.platforms.row_index import RowStore
+from bot.platforms.target import SiteHost
 from bot.publishing.publication import Form
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
@@ -54,11 +55,8 @@ class GitHubPlatform:
         client, address = self.client(opener), parse_address(name)
         if not client.has_account:
             return None
-        source = RequestSource(client, address, self.open_source(name, opener).trees)
-        service_cache = opener.service_cache
-        return GitHubDiscussions(
-            client, address, service_cache.memory(f"github://{address.name}"), source, service_cache.intend
-        )
+        source, kept = RequestSource(client, address, self.open_source(name, opener).trees), opener.service_cache
+        return GitHubDiscussions(source, kept.memory(f"github://{address.name}"), kept.intend)
 
     def open_site(self, name: str, opener: Opener) -> GitHubSite:
         """The branch at `github://owner/name@branch`. Raises CallError for another address."""
@@ -66,8 +64,8 @@ class GitHubPlatform:
         address = parse_address(repository)
         if not BRANCH.fullmatch(branch) or address.number is not None:
             raise CallError(f"{name}: a site goes to a branch, github://owner/name@branch")
-        client = self.client(opener)
-        return GitHubSite(client, GitHubSource(client, address), branch)
+        source = GitHubSource(self.client(opener), address)
+        return GitHubSite(f"{source.name}@{branch}", source, branch)
 
     def git_remote(self, name: str, access: Access) -> GitRemote:
         """The repository, on the host whose API is asked."""
@@ -95,35 +93,20 @@ PLATFORM = GitHubPlatform()
 
 
 @dataclass
-class GitHubSite:
-    """The files of one branch, which the first commit makes where there is none."""
+class GitHubSite(SiteHost):
+    """One branch, which the first commit makes where there is none."""
 
-    client: GitHubClient
     source: GitHubSource
     branch: str
-    head: str = ""
-    oids: dict[str, str] = field(default_factory=dict, repr=False)
-
-    @property
-    def name(self) -> str:
-        """Its address as people write it."""
-        return f"{self.source.name}@{self.branch}"
 
     @lazy_property
     def _branches(self) -> Branches:
-        return Branches(self.client, self.client.repo(self.source.address.name))
+        return Branches(self.source.client, self.source.client.repo(self.source.address.name))
 
-    def files(self) -> Mapping[str, str]:
-        """The object ids of all files; none if there is no such branch yet."""
+    def current(self) -> str:
+        """The commit at the branch, "" if there is no such branch yet."""
         ref = self._branches.ref(self.branch)
-        self.head = ref.object.sha if ref else ""
-        found = self.source.changes(None, self.head) if self.head else ()
-        self.oids = {change.path: change.oid or "" for change in found}
-        return self.oids
-
-    def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None if there is none."""
-        return self.source.read(path, self.head, limit) if path in self.oids else None
+        return ref.object.sha if ref else ""
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale if the branch is no longer where it was."""

@@ -223,7 +223,7 @@ class GitHubTarget(Target):
     @lazy_property
     def _discussions(self) -> GitHubDiscussions:
         source = RequestSource(self.client, self.address)
-        return GitHubDiscussions(self.client, self.address, self.memory, source, self.intend, asks_edits=False)
+        return GitHubDiscussions(source, self.memory, self.intend, asks_edits=False)
 
     @property
     def comments(self) -> MarkedComments:

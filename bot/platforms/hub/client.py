@@ -295,7 +295,7 @@ class HubClient(ServiceClient):
     """Calls of one account to one Hub.
 
     `read` is for calls that may be repeated, `write` for those that may have landed although they failed: those are
-    sent once, and `landed` looks for them. `keyless` lets the client exchange a workflow's identity for a token of one
+    sent once, within `sent_once`. `keyless` lets the client exchange a workflow's identity for a token of one
     repository (trusted publishing, HF_OIDC_RESOURCE). Below `cache` lies what git fetches while it is read.
     """
 

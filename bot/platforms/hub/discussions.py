@@ -115,8 +115,7 @@ class HubDiscussions:
     the list counted, None if it did not say. `unedited` are the ids of comments of our former accounts.
     """
 
-    client: HubClient
-    address: HubAddress
+    source: HubSource
     memory: MutableMapping[int, bytes]
     intend: Intend = field(default=no_intent, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
@@ -127,10 +126,15 @@ class HubDiscussions:
         """The remembered discussions of the bot."""
         return KnownThreads(self.memory)
 
-    @lazy_property
-    def source(self) -> HubSource:
-        """The same repository, for reading."""
-        return HubSource(self.client, self.address)
+    @property
+    def client(self) -> HubClient:
+        """The way to the Hub."""
+        return self.source.client
+
+    @property
+    def address(self) -> HubAddress:
+        """The repository."""
+        return self.source.address
 
     @property
     def us(self) -> str:

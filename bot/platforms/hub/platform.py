@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.errors import CallError
+from bot.platforms.caches import lazy_property
 from bot.platforms.hub.address import MODELS, HubAddress, parse_address
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
@@ -16,6 +17,7 @@ from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.platform import Access, GitRemote, Opener
 from bot.platforms.row_index import RowStore
+from bot.platforms.target import SiteHost
 from bot.publishing.publication import Form
 from bot.publishing.yaml_text import front_matter
 
@@ -61,20 +63,15 @@ class HubPlatform:
 
     def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
         """The discussions and requests of a repository of results."""
-        source = self.open_source(name, opener)
-        service_cache = opener.service_cache
-        found = HubDiscussions(
-            source.client, source.address, service_cache.memory(source.address.url), service_cache.intend
-        )
-        found.source = source
-        return found
+        source, kept = self.open_source(name, opener), opener.service_cache
+        return HubDiscussions(source, kept.memory(source.address.url), kept.intend)
 
     def open_site(self, name: str, opener: Opener) -> HubSite:
         """The Space at `hf://spaces/org/name`. Raises CallError for another address."""
         address = parse_address(name)
         if address.kind != "space" or address.path or address.revision:
             raise CallError(f"{name}: a site goes to a static Space, hf://spaces/org/name")
-        return HubSite(HubCommits(HubDiscussions(self.client(opener), address, {})), address.url)
+        return HubSite(address.url, HubSource(self.client(opener), address))
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
         """A dataset; the rows of no other repository are read over git."""
@@ -103,29 +100,28 @@ PLATFORM = HubPlatform()
 
 
 @dataclass
-class HubSite:
-    """The files of one Space at its main branch."""
+class HubSite(SiteHost):
+    """The main branch of one Space."""
 
-    commits: HubCommits
-    name: str
-    head: str = ""
-    oids: dict[str, str] = field(default_factory=dict, repr=False)
+    source: HubSource
+
+    @lazy_property
+    def _commits(self) -> HubCommits:
+        return HubCommits(HubDiscussions(self.source, {}))
+
+    def current(self) -> str:
+        """The commit at the main branch."""
+        return self.source.head()
 
     def files(self) -> Mapping[str, str]:
         """The object ids of all files. Raises CallError if the Space does not show files, but runs a program."""
-        source = self.commits.source
-        self.head = source.head()
-        self.oids = {change.path: change.oid or "" for change in source.changes(None, self.head)}
+        found = super().files()
         card = (self.read(CARD, CARD_LIMIT) or b"").decode("utf-8", "replace")
         span = front_matter(card)
         if span is None or not STATIC.search(card[slice(*span)]):
             raise CallError(f"{self.name}: its README.md does not say `sdk: static`, so it cannot hold a site")
-        return self.oids
-
-    def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None if there is none."""
-        return self.commits.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
+        return found
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale if the branch is no longer where it was."""
-        self.head, _ = self.commits.write(files, title, "", parent=self.head)
+        self.head, _ = self._commits.write(files, title, "", parent=self.head)

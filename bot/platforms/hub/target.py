@@ -87,9 +87,7 @@ class HubTarget(Target):
     @lazy_property
     def discussions(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
-        found = HubDiscussions(self.client, self.address, self.memory, self.intend)
-        found.source = self.source
-        return found
+        return HubDiscussions(self.source, self.memory, self.intend)
 
     @lazy_property
     def commits(self) -> HubCommits:

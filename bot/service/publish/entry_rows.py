@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from msgspec import structs
 
@@ -24,13 +26,11 @@ from bot.publishing.publication import (
     rolling_mark,
 )
 from bot.publishing.texts import first_named_in
-from bot.service.context import WatchContext
 from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, OpenRequests, Place
-from bot.service.publish.publisher import ItemLook, Proposal, TargetRows, admission
+from bot.service.publish.publisher import ItemLook, L, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import (
     DesiredRow,
     DesiredState,
-    Why,
     desired_together,
     entries_of,
     is_from,
@@ -39,7 +39,7 @@ from bot.service.publish.reconcile import (
 )
 from bot.service.store import StoredSubmission, folder_of
 from bot.service.store.items import Item, RowJob, marks
-from bot.service.watch.outcome import FIRST_WAIT, Report
+from bot.service.watch.outcome import FIRST_WAIT
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
 MOST_BESIDE = 20  # other rows of a model that are looked for on main
@@ -96,12 +96,15 @@ class RollingRequests:
     rolling: CurrentState = field(default_factory=CurrentState)
     migration: CurrentState = field(default_factory=CurrentState)
 
-    def proposed(self, path: str) -> bytes | None:
-        """The bytes that the shared requests propose for a path, None if there are none."""
-        for state in (self.rolling, self.migration):
-            if state.request is not None and path in state.request.files:
-                return state.request.files[path]
-        return None
+    @property
+    def requests(self) -> list[Request]:
+        """Those that are open."""
+        return [one.request for one in (self.rolling, self.migration) if one.request is not None]
+
+    @cached_property
+    def files(self) -> dict[str, bytes | None]:
+        """The files that they change."""
+        return {path: data for request in reversed(self.requests) for path, data in request.files.items()}
 
 
 @dataclass(frozen=True)
@@ -113,21 +116,20 @@ class TargetRow:
     state: CurrentState = field(default_factory=CurrentState)
 
 
-@dataclass(frozen=True)
-class RowLooker:
-    """Looks at rows: what their submissions make, what the target has, and why both differ.
+@dataclass
+class SubmittedRows(TargetRows[L]):
+    """Rows that submissions make: what these make, what the target has, and why both differ.
 
-    `current` gives the row of a key at the target, `why` the reason why it is scored otherwise, `shared` are the
-    requests that propose it among others.
+    `shared` are the requests that propose many of them.
     """
 
-    context: WatchContext
-    report: Report
-    current: Callable[[str], TargetRow]
-    why: Why
     shared: RollingRequests = field(default_factory=RollingRequests)
 
-    def look(self, items: Sequence[Item]) -> list[RowLook]:
+    @abstractmethod
+    def standing(self, key: str) -> TargetRow:
+        """A row at the target."""
+
+    def compare(self, items: Sequence[Item]) -> list[RowLook]:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
         keys = [item.subject for item in items]
         submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
@@ -141,20 +143,20 @@ class RowLooker:
         looks = []
         for item in items:
             try:
-                looks.append(self._look(item, submissions[item.subject], entries.get(item.subject)))
+                looks.append(self._compare(item, submissions[item.subject], entries.get(item.subject)))
             except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
                 self.report.fail(item, failure)
         return looks
 
-    def _look(self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None) -> RowLook:
+    def _compare(self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None) -> RowLook:
         key = item.subject
         if not self.context.has_waivers and any(one.status == "rejected" for one in submissions):
             raise Unavailable(self.context.source.name, NO_WAIVERS)
-        current = self.current(key)
+        current = self.standing(key)
         before = current.entry
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # this source must not remove a row of another source
-        requests = [one.request for one in (current.state, self.shared.rolling, self.shared.migration) if one.request]
+        requests = [one for one in (current.state.request, *self.shared.requests) if one is not None]
         if entry is None and any(one.files.get(entry_path(key), b"") is None for one in requests):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
@@ -227,14 +229,13 @@ def _open_requests(
 
 
 @dataclass
-class EntryRows(TargetRows[RowLook]):
+class EntryRows(SubmittedRows[RowLook]):
     """Rows of which each is a file or a comment of the bot.
 
     A row at the target that came from the watch's source, and of which the source has nothing any more, was withdrawn;
     rows from elsewhere compete like any other submission.
     """
 
-    shared: RollingRequests = field(default_factory=RollingRequests)
     in_parts = True
 
     # looking
@@ -242,7 +243,7 @@ class EntryRows(TargetRows[RowLook]):
     def look(self, items: Sequence[Item]) -> list[RowLook]:
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_rolling(tuple(entry_path(item.subject) for item in items))
-        looks = RowLooker(self.context, self.report, self._standing, self.why, self.shared).look(items)
+        looks = self.compare(items)
         gone = self.context.store.cursors(self.context.name, "gone", target=self.settings.to)
         declined, beside = self.declined(looks), self._beside(looks)
         return [
@@ -285,7 +286,7 @@ class EntryRows(TargetRows[RowLook]):
         read = self.target.read_state
         return RollingRequests(read(rolling_mark(self._board), paths), read(migration_mark(self._board), paths))
 
-    def _standing(self, key: str) -> TargetRow:
+    def standing(self, key: str) -> TargetRow:
         """A row at the target."""
         path = entry_path(key)
         state = self.target.read_state(Marker("entry", key, self._board), (path,))
@@ -296,7 +297,7 @@ class EntryRows(TargetRows[RowLook]):
         if self.form == "comment":
             return entry_in(state.comment.body) if state.comment else None
         own = state.request.files.get(path) if state.request else None
-        return parsed(own) or parsed(self.shared.proposed(path))
+        return parsed(own) or parsed(self.shared.files.get(path))
 
     @property
     def _board(self) -> str:
@@ -308,9 +309,7 @@ class EntryRows(TargetRows[RowLook]):
 
     def size(self) -> int:
         """How many rows there are, merged or proposed."""
-        shared = self._read_rolling(())
-        requests = [state.request for state in (shared.rolling, shared.migration) if state.request is not None]
-        proposed = {path for request in requests for path in request.files}
+        proposed = self._read_rolling(()).files
         merged = {entry_path(entry.key) for entry in self.entries()}
         return len({*merged, *map(entry_path, self.target.read_keys(self._board)), *proposed})
 
@@ -321,9 +320,8 @@ class EntryRows(TargetRows[RowLook]):
         merged = self._merged()
         found: dict[str, Place] = {key: "main" for key, digest in accepted.items() if merged.get(key) == digest}
         shared, alone = self._read_rolling(()), self.target.read_keys(self._board)
-        requests = [one.request for one in (shared.rolling, shared.migration) if one.request is not None]
-        proposed = {path for request in requests for path in request.files}
-        self.waiting = _open_requests(requests, alone, set(merged), accepted.keys())
+        proposed = shared.files
+        self.waiting = _open_requests(shared.requests, alone, set(merged), accepted.keys())
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
         closed = [one.declined or {} for one in (shared.rolling, shared.migration)]
@@ -366,9 +364,7 @@ class EntryRows(TargetRows[RowLook]):
         keys = self.target.read_keys(self._board)
         if self.form == "comment":
             return keys
-        shared = self._read_rolling(())
-        requests = [shared.rolling.request, shared.migration.request]
-        proposed = [parsed(data) for one in requests if one for data in one.files.values()]
+        proposed = [parsed(data) for one in self._read_rolling(()).requests for data in one.files.values()]
         rows = [row for row in [*proposed, *self.target.scan_entries().entries] if row is not None]
         board, source = self._board, self.context.source.name
         return keys | {row.key for row in rows if row.leaderboard.id == board and is_from(row, source)}

@@ -18,9 +18,9 @@ from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
-from bot.service.publish.entry_rows import RowLook, RowLooker, TargetRow
+from bot.service.publish.entry_rows import RowLook, SubmittedRows, TargetRow
 from bot.service.publish.ledger import OpenRequests, Place
-from bot.service.publish.publisher import PlannedLook, Proposal, TargetRows
+from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
 from bot.service.store.items import Item
 
@@ -187,7 +187,7 @@ def _change(key: str, entry: Entry | None, published: Entry | None) -> RowChange
 
 
 @dataclass
-class TableRows(TargetRows[PlannedLook]):
+class TableRows(SubmittedRows[PlannedLook]):
     """The rows of one watch in one table.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
@@ -204,7 +204,7 @@ class TableRows(TargetRows[PlannedLook]):
         """The rows, and the cells of each that would change."""
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
-        rows = RowLooker(self.context, self.report, self._standing, self.why).look(items)
+        rows = self.compare(items)
         table = self._table(rows, self.declined(rows))
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
@@ -225,7 +225,7 @@ class TableRows(TargetRows[PlannedLook]):
             self.waiting = table.waiting(state)
         return {key: "open" if key in self.proposed else "main" for key in there}
 
-    def _standing(self, key: str) -> TargetRow:
+    def standing(self, key: str) -> TargetRow:
         """The entry that was written last; whether it is merged is not known here."""
         return TargetRow(self.known[key].entry if key in self.known else None)
 

@@ -43,7 +43,7 @@ def client_of(github: GitHubServer) -> GitHubClient:
 
 def discussions(github: GitHubServer, intend: Intend) -> GitHubDiscussions:
     client, address = client_of(github), GitHubAddress(BOARD)
-    return GitHubDiscussions(client, address, {}, RequestSource(client, address), intend)
+    return GitHubDiscussions(RequestSource(client, address), {}, intend)
 
 
 def target(github: GitHubServer, intend: Intend) -> GitHubTarget:

@@ -25,8 +25,8 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
-def talk(client: HubClient, source: HubSource) -> HubDiscussions:
-    return HubDiscussions(client, source.address, {})
+def talk(source: HubSource) -> HubDiscussions:
+    return HubDiscussions(source, {})
 
 
 CALLS: dict[str, tuple[str, Callable[[HubSource, HubDiscussions], object]]] = {

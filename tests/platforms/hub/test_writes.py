@@ -11,6 +11,7 @@ from bot.errors import Gone, Unavailable
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.writes import in_chunks
 from bot.publishing.publication import CloseRequest, Commit, Marker, OpenRequest, PostComment, PostText, UpdateRequest
@@ -188,7 +189,7 @@ def test_a_request_whose_ref_is_gone_is_named(hub: Hub, contents: Repository, ta
 
 
 def test_a_sweep_of_a_source_needs_no_target(hub: Hub, repository: Repository, client: HubClient) -> None:
-    talk = HubDiscussions(client, parse_address("hf://datasets/acme/results"), {})
+    talk = HubDiscussions(HubSource(client, parse_address("hf://datasets/acme/results")), {})
 
     assert talk.find_duplicates() == []
 
@@ -251,7 +252,7 @@ def test_a_request_that_a_person_closed_unannounced_is_found_by_its_mark(
 def test_the_list_is_read_whole_where_its_length_is_not_what_is_known(
     hub: Hub, contents: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    talk = HubDiscussions(client, parse_address("hf://datasets/acme/contents"), {})
+    talk = HubDiscussions(HubSource(client, parse_address("hf://datasets/acme/contents")), {})
     rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", MARK.render(), "bot")[0] for _ in range(60)]
     talk.look("pull_request")
     hub.talk(contents).pinned = {rows[20].num}  # it is the first of the list now
