@@ -92,7 +92,7 @@ def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
 def average_of(scores: Sequence[float | None]) -> float | None:
     """The plain mean of all columns, None if one has no score."""
     found = [score for score in scores if score is not None]
-    return fsum(found) / len(found) if len(found) == len(scores) else None
+    return fsum(found) / len(found) if found and len(found) == len(scores) else None
 
 
 def _task_score(task: Task, measurements: list[Measurement], is_whole: bool) -> TaskScore:  # noqa: FBT001 - private

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
-from bot.evaluation.score import LeafScore, TaskScore, normalize
+from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, normalize
 from bot.publishing.entry import Entry, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.reporting.escape import brief, inert
@@ -49,15 +49,11 @@ def contradiction(entry: Entry) -> str:
 def _contradictions(entry: Entry) -> Iterator[str]:
     for task in entry.tasks:
         yield from _in_task(task, has_waivers=bool(entry.waivers))
-    scores = [task.score for task in entry.tasks]
-    mean = _mean(scores)
-    if not _is_close(entry.average, mean):
-        yield f"the average is {_shown(entry.average)}, and the mean of the tasks is {_shown(mean)}"
-    errors = [task.stderr for task in entry.tasks]
-    whole = [error for error in errors if error is not None]
-    stderr = sqrt(fsum(error * error for error in whole)) / len(whole) if whole and len(whole) == len(errors) else None
-    if not _is_close(entry.stderr, stderr if mean is not None else None):
-        yield f"the standard error of the average is {_shown(entry.stderr)}, and the tasks give {_shown(stderr)}"
+    scores = Scores(average_of([task.score for task in entry.tasks]), entry.tasks)
+    if not _is_close(entry.average, scores.average):
+        yield f"the average is {_shown(entry.average)}, and the mean of the tasks is {_shown(scores.average)}"
+    if not _is_close(entry.stderr, scores.stderr):
+        yield f"the standard error of the average is {_shown(entry.stderr)}, and the tasks give {_shown(scores.stderr)}"
     if (entry.verdict == "accepted") != (entry.average is not None):
         yield f"the verdict is {entry.verdict}, and the average is {_shown(entry.average)}"
 
@@ -111,11 +107,6 @@ def _bounds(lower: str, upper: str) -> tuple[float, float] | None:
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
     return bounds if bounds[0] != bounds[1] else None
-
-
-def _mean(scores: Sequence[float | None]) -> float | None:
-    found = [score for score in scores if score is not None]
-    return fsum(found) / len(found) if found and len(found) == len(scores) else None
 
 
 def _is_close(one: float | None, other: float | None) -> bool:
@@ -294,7 +285,7 @@ def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
     if any(remark.rule in {CONTRADICTS, SPELLED} for remark in entry.warnings[:1]):
         return None
     doubted = {task.id for task in leaderboard.tasks if task.quarantined}
-    return _mean([task.score for task in entry.tasks if task.id not in doubted])
+    return average_of([task.score for task in entry.tasks if task.id not in doubted])
 
 
 Record = dict[str, str | int | float | bool | None]

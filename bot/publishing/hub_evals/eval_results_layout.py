@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
@@ -27,7 +27,6 @@ ADVICE = (
 SAME = Decimal("1e-9")  # values that differ by less are the same, for readers keep doubles
 PLACE = 300  # letters of a path and an address
 DIGITS = 60  # of a value of somebody else
-AgreementState = Literal["absent", "same", "ours", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +68,6 @@ class ModelPage:
         return f"{request.name} ({self.url}/discussions/{number})" if self.url else request.name
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How a value compares with existing values of its task; `why` is a sentence for people.
-
-    `absent`: there is no other value. `same`: somebody else has the same value. `ours`: only the bot has a value, on
-    main or in its own request. `conflict`: somebody else has a different value, so nothing is written.
-    """
-
-    state: AgreementState
-    why: str = ""
-
-
 def claims(page: ModelPage, main: Mapping[str, bytes], leaderboard: str) -> Iterator[Claim]:
     """The values in files on main and in open requests."""
     for path, data in sorted(main.items()):
@@ -109,68 +96,52 @@ def _signature(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def judge_value(result: HubEvalResult, said: Sequence[Claim]) -> Agreement:
-    """Compare a value with those of others for the same task, with or without tools."""
-    task = (result.dataset_id, result.task_id, result.has_tools)
-    about = [claim for claim in said if (claim.dataset_id, claim.task_id, claim.has_tools) == task]
-    others = [claim for claim in about if not claim.is_ours]
-    agreeing = [claim for claim in others if _agrees(claim, result.value)]
-    if agreeing:
-        return Agreement("same", f"{brief(agreeing[0].place, PLACE)} already has this value")
-    if others:
-        there = "another value" if others[0].value is None else brief(f"{others[0].value:f}", DIGITS)
-        why = f"{brief(others[0].place, PLACE)} has {there}, this result is {result.value:f}: {ADVICE}"
-        return Agreement("conflict", why)
-    return Agreement("ours" if about else "absent")
+def same_value(result: HubEvalResult, claims: Iterable[Claim]) -> str:
+    """Who else already gives this value for the task, with or without tools, as a sentence; "" if nobody else has any.
 
-
-def _agrees(claim: Claim, value: Decimal) -> bool:
-    return claim.value is not None and abs(claim.value - value) <= SAME
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFile:
-    """A result file as the Hub shows it: `error` is its message where it hides the file, "" else."""
-
-    filename: str
-    task_ids: tuple[str, ...]
-    error: str = ""
-
-
-def shown_files(answer: Any) -> Mapping[str, ShownFile]:
-    """The files in `evalResults` of a model's raw JSON, by name; the client drops names and errors, so it is not asked.
-
-    Items of another shape are ignored.
+    Raises Unwritable, with both values, where others have only different ones.
     """
-    found: dict[str, ShownFile] = {}
-    for item in answer if isinstance(answer, list) else ():
-        if not isinstance(item, dict) or not isinstance(item.get("filename"), str):
-            continue
-        name, data = item["filename"], item.get("data")
-        dataset = data.get("dataset") if isinstance(data, dict) else None
-        task_id = dataset.get("task_id") if isinstance(dataset, dict) else None
-        tasks = found[name].task_ids if name in found else ()
-        error = brief(str(item["error"]), 300) if "error" in item else ""
-        found[name] = ShownFile(name, (*tasks, str(task_id)) if task_id is not None else tasks, error)
-    return found
+    task = (result.dataset_id, result.task_id, result.has_tools)
+    others = [
+        claim for claim in claims if (claim.dataset_id, claim.task_id, claim.has_tools) == task and not claim.is_ours
+    ]
+    for claim in others:
+        if claim.value is not None and abs(claim.value - result.value) <= SAME:
+            return f"{brief(claim.place, PLACE)} already has this value"
+    for claim in others:
+        there = "another value" if claim.value is None else brief(f"{claim.value:f}", DIGITS)
+        place = brief(claim.place, PLACE)
+        raise Unwritable(f"conflict: {place} has {there}, this result is {result.value:f}: {ADVICE}")
+    return ""
 
 
 def faults(answer: Any, paths: Mapping[str, str]) -> list[str]:
-    """The faults of proposed files, empty if the Hub shows all of them; `paths` gives the task id of each file.
+    """The faults of proposed files in `evalResults` of a model's raw JSON, empty if the Hub shows all of them.
 
-    The Hub may name a file by its path or without its folder.
+    `paths` gives the task id of each file. The Hub may name a file by its path or without its folder. The client drops
+    names and errors, so it is not asked; items of another shape are ignored.
     """
-    shown = shown_files(answer)
+    shown: dict[str, list[Any]] = {}
+    for item in answer if isinstance(answer, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("filename"), str):
+            shown.setdefault(item["filename"], []).append(item)
     said = []
     for path, task_id in paths.items():
-        file = shown.get(path) or shown.get(path.rpartition("/")[2])
-        if file is None:
+        items = shown.get(path) or shown.get(path.rpartition("/")[2])
+        if not items:
             said.append(f"the Hub does not show {path}")
-        elif file.error:
-            said.append(f"the Hub hides {path}: {file.error}")
-        elif task_id not in file.task_ids:
+        elif items[-1].get("error", "") != "":
+            said.append(f"the Hub hides {path}: {brief(str(items[-1]['error']), 300)}")
+        elif task_id not in map(_shown_task, items):
             said.append(f"the Hub shows {path} without the task {task_id}")
     return said
+
+
+def _shown_task(item: Mapping[str, Any]) -> str | None:
+    data = item.get("data")
+    dataset = data.get("dataset") if isinstance(data, dict) else None
+    task_id = dataset.get("task_id") if isinstance(dataset, dict) else None
+    return None if task_id is None else str(task_id)
 
 
 FOLDER = ".eval_results"
@@ -268,10 +239,7 @@ class EvalResultsLayout:
         """Who already has the same value, "" if nobody has. Raises Unwritable for a conflict."""
         if path in current and not is_ours(current[path], self.leaderboard.id):
             raise Unwritable(f"conflict: {path} exists, and the bot did not write it for this leaderboard: {NOT_OURS}")
-        found = judge_value(result, list(claims(self.page, current, self.leaderboard.id)))
-        if found.state == "conflict":
-            raise Unwritable(f"conflict: {found.why}")
-        return found.why
+        return same_value(result, claims(self.page, current, self.leaderboard.id))
 
     @staticmethod
     def is_same(one: bytes | None, other: bytes | None) -> bool:
@@ -324,16 +292,11 @@ def _value(data: bytes | None) -> str | None:
     return f"{found[0].value:f}" if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """The fields of an `eval.yaml` that the bot needs."""
+def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
+    """The framework and the ids of the tasks in an `eval.yaml`; keys that frameworks add to a task are ignored.
 
-    framework: str
-    task_ids: tuple[str, ...]
-
-
-def parse_benchmark(data: bytes) -> Benchmark:
-    """Read an `eval.yaml`; keys that frameworks add to a task are ignored. Raises Unwritable with the first fault."""
+    Raises Unwritable with the first fault.
+    """
     if len(data) > LARGEST_BENCHMARK:
         raise Unwritable(f"{BENCHMARK_FILE} has {len(data):,} bytes, and the limit is {LARGEST_BENCHMARK:,}")
     try:
@@ -346,10 +309,10 @@ def parse_benchmark(data: bytes) -> Benchmark:
     tasks = fields.get("tasks")
     if not isinstance(tasks, yaml.SequenceNode) or not 0 < len(tasks.value) <= MOST_TASKS:
         raise Unwritable(f"{BENCHMARK_FILE} has no list of at most {MOST_TASKS} tasks")
-    ids = tuple(_text(dict(entries(task)).get("id"), "the id of a task") for task in tasks.value)
+    ids = [_text(dict(entries(task)).get("id"), "the id of a task") for task in tasks.value]
     if len(set(ids)) < len(ids):
         raise Unwritable(f"{BENCHMARK_FILE} has a task twice")
-    return Benchmark(_text(fields.get("evaluation_framework"), "evaluation_framework"), ids)
+    return _text(fields.get("evaluation_framework"), "evaluation_framework"), ids
 
 
 def _text(node: yaml.Node | None, name: str) -> str:
@@ -359,21 +322,20 @@ def _text(node: yaml.Node | None, name: str) -> str:
     return str(text)
 
 
-def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> str:
-    """The benchmark's framework. Raises Unwritable if the task is not one of its tasks, or was run by another.
+def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> None:
+    """Raise Unwritable if a task is not one of a benchmark's tasks, or was run by another framework than it names.
 
     `differs` is the reason that the declaration gives for publishing all the same.
     """
     if data is None:
         raise Unwritable(f"{dataset} has no {BENCHMARK_FILE}, so it is not a benchmark of the Hub")
-    benchmark = parse_benchmark(data)
-    if task_id not in benchmark.task_ids:
-        known = ", ".join(benchmark.task_ids[:20])
+    framework, task_ids = parse_benchmark(data)
+    if task_id not in task_ids:
+        known = ", ".join(task_ids[:20])
         raise Unwritable(f"{dataset} has no task {task_id!r}; {BENCHMARK_FILE} has {known}")
-    if FRAMEWORKS.get(harness.lower()) != benchmark.framework and differs is None:
-        named = f"{dataset} names the framework {benchmark.framework}, but this was run with {harness}"
+    if FRAMEWORKS.get(harness.lower()) != framework and differs is None:
+        named = f"{dataset} names the framework {framework}, but this was run with {harness}"
         raise Unwritable(f"{named}; the declaration may say framework_differs with a reason")
-    return benchmark.framework
 
 
 def check_unit(unit: Unit, published: Iterable[Decimal], dataset: str) -> None:

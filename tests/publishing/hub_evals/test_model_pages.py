@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, OpenFiles, ShownFile, faults, shown_files
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, OpenFiles, faults
 from bot.publishing.hub_evals.model_layout import ModelsOptions, model_request_text
 from bot.publishing.layout import Draft, Links, RowChange
 from bot.publishing.publication import Marker, find_marker
@@ -250,9 +250,8 @@ def test_the_hub_s_own_words_about_our_files_are_passed_on() -> None:
         "the Hub does not show c.yaml",
     ]
     assert faults(answer, {"two.yaml": "a"}) == faults(answer, {"a/b/two.yaml": "b"}) == []
-    assert shown_files(answer)["two.yaml"] == ShownFile("two.yaml", ("a", "b"))
-    assert shown_files(answer)["long.yaml"].error == "x" * 300 + "…"
-    assert shown_files({"error": "x"}) == shown_files(None) == {}
+    assert faults(answer, {"long.yaml": "x"}) == ["the Hub hides long.yaml: " + "x" * 300 + "…"]
+    assert faults({"error": "x"}, {"c.yaml": "x"}) == faults(None, {"c.yaml": "x"}) == ["the Hub does not show c.yaml"]
 
 
 def test_the_request_says_what_it_adds_and_how_to_be_rid_of_it() -> None:
