@@ -29,7 +29,7 @@ import msgspec
 from bot.audits.drop.audit import PartAudit, PartAuditor, audit_drop
 from bot.audits.drop.scorer import Golds, Scorer
 from bot.audits.samples.records import LogPart
-from bot.processes import choose_jobs
+from bot.cli.processes import choose_jobs
 
 # fmt: off
 WORDS = [

@@ -22,9 +22,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bot.cli.processes import choose_jobs
 from bot.errors import Unavailable
 from bot.platforms.net import Budgets, bulk_work
-from bot.processes import choose_jobs
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import Store, connect
 from bot.service.store.items import Item, Kind, Mark

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from bot.cli.processes import JOBS, choose_jobs, run_jobs
 from bot.errors import CallError
-from bot.processes import JOBS, choose_jobs, run_jobs
 from bot.reporting.escape import plain_json, without_commands
 from bot.reporting.prose import Section, markdown, text
 

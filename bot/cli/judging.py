@@ -10,6 +10,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
@@ -19,7 +20,6 @@ from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
-from bot.processes import choose_jobs, run_jobs, without_collector
 from bot.publishing.entry import Entry
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink

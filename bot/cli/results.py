@@ -24,6 +24,7 @@ from bot.cli.judging import (
     say,
     warn,
 )
+from bot.cli.processes import JOBS
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
@@ -33,7 +34,6 @@ from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.platforms.platform import open_target
-from bot.processes import JOBS
 from bot.publishing.entry import Entry
 from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines

@@ -15,7 +15,6 @@ from bot import HOME
 from bot.errors import CallError
 from bot.pages.addresses import COLUMNS, ROWS
 from bot.pages.site import Site
-from bot.processes import without_collector
 
 MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
 ASSET = re.compile(
@@ -42,8 +41,7 @@ def write_site(site: Site, folder: Path) -> Written:
     last. A page of a row that bears the right stamp is not even made.
     """
     try:
-        with without_collector():  # pages are made of no cycles
-            return _write(site, folder)
+        return _write(site, folder)
     except OSError as error:
         raise CallError(f"{folder}: cannot be written: {error.strerror or error}") from None
 

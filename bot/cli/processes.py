@@ -6,26 +6,20 @@ import gc
 import os
 import signal
 import sys
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from bot.errors import BotError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 JOBS = Annotated[
     int, typer.Option("--jobs", "-j", min=0, help="Processes to use; 0 uses all processors where that pays.")
 ]
-# How many parts wait at each process: enough to keep it busy, few enough that memory stays flat.
-AHEAD = 4
 
 
 def choose_jobs(asked: int, worth: int) -> int:
@@ -48,16 +42,13 @@ def run_jobs(
     With more than one job `work`, the items and the results must be picklable; `part` items go to a process at once. A
     terminal shows progress unless `quiet`. What `work` raises is raised here, BotError where a process was killed.
     """
-    parts = [items[start : start + part] for start in range(0, len(items), part)]
-    jobs = min(jobs, len(parts))
-    results = _in_processes(work, parts, jobs) if jobs > 1 else map(work, items)
+    jobs = min(jobs, -(-len(items) // part))
+    results = _in_processes(work, items, jobs, part) if jobs > 1 else map(work, items)
     if quiet or len(items) < 2 or not sys.stderr.isatty():
         yield from results
         return
-    with typer.progressbar(length=len(items), label=label, file=sys.stderr) as bar:
-        for result in results:
-            yield result
-            bar.update(1)
+    with typer.progressbar(results, length=len(items), label=label, file=sys.stderr) as bar:
+        yield from bar
 
 
 @contextmanager
@@ -72,7 +63,7 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _in_processes(work: Callable[[Any], Any], parts: Sequence[Sequence[Any]], jobs: int) -> Iterator[Any]:
+def _in_processes(work: Callable[[Any], Any], items: Sequence[Any], jobs: int, part: int) -> Iterator[Any]:
     # Loaded where they are needed: a command on one file starts without them.
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -82,14 +73,10 @@ def _in_processes(work: Callable[[Any], Any], parts: Sequence[Sequence[Any]], jo
     context = get_context("fork" if sys.platform == "linux" else "spawn")
     os.environ["PYTHONSAFEPATH"] = "1"  # a new interpreter imports nothing from the working folder, a stranger's
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(work,)) as pool:
-        waiting: deque[Future[list[Any]]] = deque()
         try:
-            for part in parts:
-                waiting.append(pool.submit(_work, part))
-                if len(waiting) >= AHEAD * jobs:
-                    yield from waiting.popleft().result()
-            while waiting:
-                yield from waiting.popleft().result()
+            # Not `map`, which cancels what waits when it ends early: an executor whose processes end fails on that.
+            for done in [pool.submit(_work, items[at : at + part]) for at in range(0, len(items), part)]:
+                yield from done.result()
         except BrokenProcessPool:
             why = "a worker process ended early, perhaps for lack of memory; run it with --jobs 1"
             raise BotError(why) from None
@@ -110,6 +97,11 @@ def _start(work: Callable[[Any], Any]) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
 
 
+def _work(items: Sequence[Any]) -> list[Any]:
+    with without_collector():
+        return [_job(item) for item in items]
+
+
 def _end_with_parent() -> None:
     """End this process when the parent is gone: a killed parent closes no pool."""
     from multiprocessing import parent_process
@@ -118,8 +110,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _work(items: Sequence[Any]) -> list[Any]:
-    with without_collector():
-        return [_job(item) for item in items]
