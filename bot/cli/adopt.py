@@ -19,7 +19,7 @@ from bot.cli.judging import parse_places
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, first_few
 from bot.evaluation.identity import identified, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
@@ -492,7 +492,7 @@ class _Recomputed:
         """The rows that were not compared, and why."""
         incomplete = [key for key in self.rows if key in self.entries and self.entries[key].average is None]
         for key in incomplete[:MOST_NAMES]:
-            missing = _few(list(self.entries[key].coverage.missing))
+            missing = first_few(self.entries[key].coverage.missing, MOST_NAMES)
             yield f"incomplete, not compared: {self._name(key)} lacks {visible(missing)}"
         if len(incomplete) > MOST_NAMES:
             yield f"incomplete, not compared: {counted(len(incomplete) - MOST_NAMES, 'more row')}"
@@ -500,12 +500,12 @@ class _Recomputed:
             yield f"not compared: {self._name(key)}: {visible(why)}"
         rejected = [row for row in self.board.rows if row not in self.judged]
         if rejected:
-            names = _few([self._text(row) for row in rejected])
+            names = first_few([self._text(row) for row in rejected], MOST_NAMES)
             yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
         grid = self.board.found.grid
         without = [row for row in range(len(grid)) if row not in self.board.rows and not _is_title(grid, row)]
         if without:
-            yield f"without a result: {_few([self._text(row) for row in without])}"
+            yield f"without a result: {first_few([self._text(row) for row in without], MOST_NAMES)}"
 
     def _rejection(self, row: int) -> str:
         """Why a row has no result that counts: the first error of its files, or of the row that they make."""
@@ -560,11 +560,6 @@ class _Recomputed:
         return ""
 
 
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
-
-
 def _notes(
     board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
 ) -> Iterator[str]:
@@ -577,15 +572,15 @@ def _notes(
         if column.keys is None and column.note != "people fill it":
             left.setdefault(column.note, []).append(column.label or NO_HEADING)
     for note, labels in left.items():
-        yield visible(f"TODO {_few(labels)}: {note}")
+        yield visible(f"TODO {first_few(labels, MOST_NAMES)}: {note}")
     if by_numbers:
-        pairs = _few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()])
+        pairs = first_few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()], MOST_NAMES)
         yield visible(f"{counted(len(by_numbers), 'row')} found by the numbers, not by the name: {pairs}")
     if ambiguous:
-        names = _few([board.found.text(row) for row in ambiguous])
+        names = first_few([board.found.text(row) for row in ambiguous], MOST_NAMES)
         how = "add a column to `key` that tells them apart, or give --results without the others"
         yield visible(f"TODO several results may be meant by {names}: {how}")
     there = {row.key.text for row in board.judged().values()}
     new = [entry.model.id for key, entry in board.entries().items() if key not in there]
     if new:
-        yield visible(f"{counted(len(new), 'model')} of the results would be a new row: {_few(new)}")
+        yield visible(f"{counted(len(new), 'model')} of the results would be a new row: {first_few(new, MOST_NAMES)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
@@ -90,10 +91,15 @@ def shown(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def examples(names: list[str] | tuple[str, ...], limit: int = 3) -> str:
-    """The first few names and how many more there are: "a, b, c and 4 more"."""
-    more = len(names) - limit
-    return ", ".join(shown(name) for name in names[:limit]) + (f" and {more} more" if more > 0 else "")
+def examples(names: Sequence[str], limit: int = 3) -> str:
+    """The first few of submitted names and how many more there are: "a, b, c and 4 more"."""
+    return first_few([*map(shown, names[:limit]), *names[limit:]], limit)
+
+
+def first_few(texts: Sequence[str], limit: int) -> str:
+    """The first texts of a list and how many more there are."""
+    more = len(texts) - limit
+    return ", ".join(texts[:limit]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def in_units(size: int) -> str:

@@ -52,11 +52,6 @@ def is_served(model: Model) -> bool:
     return bool(model.id) and bool(model.source) and not is_loaded(model.source) and " " not in model.source
 
 
-def _path_of(model: Model) -> str:
-    """The path that a model was loaded from where its name is only that it was, "" of any other."""
-    return arguments(model.args)[0].get("model_path", "") if model.id == LOCAL else ""
-
-
 def _why_no_name(model: Model) -> str:
     """Why a name that no argument gave is not a model's name."""
     if model.id == LOCAL:
@@ -141,7 +136,8 @@ def name_for(parsed: Parsed, names: Mapping[str, str]) -> str | None:
     if parsed.result is None or not names:
         return None
     model = parsed.result.model
-    called = (_path_of(model), model.id, model.id.rstrip("/"))
+    path = arguments(model.args)[0].get("model_path", "") if model.id == LOCAL else ""
+    called = (path, model.id, model.id.rstrip("/"))
     found = next((key for key in called if names.get(key)), None)
     folders = next((key for key in names if is_folders(key) and _matched(key, parsed.path) is not None), None)
     found = folders if found is None else found

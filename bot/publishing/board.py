@@ -195,9 +195,12 @@ def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
     """
     found = list(entries)
     faults = faults_of(found)
-    everything = [_without_average(entry, faults[entry.key]) if entry.key in faults else entry for entry in found]
-    complete = sorted((e for e in everything if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
-    partial = sorted((e for e in everything if e.average is None), key=lambda e: e.key)
+    for place, entry in enumerate(found):
+        if fault := faults.get(entry.key):
+            warnings = (fault, *entry.warnings)
+            found[place] = replace(entry, verdict="incomplete", average=None, stderr=None, warnings=warnings)
+    complete = sorted((e for e in found if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
+    partial = sorted((e for e in found if e.average is None), key=lambda e: e.key)
     ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
     ranked = [BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)]
     unranked = enumerate(partial, start=len(complete) + 1)
@@ -223,10 +226,6 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
             text = f"{brief(other, 500)} spells its model or a setting {how}"
             found[entry.key] = Remark(SPELLED, text)
     return found
-
-
-def _without_average(entry: Entry, fault: Remark) -> Entry:
-    return replace(entry, verdict="incomplete", average=None, stderr=None, warnings=(fault, *entry.warnings))
 
 
 def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bot import HOME
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, first_few
 from bot.evaluation.verdict import Judgement
 from bot.publishing.board import TIE
 from bot.publishing.compared_rows import beside_line, change_lines
@@ -339,9 +339,8 @@ def _change(now: float | None, before: float | None) -> str:
 
 def _coverage(entry: Entry) -> Iterator[str]:
     if entry.coverage.missing:
-        names = ", ".join(code(name) for name in entry.coverage.missing[:10])
-        more = f" and {len(entry.coverage.missing) - 10} more" if len(entry.coverage.missing) > 10 else ""
-        yield f"**Incomplete:** {names}{more} missing. The row has no average and no rank until they are there."
+        names = first_few(list(map(code, entry.coverage.missing)), 10)
+        yield f"**Incomplete:** {names} missing. The row has no average and no rank until they are there."
         yield ""
 
 

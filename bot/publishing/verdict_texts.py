@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot import HOME
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, first_few
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import quoted
 from bot.publishing.texts import FOOT, fitted
@@ -170,8 +170,7 @@ def _row_lines(effects: Effects) -> Iterator[str]:
 
 def names(words: Sequence[str]) -> str:
     """The first names of a list as code, and how many more there are."""
-    shown = ", ".join(code(brief(word)) for word in words[:NAMES])
-    return f"{shown} and {len(words) - NAMES:,} more" if len(words) > NAMES else shown
+    return first_few([code(brief(word)) for word in words], NAMES)
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> str:

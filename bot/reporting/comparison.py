@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, first_few
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import LEVEL
 from bot.reporting.escape import brief, code, code_in_table, plain_markup, visible
@@ -149,7 +149,7 @@ def _setting_lines(comparison: RunComparison) -> Iterator[str]:
 
 
 def _setting_line(one: SettingDifference, tasks: int) -> str:
-    named = ", ".join(one.tasks[:MOST_TASKS]) + _more(one.tasks)
+    named = first_few(one.tasks, MOST_TASKS)
     named = "all tasks" if tasks > 1 and len(one.tasks) == tasks else named
     values = " → ".join(brief(value) or "(not recorded)" for value in one.values)
     effect = f"\n    {one.effect}" if one.effect else ""
@@ -229,10 +229,6 @@ def _by_reason(comparison: RunComparison) -> dict[str, list[str]]:
     return found
 
 
-def _more(tasks: Sequence[str]) -> str:
-    return f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else ""
-
-
 def _flips(comparison: RunComparison, letter: str) -> list[str]:
     """The first questions on which paired runs differ, with both answers."""
     lines = []
@@ -290,7 +286,7 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
     lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]
     lines += [*_rest(comparison), ""]
-    lines += [f"- {', '.join(map(code, tasks[:MOST_TASKS]))}{_more(tasks)}: {plain_markup(why)}"
+    lines += [f"- {first_few(list(map(code, tasks)), MOST_TASKS)}: {plain_markup(why)}"
               for why, tasks in _by_reason(comparison).items()]  # fmt: skip
     lines += [f"- {code(name)}: {UNPAIRED}{plain_markup(why)}" for name, why in _unpaired(comparison)]
     lines += [plain_markup(one) for one in _methods(comparison)]

@@ -11,7 +11,7 @@ from bot.errors import CallError
 from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.definition import definition_of, is_whole, spelled
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
-from bot.evaluation.finding import counted, examples, in_units
+from bot.evaluation.finding import counted, examples, first_few, in_units
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.task import Task
@@ -110,8 +110,7 @@ def _others(draft: LeaderboardDraft) -> Iterator[str]:
 
 def _models(draft: LeaderboardDraft) -> str:
     names = [brief(name) for name in draft.models if name]
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return f" of {', '.join(names[:MOST])}{more}" if names else ""
+    return f" of {first_few(names, MOST)}" if names else ""
 
 
 def _comment(text: str) -> list[str]:

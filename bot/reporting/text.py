@@ -11,7 +11,7 @@ from typing import Any
 
 from typer import style
 
-from bot.evaluation.finding import Finding, Severity, counted, examples
+from bot.evaluation.finding import Finding, Severity, counted, examples, first_few
 from bot.evaluation.measurement import coverage_of
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.score import Scores
@@ -127,8 +127,7 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> 
         yield f"    and {counted(len(messages) - len(shown), 'other message')}"
     yield from _wrapped(columns, "    ", "      ") if columns else ()
     names = list(dict.fromkeys(visible(name) for name, _ in found))
-    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
-    yield from _wrapped(f"in {', '.join(names[:NAMES_SHOWN])}{more}", "    ", "      ")
+    yield from _wrapped(f"in {first_few(names, NAMES_SHOWN)}", "    ", "      ")
 
 
 def _columns(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from bot.audits.results import numbers
 from bot.audits.results.audit import NO_LOG, FileForensics, ResultsAudit
 from bot.audits.results.numbers import CountCheck
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, first_few
 from bot.reporting.prose import Block, Section
 from bot.reporting.table import Table
 
@@ -54,7 +54,7 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
         columns = ("files", "models", "values", "same samples")
         rows = tuple(
             (
-                _paths(one.paths),
+                first_few(one.paths, FEW),
                 ", ".join(one.models) or "(no name)",
                 one.values,
                 "yes" if one.same_samples else "not known",
@@ -72,11 +72,6 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
     else:
         yield from (Section(file.path, list(_file(file))) for file in sound)
     yield Section("Terms", [NOTE])
-
-
-def _paths(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - FEW} more" if len(paths) > FEW else ""
-    return ", ".join(paths[:FEW]) + more
 
 
 def _mixed(found: ResultsAudit) -> Table:

@@ -25,22 +25,17 @@ from collections.abc import Iterator
 
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.evaluation.finding import Severity
-from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Case, Violation, rule
-
-
-def declares_family(leaderboard: Leaderboard) -> bool:
-    """Say whether a task is declared to be of one family."""
-    return any(task.mmlu_family is not None for task in leaderboard.tasks)
 
 
 @rule(Severity.ERROR)
 def implementation_mismatch(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task whose leaves were measured by another family than declared."""
-    recognised = recognise(case.result) if declares_family(case.leaderboard) else None
+    declared = [task for task in case.leaderboard.tasks if task.mmlu_family is not None]
+    recognised = recognise(case.result) if declared else None
     if recognised is None or recognised.family is Family.UNKNOWN:
         return
-    for task in [task for task in case.leaderboard.tasks if task.mmlu_family is not None]:
+    for task in declared:
         first = next((m.required.leaf_key for m in case.measurements.present if m.required.task_id == task.id), None)
         if first is not None and recognised.family.value != task.mmlu_family:
             pointer = case.result.pointer_to("leaf", first)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity, counted, shown
+from bot.evaluation.finding import Severity, counted, first_few, shown
 from bot.evaluation.rules.indistinct_models import mixed_in
 from bot.evaluation.rules.rule import RowCase, Violation, rule
 
@@ -35,9 +35,8 @@ def rerun_differs(case: RowCase) -> Iterator[Violation]:
     by_task: dict[str, list[str]] = {}
     is_one_model = mixed_in(case.row)[0] is None
     for repeat in case.row.repeats if is_one_model else ():
-        runs = [f"{run.value!r} ({shown(run.file)})" for run in repeat.runs[:MOST]]
-        more = f" and {len(repeat.runs) - MOST} more" if len(repeat.runs) > MOST else ""
-        by_task.setdefault(repeat.task_id, []).append(f"{repeat.leaf_id}: {', '.join(runs)}{more}")
+        runs = [f"{run.value!r} ({shown(run.file)})" for run in repeat.runs]
+        by_task.setdefault(repeat.task_id, []).append(f"{repeat.leaf_id}: {first_few(runs, MOST)}")
     for task_id, leaves in by_task.items():
         more = f"; the same for {counted(len(leaves) - 1, 'more subtask')}" if len(leaves) > 1 else ""
         row = case.row

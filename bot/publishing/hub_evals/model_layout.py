@@ -117,10 +117,12 @@ def model_request_text(entry: Entry, title: str, draft: Draft, links: Links, mar
     cells = draft.cells.get(entry.key, ())
     lines = ["| Task | Value | Before |", "| --- | ---: | ---: |"]
     lines += [f"| {code_in_table(cell.column)} | {cell.after} | {cell.before or '–'} |" for cell in cells]
+    named = {"Entry": links.entry, "Evidence": links.evidence}
+    addresses = [f"- {name}: <{address}>" for name, address in named.items() if address]
     body = [
         f"Evaluation results of {code(entry.model.id)}, from {code(title)}.",
         "\n".join(lines),
-        "\n".join([*_links(links), *(f"- {plain_markup(remark)}" for remark in draft.remarks)]),
+        "\n".join([*addresses, *(f"- {plain_markup(remark)}" for remark in draft.remarks)]),
         WAYS_OUT,
         FOOT,
     ]
@@ -137,15 +139,6 @@ def model_withdrawn_text(model: str, title: str, mark: Marker) -> PostText:
 def model_mark(model: str, leaderboard: str) -> Marker:
     """The mark of the one request that a model gets for a leaderboard."""
     return Marker("model", f"{leaderboard} of {model}", leaderboard)
-
-
-def _links(links: Links) -> list[str]:
-    """The evidence, at a commit."""
-    return [
-        f"- {name}: <{address}>"
-        for name, address in {"Entry": links.entry, "Evidence": links.evidence}.items()
-        if address
-    ]
 
 
 def model_of(key: str) -> str:

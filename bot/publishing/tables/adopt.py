@@ -110,7 +110,8 @@ def _choose(
     """The reading of a column, or why none is sure."""
     possible = [one for one in readings if not (column.is_named_raw and _is_normalized(one))]
     tried = [one for one in (_tried(column, reading, rows) for reading in possible) if one.covered]
-    heading = {id(one): _resemblance(column, one.reading) for one in tried}
+    headings = (*column.column_path, column.label)
+    heading = {id(one): max(resemblance(name, one.reading.names) for name in headings) for one in tried}
 
     def rank(one: Matched) -> tuple[int, int, int]:
         return one.fitting, heading[id(one)], -one.reading.cost
@@ -150,10 +151,6 @@ def _agrees(named: Matched, best: Matched, tried: int) -> bool:
     """Tell whether the numbers agree with what the heading names: in half of the rows, and not by chance."""
     is_best = named.fitting * 2 >= max(1, best.fitting)
     return is_best and named.fitting * 2 >= named.covered and _by_chance(named, tried) < LIKELY
-
-
-def _resemblance(column: NumberColumn, reading: TaskReading) -> int:
-    return max(resemblance(name, reading.names) for name in (*column.column_path, column.label))
 
 
 def _tried(column: NumberColumn, reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]]) -> Matched:
