@@ -24,7 +24,6 @@ from bot.evaluation.submission import (
     Parsed,
     Problem,
     Submission,
-    SubmittedFile,
     UnreadPath,
     one_file,
     parse_submission,
@@ -153,13 +152,18 @@ def _parsed_folder(candidate: Candidate, read: Read, *, is_named: bool) -> Parse
 
     One that is too large or gone is not read.
     """
-    limit = candidate.limit
-    read_all = ((file, read(file.path, limit) if file.size <= limit else None) for file in candidate.files)
-    files = tuple(SubmittedFile(file.path, data, file.size) for file, data in read_all)
-    parsed = parse_submission(Submission(candidate.path, files))
-    if parsed.problem is None or parsed.problem.is_damage or is_named or not parsed.sha256:
+    path, limit, files = candidate.path, candidate.limit, dict[str, bytes]()
+    for file in candidate.files:
+        data = read(file.path, limit) if file.size <= limit else None
+        if data is None:
+            is_large = file.size > limit
+            why = f"has a file of {in_units(file.size)}; the limit is {in_units(limit)}" if is_large else "is gone"
+            return Parsed(path, "", sum(file.size for file in candidate.files), problem=Problem(why))
+        files[file.path.removeprefix(path).lstrip("/")] = data
+    parsed = parse_submission(Submission(path, files))
+    if parsed.problem is None or parsed.problem.is_damage or is_named:
         return parsed
-    return UnreadPath(candidate.path, OTHER.id, parsed.problem.why)
+    return UnreadPath(path, OTHER.id, parsed.problem.why)
 
 
 def _suffix(path: str) -> str:

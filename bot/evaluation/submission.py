@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
@@ -13,8 +14,8 @@ from math import isfinite
 import msgspec
 
 from bot.errors import MalformedResult, UnknownFormat
-from bot.evaluation.finding import in_units, shown
-from bot.evaluation.formats import MAX_BYTES, Content, parse_content
+from bot.evaluation.finding import shown
+from bot.evaluation.formats import Content, parse_content
 from bot.evaluation.result import CheckedSamples, Result
 
 MAX_PATH = 1_000  # bytes; the name of a file has at most 255 on a disk
@@ -23,45 +24,30 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SubmittedFile:
-    """A file as it was found: `data` is None if it is larger than is read; `size` is in bytes."""
-
-    path: str
-    data: bytes | None
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class Submission:
-    """The files of one result: one file, or those of a run's folder, whose path is then the submission's."""
+    """The files of one result by their names: "" for a file that is the submission, else those below a run's folder.
+
+    `path` is that of the file or of the folder.
+    """
 
     path: str
-    files: tuple[SubmittedFile, ...]
+    files: Mapping[str, bytes]
 
     @property
     def size(self) -> int:
         """The bytes of all files."""
-        return sum(file.size for file in self.files)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the files below the submission's path, "" for a file that is the submission."""
-        return tuple(file.path.removeprefix(self.path).lstrip("/") for file in self.files)
+        return sum(map(len, self.files.values()))
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the file; of several, that of the lines `SHA-256, two spaces, name`; "" if one is not read.
+        """The SHA-256 of the file; of several, that of the lines `SHA-256, two spaces, name`.
 
         The lines are what `sha256sum` prints in the folder, in the order of their names.
         """
-        data = [file.data for file in self.files]
-        if None in data:
-            return ""
-        digests = [hashlib.sha256(one or b"").hexdigest() for one in data]
-        if self.names == ("",):
-            return digests[0]
-        lines = sorted((name, digest) for name, digest in zip(self.names, digests, strict=True))
-        text = "".join(f"{digest}  {name}\n" for name, digest in lines)
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in self.files.items()}
+        if self.files.keys() == {""}:
+            return digests[""]
+        text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -120,9 +106,9 @@ class UnreadPath:
     why: str
 
 
-def one_file(path: str, data: bytes | None, size: int | None = None) -> Submission:
-    """The submission of a single file; `size` is needed where the file was too large to be read."""
-    return Submission(path, (SubmittedFile(path, data, len(data or b"") if size is None else size),))
+def one_file(path: str, data: bytes) -> Submission:
+    """The submission of a single file."""
+    return Submission(path, {"": data})
 
 
 def why_misplaced(path: str) -> Problem | None:
@@ -133,23 +119,15 @@ def why_misplaced(path: str) -> Problem | None:
     return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
 
 
-def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES, lies_at: str = "") -> Parsed:
+def parse_submission(submission: Submission, lies_at: str = "") -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
     problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256
-    if problem is not None:
-        pass
-    elif None in [file.data for file in submission.files]:
-        why = f"has {in_units(submission.size)}; the limit is {in_units(max_bytes)}"
-        problem = Problem(why)
-    else:
-        files = zip(submission.names, submission.files, strict=True)
+    if problem is None:
         try:
-            result = parse_content(
-                Content({name: file.data or b"" for name, file in files}, lies_at or submission.path)
-            )
+            result = parse_content(Content(submission.files, lies_at or submission.path))
         except MalformedResult as error:
             is_damage = not isinstance(error, UnknownFormat)
             problem = Problem(error.why, error.pointer, error.line, error.hint, is_damage=is_damage)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from bot.errors import MalformedResult
+from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import MAX_BYTES, parse_result
 from bot.evaluation.judge import judge
 from bot.evaluation.result import Result
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import Parsed
 from tests.evaluation.judging import base, base_v1, declared, dumps, outcome_of, patch, rules_of, stderr
 
 # lm-eval 0.4: top-level keys by the first release that has them.
@@ -199,7 +200,10 @@ def test_what_is_no_result_file_is_refused_in_words(data: bytes, why: str) -> No
 
 
 def test_a_file_over_the_limit_is_not_read_and_says_so() -> None:
-    verdict = judge(parse_submission(one_file("results_x.json", None, MAX_BYTES + 1)), declared())
+    candidate = Candidate("results_x.json", (ListedFile("results_x.json", MAX_BYTES + 1),))
+    found = read_candidate(candidate, lambda _, limit: b'{"results": {'[:limit])
+    assert isinstance(found, Parsed)
+    verdict = judge(found, declared())
     (finding,) = verdict.findings
     assert "has 8.1 MB; the limit is 8 MB" in finding.message
     assert verdict.sha256 == ""

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats.content import MAX_VALUES
 from bot.evaluation.formats.format import MAX_BYTES, MAX_ROWS
 from bot.evaluation.judge import judge
-from bot.evaluation.submission import Parsed, Submission, SubmittedFile, one_file, parse_submission
+from bot.evaluation.submission import Parsed, Submission, one_file, parse_submission
 from tests.evaluation.judging import EXAMPLES, base, declared, dumps, outcome_of, patched
 
 
@@ -42,21 +43,23 @@ def test_a_folder_is_one_submission_with_the_digest_that_sha256sum_gives(tmp_pat
     files = {"stats.json": b"[]", "run_spec.json": b"{}"}
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    submission = Submission("run", tuple(SubmittedFile(f"run/{name}", data, len(data)) for name, data in files.items()))
+    submission = Submission("run", files)
     lines = subprocess.run(
         "sha256sum run_spec.json stats.json | sha256sum", shell=True, cwd=folder, capture_output=True, check=True
     )
     assert submission.sha256 == lines.stdout.decode().split()[0]
-    assert (submission.size, submission.names) == (4, ("stats.json", "run_spec.json"))
+    assert submission.size == 4
     assert parse_submission(submission).problem is not None
 
 
-def test_a_submission_of_which_a_file_is_too_large_is_not_read() -> None:
-    files = (SubmittedFile("run/a", b"{}", 2), SubmittedFile("run/b", None, MAX_BYTES + 1))
-    found = parse_submission(Submission("run", files))
-    assert (found.sha256, found.size) == ("", MAX_BYTES + 3)
+@pytest.mark.parametrize(("size", "why"), [(MAX_BYTES + 1, "has a file of 8.1 MB; the limit is 8 MB"), (2, "is gone")])
+def test_a_folder_of_which_a_file_is_too_large_or_gone_is_not_read(size: int, why: str) -> None:
+    folder = Candidate("run", (ListedFile("run/a", 2), ListedFile("run/b", size)), limit=MAX_BYTES)
+    found = read_candidate(folder, lambda path, _: b"{}" if path == "run/a" else None)
+    assert isinstance(found, Parsed)
+    assert (found.sha256, found.size) == ("", size + 2)
     assert found.problem is not None
-    assert "has 8.1 MB; the limit is 8 MB" in found.problem.why
+    assert found.problem.why == why
 
 
 HUGE = "x" * 5_000_000
@@ -146,3 +149,9 @@ def test_a_format_that_fails_is_a_problem_of_that_file_alone(monkeypatch: pytest
     problem = parsed(base()).problem
     assert problem is not None
     assert problem.why == "could not be read: KeyError: 'the fault'"
+
+
+def test_the_number_of_parameters_stays_beside_a_field_that_is_cut() -> None:
+    result = parsed(patched({"/config/model_num_parameters": 7_000_000, "/git_hash": HUGE})).result
+    assert result is not None
+    assert result.model.parameters == 7_000_000

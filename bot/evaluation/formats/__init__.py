@@ -256,15 +256,14 @@ class _Bounds:
     def model(self, model: Model) -> Model:
         """Bound the model; the characters of its name are judged by the rule on model names."""
         pointer = self.result.pointer_to
-        return Model(
+        return replace(
+            model,
             id=self.cut("model name", model.id, NAME, pointer("model")),
             revision=self.word("model revision", model.revision, pointer("revision")),
             precision=self.word("precision", model.precision, pointer("precision")),
-            chat_template=model.chat_template,
             source=self.word("model class", model.source, pointer("arguments")),
             args=self.cut("list of model arguments", model.args, LONG, pointer("arguments")),
             requested_revision=self.cut("requested revision", model.requested_revision, WORD, pointer("revision")),
-            is_named=model.is_named,
         )
 
     def harness(self, harness: HarnessVersion) -> HarnessVersion:

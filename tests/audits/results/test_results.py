@@ -212,9 +212,9 @@ def test_models_that_score_nothing_are_no_copies_and_zeros_beside_equal_values_h
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b"{", "is truncated"), (b"[]", "holds a JSON array"), (b"\xff", "is not JSON"), (None, "the limit is")],
+    [(b"{", "is truncated"), (b"[]", "holds a JSON array"), (b"\xff", "is not JSON")],
 )
-def test_what_cannot_be_read_is_one_line_beside_the_others(data: bytes | None, why: str) -> None:
+def test_what_cannot_be_read_is_one_line_beside_the_others(data: bytes, why: str) -> None:
     sound = json.dumps(document({"t": leaf(1, 3)}, {"t": 3})).encode()
     bad, good = audit_results([("bad.json", data), ("good.json", sound)]).files
     assert why in bad.problem

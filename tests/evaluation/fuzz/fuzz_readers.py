@@ -30,7 +30,7 @@ with atheris.instrument_imports(include=["bot"]):
     from bot.evaluation.draft.tasks import draft_of
     from bot.evaluation.judge import judge_all
     from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
-    from bot.evaluation.submission import Parsed, Submission, SubmittedFile, parse_submission
+    from bot.evaluation.submission import Parsed, Submission, parse_submission
     from bot.reporting.draft import draft_text
     from bot.reporting.report import make_report, to_json
     from bot.reporting.text import Ink, terminal_text
@@ -104,11 +104,7 @@ def submitted(data: bytes) -> Submission:
             whole = None
         if isinstance(whole, dict) and FOLDER in whole:
             files = {name: json.dumps(value).encode() for name, value in whole.items() if isinstance(name, str)}
-    path = "acme__atlas-7b/main/a"
-    return Submission(
-        path,
-        tuple(SubmittedFile(f"{path}/{name}" if name else path, one, len(one)) for name, one in files.items()),
-    )
+    return Submission("acme__atlas-7b/main/a", files)
 
 
 def run(data: bytes) -> None:
