@@ -292,13 +292,9 @@ def summary_line(judgement: Judgement, ink: Ink) -> str:
         f"; not read: {', '.join(f'{n} {kind}' for kind, n in counts['unread'].items())}" if counts["unread"] else ""
     )
     return (
-        f"{_count(rows, 'row')} from {_count(files, 'file')}: {', '.join(parts) or 'nothing'};"
-        f" {_count(errors, 'error')}{unread}"
+        f"{counted(rows, 'row')} from {counted(files, 'file')}: {', '.join(parts) or 'nothing'};"
+        f" {counted(errors, 'error')}{unread}"
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def sample_text(logs: Sequence[Mapping[str, Any]]) -> str:
