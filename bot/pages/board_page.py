@@ -58,6 +58,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         sentence=content.rank_sentence(board.rows[0]) if content.ranked else "",
         holes=rows[content.ranked :],
         ranked=content.ranked,
+        bare=sum(row.entry.stderr is None for row in board.rows[: content.ranked]),
         models=len({row.entry.model.id for row in board.rows}),
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         changed=content.changed,

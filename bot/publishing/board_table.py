@@ -61,10 +61,16 @@ def _table(board: Board) -> Table:
 
 
 def _notes(board: Board) -> list[str]:
+    ranked = [row for row in board.rows if row.rank is not None]
+    bare = sum(row.entry.stderr is None for row in ranked)
     note = (
         "A rank is the best and the worst place that a row could have by chance: averages that differ by at most "
         f"{TIE} standard errors of the difference may change places."
     )
+    if bare:
+        rows = "The rows" if bare == len(ranked) else "Rows without a standard error"
+        alone = f"{rows} are ranked by their averages alone, and nothing tells what chance may change."
+        note = alone if bare == len(ranked) else f"{note} {alone}"
     doubted = [task for task in board.leaderboard.tasks if task.quarantined]
     faults = [f"{brief(row.entry.key, 500)} has no rank: {row.fault}" for row in board.rows if row.fault]
     own = board.leaderboard.scoring_digest

@@ -207,6 +207,22 @@ def test_a_row_that_is_backed_by_samples_says_so() -> None:
     assert "Evidence" not in found(site_of((other,))["index.html"]).text
 
 
+def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() -> None:
+    """As of a board of MTEB, whose results in embeddings-benchmark/results `f4cc6c8b` give no standard error."""
+    one, two, three = generated(3)
+    bare = tuple(
+        replace(row, stderr=None, tasks=tuple(replace(task, stderr=None) for task in row.tasks)) for row in (one, two)
+    )
+    alone = "Rank 1 of 2 by the averages alone: its files give no standard error."
+    page = found(site_of(bare)["index.html"]).text
+    assert alone in page
+    assert "The rows are ranked by their averages alone" in page
+    assert "chance leaves a row" not in page
+    mixed = found(site_of((*bare, three))["index.html"]).text
+    assert "Rows without ± are ranked by their averages alone" in mixed
+    assert "chance leaves a row" in mixed
+
+
 def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
     best, *others = generated(3)
     [task, *rest] = best.tasks

@@ -37,6 +37,16 @@ that differ by at most 1.96 standard errors of the difference may change places.
     )
 
 
+def test_rows_without_a_standard_error_are_ranked_by_their_averages_alone() -> None:
+    """As of results of MTEB, EvalPlus and BFCL."""
+    bare = [replace(row, stderr=None, tasks=tuple(replace(one, stderr=None) for one in row.tasks)) for row in ROWS]
+    assert board_text(make_board(bare, doubted())).endswith(
+        "The rows are ranked by their averages alone, and nothing tells what chance may\nchange.\n"
+    )
+    text = board_text(make_board([bare[0], *ROWS[1:]], doubted()))
+    assert ("by chance" in text, "Rows without a standard error are ranked" in text) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
