@@ -475,6 +475,8 @@ class _Recomputed:
         differing = {key: found for key, found in cells.items() if found}
         same = len(compared) - len(differing)
         sentence = f"{same} of {counted(len(compared), 'row')} reproduced to the printed digit"
+        if not compared:
+            sentence = "no row was recomputed as a whole, so that nothing says whether the mapping is right"
         number = sum(map(len, differing.values()))
         verb = "differs" if number == 1 else "differ"
         cells_of_rows = f"{counted(number, 'cell')} of {counted(len(differing), 'row')}"
