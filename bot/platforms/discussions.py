@@ -18,9 +18,10 @@ REASON = "Two processes wrote this at the same time; {kept} stays."
 class Comment:
     """One comment; `id` is the service's.
 
-    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
-    all events of the discussion. `edited` says that the text is not the one that was posted: others than the author
-    may edit it. `saw_head` says that the newest commit of the bot's request was there when the comment was written.
+    `at` is when it was written and `changed` when its text was last edited, in Unix seconds, infinite for a text of
+    ours with the words of another; `place` is its place among all events of the discussion. `edited` says that the text
+    is not the one that was posted: others than the author may edit it. `saw_head` says that the newest commit of the
+    bot's request was there when the comment was written.
     """
 
     id: str

@@ -171,6 +171,41 @@ def test_a_maintainer_s_waiver_holds_for_what_is_merged(story: GitHubStory) -> N
     assert "waived by meg" in story.target.pulls("open")[0].body
 
 
+def test_a_maintainer_waives_nothing_that_somebody_else_wrote_into_the_review(story: GitHubStory) -> None:
+    """Whoever may write to the source may edit what the bot wrote, and name a file there that nobody looks at."""
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    story.push_to("run", right=(50, 60, 180))
+    [ours] = [one for one in story.source.comments_on(request.number) if one.author == story.login]
+    sha = hashlib.sha256(result(right=(50, 60, 180))).hexdigest()
+    story.server.state.edit_comment(ours, f"{ours.body}\n<!--\nSHA-256 `{sha}`\n-->\n")
+    story.write(request, WAIVE, "meg")
+    story.settle()
+    assert "nothing is waived" in story.comments(request, "reply")[0]
+    assert "waived by meg" not in story.review(request)
+
+    story.write(request, WAIVE, "meg")  # of what the bot shows again
+    story.settle()
+    assert "waived by meg" in story.review(request)
+
+
+def test_a_maintainer_waives_nothing_that_somebody_else_wrote_into_an_issue(story: GitHubStory) -> None:
+    story.source.git.push("heads/main", {path_of(): result(right=(50, 60, 170))})
+    story.settle()
+    [issue] = [one for one in story.source.issues.values() if one.author == story.login]
+    story.source.git.push("heads/main", {path_of(): result(right=(50, 60, 180))})
+    sha = hashlib.sha256(result(right=(50, 60, 180))).hexdigest()
+    story.server.state.edit_issue(issue, f"{issue.body}\n<!--\nSHA-256 `{sha}`\n-->\n")
+    story.write(issue, WAIVE, "meg")
+    story.settle()
+    assert "nothing is waived" in story.comments(issue, "reply")[0]
+    assert story.target.pulls("open") == []
+
+    story.write(issue, WAIVE, "meg")  # of what the bot shows again
+    story.settle()
+    assert len(story.target.pulls("open")) == 1
+
+
 def test_a_request_that_strangers_made_too_long_to_be_read_stops_itself_alone(
     story: GitHubStory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import jwt
 from tests.world.github_git import GitRepository
 from tests.world.github_rights import user
 from tests.world.github_server import Answer, Request, refuse
-from tests.world.github_state import GitHubState, Repo
+from tests.world.github_state import Comment, GitHubState, Issue, Repo
 
 TEXT_LIMIT = 512_000
 
@@ -44,16 +44,23 @@ def query(state: GitHubState, request: Request) -> Answer:
     if "nodes(" in text:
         known = {one.node_id: one for repo in state.repos.values() for one in repo.comments.values()}
         there = [known.get(one) for one in variables["ids"]]
-        rows = [one and {"id": one.node_id, "lastEditedAt": one.edited} for one in there]
+        rows = [one and {"id": one.node_id, **_edit(one)} for one in there]
         return Answer(200, {"data": {"nodes": rows}})
     if "history(" in text:
         return _histories(state, request)
     repo = state.repos[f"{variables['owner']}/{variables['name']}"]
     if "lastEditedAt" in text:
-        found = {"lastEditedAt": repo.issues[variables["number"]].edited}
+        found = _edit(repo.issues[variables["number"]])
         return Answer(200, {"data": {"repository": {"issueOrPullRequest": found}}})
     asked = re.findall(r'(b\d+): object\(oid: "([0-9a-f]{40})"\)', text)
     return Answer(200, {"data": {"repository": {name: _text(repo, oid) for name, oid in asked}}})
+
+
+def _edit(text: Comment | Issue) -> dict[str, Any]:
+    """The last edit of a text; GraphQL names an app by its name alone."""
+    name = text.editor.removesuffix("[bot]")
+    kind = "User" if name == text.editor else "Bot"
+    return {"lastEditedAt": text.edited, "editor": {"__typename": kind, "login": name} if text.edited else None}
 
 
 def _histories(state: GitHubState, request: Request) -> Answer:

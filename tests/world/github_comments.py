@@ -67,7 +67,7 @@ def edit_comment(state: GitHubState, request: Request) -> Answer:
     comment = repo.comments.get(int(request.parts[1])) if repo else None
     if comment is None or refused:
         return refused or refuse(404, "Not Found")
-    state.edit_comment(comment, request.body["body"])
+    state.edit_comment(comment, request.body["body"], request.who.login)
     return Answer(200, _comment(request, repo, comment))
 
 

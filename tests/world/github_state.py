@@ -34,6 +34,7 @@ class Comment:
     created: str = ""
     updated: str = ""
     edited: str | None = None  # as GraphQL says it; the rest knows only seconds
+    editor: str = ""
 
     @property
     def node_id(self) -> str:
@@ -60,6 +61,7 @@ class Issue:
     created: str = ""
     updated: str = ""
     edited: str | None = None
+    editor: str = ""
 
 
 @dataclass
@@ -185,10 +187,15 @@ class GitHubState:
         self.repos[name].issues[number].updated = now
         return made
 
-    def edit_comment(self, comment: Comment, body: str, *, at_once: bool = False) -> None:
+    def edit_comment(self, comment: Comment, body: str, by: str = "eve", *, at_once: bool = False) -> None:
         """Edit a comment as whoever may write can: its author stays. `at_once` is in the second of its last change."""
         comment.updated = comment.updated if at_once else self.tick()
-        comment.body, comment.edited = body, comment.updated
+        comment.body, comment.edited, comment.editor = body, comment.updated, by
+
+    def edit_issue(self, issue: Issue, body: str, by: str = "eve") -> None:
+        """The same of the text that an issue was opened with."""
+        issue.body, issue.updated = body, self.tick()
+        issue.edited, issue.editor = issue.updated, by
 
     def close(self, name: str, number: int, by: str = "ann") -> None:
         issue = self.repos[name].issues[number]

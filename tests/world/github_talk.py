@@ -144,7 +144,7 @@ def _edit(state: GitHubState, request: Request, permission: str) -> Answer | tup
         return refuse(422, "Validation Failed", errors=[{"message": "state cannot be changed."}])
     issue.updated = state.tick()
     if request.body.get("body", issue.body) != issue.body:
-        issue.edited = issue.updated
+        issue.edited, issue.editor = issue.updated, request.who.login
     for name in ("title", "body", "state"):
         if name in request.body:
             setattr(issue, name, request.body[name])

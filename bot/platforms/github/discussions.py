@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
+from math import inf
 
 from github.Issue import Issue
 from github.Repository import Repository
@@ -41,9 +42,11 @@ OPENING = "opening"  # the id of the text that an issue was opened with: it is n
 MOST_TALK = 32_000_000  # bytes of the comments on one issue or pull request that are read
 COMMAND = re.compile(r"^[ \t]*/", re.MULTILINE)  # a line that may be a command
 EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
-  issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
+  issueOrPullRequest(number: $number) { ... on Comment { lastEditedAt editor { __typename login } } }
 } }"""
-EDITS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on IssueComment { lastEditedAt } } }"
+EDITS = """query($ids: [ID!]!) { nodes(ids: $ids) {
+  id ... on Comment { lastEditedAt editor { __typename login } }
+} }"""
 LISTINGS = 200  # folders of which the listings are asked for to learn what one request changes
 
 
@@ -114,7 +117,7 @@ class GitHubDiscussions:
         comments = self._comments(num)
         for row in [issue, *comments]:
             self._rights.learn(row)
-        at, changed, at_once = _at(issue, "created_at"), self._edited(issue), self._edited_at_once(comments)
+        at, changed, edits = _at(issue, "created_at"), self._edited(issue), self._edits(comments)
         author = self.client.as_ours(login_of(issue))
         opening = Comment(OPENING, author, issue["body"] or "", at, changed, edited=changed > at)
         return Thread(
@@ -123,7 +126,7 @@ class GitHubDiscussions:
             _status(issue),
             author,
             _is_pull(issue),
-            (opening, *(self._as_comment(row, place, at_once) for place, row in enumerate(comments, 1))),
+            (opening, *(self._as_comment(row, place, edits) for place, row in enumerate(comments, 1))),
             self.client.as_ours(_closed_by(issue)),
             opening,
         )
@@ -140,30 +143,38 @@ class GitHubDiscussions:
                 raise TooLong(SERVICE, f"github://{self.address.name} #{num}: {why}")
         return rows
 
-    def _as_comment(self, row: Row, place: int, at_once: Container[str]) -> Comment:
-        at, changed, author = _at(row, "created_at"), _at(row, "updated_at"), self.client.as_ours(login_of(row))
-        is_edited = changed > at or row["node_id"] in at_once
+    def _as_comment(self, row: Row, place: int, edits: Mapping[str, float]) -> Comment:
+        at, author, edited = _at(row, "created_at"), self.client.as_ours(login_of(row)), edits.get(row["node_id"])
+        changed = edited or _at(row, "updated_at")
+        is_edited = edited is not None or changed > at
         return Comment(str(row["id"]), author, row["body"] or "", at, changed, place, edited=is_edited)
 
-    def _edited_at_once(self, comments: Iterable[Row]) -> set[str]:
-        """The ids of what may be a command, and of our answers, that were edited in the second of their posting.
+    def _edits(self, comments: Iterable[Row]) -> dict[str, float]:
+        """When our verdicts and answers, and what may be a command, were edited last, see `_when_edited`, by node id.
 
-        Whoever may write edits what others wrote, and GitHub's times have whole seconds: only GraphQL tells of it.
+        Whoever may write edits what others wrote, and GitHub's own times have whole seconds: only GraphQL tells of it.
         """
-        unchanged = (row for row in comments if row["updated_at"] == row["created_at"])
-        asked = [row["node_id"] for row in unchanged if self._decides(row)]
-        found = set[str]()
+        asked = {row["node_id"]: row for row in comments if self._decides(row)}
+        found: dict[str, float] = {}
         for start in range(0, len(asked), PAGE):
-            ids = {"ids": asked[start : start + PAGE]}
+            ids = {"ids": list(asked)[start : start + PAGE]}
             rows: list[Row | None] = self.client.ask_graphql(EDITS, ids, lambda data: data["nodes"])
-            found |= {row["id"] for row in rows if row and row["lastEditedAt"]}
+            edited = [row for row in rows if row and row["lastEditedAt"]]
+            found |= {row["id"]: self._when_edited(row, login_of(asked[row["id"]])) for row in edited}
         return found
 
+    def _when_edited(self, edit: Row, author: str) -> float:
+        """When a text was edited last; of a text of ours that another edited, never: nobody saw what we wrote."""
+        editor = edit["editor"] or {}
+        name = str(editor.get("login")) + ("[bot]" if editor.get("__typename") == "Bot" else "")
+        is_ours = self.client.as_ours(author) == self.us
+        return inf if is_ours and self.client.as_ours(name) != self.us else _at(edit, "lastEditedAt")
+
     def _decides(self, comment: Row) -> bool:
-        """Tell whether a comment may be a command, or is an answer of ours."""
+        """Tell whether a comment is a verdict or an answer of ours, or may be a command."""
         text = comment["body"] or ""
         mark = find_marker(text) if self.client.as_ours(login_of(comment)) == self.us else None
-        return mark.kind == "reply" if mark else COMMAND.search(text) is not None
+        return mark.kind in {"reply", "verdict"} if mark else COMMAND.search(text) is not None
 
     def _edited(self, issue: Row) -> float:
         """When the opening text was last edited, which only GraphQL says.
@@ -177,7 +188,7 @@ class GitHubDiscussions:
         owner, _, name = self.address.name.partition("/")
         asked = {"owner": owner, "name": name, "number": issue["number"]}
         found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issueOrPullRequest"])
-        return _at(found if found["lastEditedAt"] else {"lastEditedAt": issue["created_at"]}, "lastEditedAt")
+        return self._when_edited(found, login_of(issue)) if found["lastEditedAt"] else _at(issue, "created_at")
 
     def _issue(self, num: int) -> Issue:
         return self.client(lambda: self.repo.get_issue(num))

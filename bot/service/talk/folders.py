@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import inf
 from urllib.parse import quote
 
 from bot.errors import BotError, DiscussionsDisabled
@@ -20,7 +21,7 @@ from bot.service.judge.reading import judged, mark_changed
 from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.store import folder_of
-from bot.service.store.items import Item
+from bot.service.store.items import Item, Mark
 from bot.service.talk.commands import (
     SOURCE,
     CommandQuota,
@@ -292,6 +293,10 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
         [context.judge([one]) for one in found.values()],
         [verdict.status for verdict in verdicts],
     )
+    if thread.opening is not None and thread.opening.changed == inf:  # another's words, until the bot writes anew
+        context.store.mark(
+            context.name, [Mark("folder", f"/{folder_of(one.path)}") for one in verdicts[:1]], context.clock()
+        )
     take = CommandQuota(context).take
     answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))
     waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
