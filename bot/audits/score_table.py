@@ -82,6 +82,13 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
         raise CallError(
             f"{path}: its rows are tasks, by the heading {visible(named)!r}; a row for each model is needed"
         )
+    if named is not None and len(set(texts[named])) < len(rows):
+        tasks = [column for column in header if TASKS.fullmatch(column) and len(set(texts[column])) > 1]
+        if tasks:
+            raise CallError(
+                f"{path}: its rows are models by {visible(tasks[0])!r}; a row for each model and a column for each "
+                "of these is needed"
+            )
     names = _names(texts, named, left_out) if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
     less = _errors_among(columns, header)
     if only and 0 < len(less) < len(columns):

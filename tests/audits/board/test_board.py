@@ -312,6 +312,18 @@ def test_only_named_columns_are_said_not_to_follow() -> None:
     assert [column for column in noise if f"{column}: its rank" in reasons] == list(found.named)
 
 
+def test_a_table_with_a_row_for_each_model_and_task_is_refused() -> None:
+    """Like benchmark/benchmark.csv of LAION-AI/CLIP_benchmark `48de38c1`."""
+    data = (
+        b"acc1,acc5,dataset,model\n0.0232,0.1152,vtab/dsprites_label_orientation,ViT-L-14\n"
+        b"0.4457,0.7585,vtab/dtd,ViT-B-16\n0.7738,0.9362,imagenet-a,ViT-L-14\n"
+    )
+    with pytest.raises(CallError, match="its rows are models by 'dataset'; a row for each model and a column for each"):
+        read_score_table(data, "benchmark.csv")
+    alone = b"acc1,acc5,dataset,model\n0.4,0.7,vtab/dtd,ViT-B-16\n0.7,0.9,vtab/dtd,ViT-L-14\n"
+    assert read_score_table(alone, "benchmark.csv").names == ("ViT-B-16", "ViT-L-14")
+
+
 def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
     data = b"Model,<b style='font-size: 12px; opacity: 0.6;'>A; B; C</b>,D\na/b,50.5,3.5\nc/d,40.5,2.5\n"
     read = read_score_table(data, "x.csv")
