@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bot.server.service import Service
     from bot.service.jobs.queue import Jobs
     from bot.service.settings.config import Settings
-    from bot.service.watch.passes import WatchPass
+    from bot.service.watch.outcome import WatchPass
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 ANEW = 900.0  # seconds after which the datasets that match a pattern are looked up again

@@ -20,7 +20,8 @@ from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
 from bot.service.settings.config import parse_settings
 from bot.service.store.items import Mark
 from bot.service.watch.event import MAIN, Event
-from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
+from bot.service.watch.outcome import WatchPass
+from bot.service.watch.passes import exit_status, settle_watches, status_lines, status_of_ledgers
 from tests.server.services import make_web
 from tests.service.stories import SETTINGS, Story
 from tests.service.table_stories import TableStory

@@ -18,7 +18,8 @@ from bot.publishing.publication import Commit, Marker, PostText
 from bot.server.health import PAUSED
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
-from bot.service.watch.passes import WatchPass, import_lease, settle_watches
+from bot.service.watch.outcome import WatchPass
+from bot.service.watch.passes import import_lease, settle_watches
 from tests.service.stories import Story
 from tests.service.test_jobs import service_of
 from tests.service.worker_processes import PATIENCE, is_done, push_rows, queue_of, wait_until

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
-from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
+from bot.service.watch.outcome import WatchPass
+from bot.service.watch.passes import exit_status, settle_watches, status_lines, status_of_ledgers
 from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
 from tests.service.table_stories import TableStory, said

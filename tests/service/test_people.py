@@ -25,7 +25,8 @@ import pytest
 
 from bot.errors import BotError
 from bot.service.store.tables import intents
-from bot.service.watch.passes import WatchPass, settle_watches
+from bot.service.watch.outcome import WatchPass
+from bot.service.watch.passes import settle_watches
 from tests.service.crash_worker import work
 from tests.service.stories import Story
 from tests.world.discussions import Discussion

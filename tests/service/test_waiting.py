@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.service.settings.config import parse_settings
-from bot.service.watch.outcome import Outcome
-from bot.service.watch.passes import WatchPass, exit_status, settle_watches
+from bot.service.watch.outcome import Outcome, WatchPass
+from bot.service.watch.passes import exit_status, settle_watches
 from tests.service.stories import TABLE_TARGET, Story, settings_of
 from tests.service.table_stories import CONTENTS, TableStory, said
 from tests.world.hub import Hub

@@ -81,35 +81,35 @@ def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
     return GitHubApp(app_id, key.replace("\\n", "\n"), int(installation) if installation else None)
 
 
-def secret(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
+def secret(name: str) -> str | None:
     """The secret in a variable; an empty one counts as not set."""
-    return environ.get(name) or None
+    return os.environ.get(name) or None
 
 
-def space_url(environ: Mapping[str, str] = os.environ) -> str:
+def space_url() -> str:
     """Where people reach the pages of the Space that this runs in, "" elsewhere."""
-    host = environ.get("SPACE_HOST") or ""
+    host = os.environ.get("SPACE_HOST") or ""
     return f"https://{host}" if host else ""
 
 
-def wants_colour(environ: Mapping[str, str] = os.environ) -> bool:
+def wants_colour() -> bool:
     """Tell whether a terminal may show colours: https://no-color.org."""
-    return not environ.get("NO_COLOR")
+    return not os.environ.get("NO_COLOR")
 
 
-def log_format(environ: Mapping[str, str] = os.environ) -> str:
+def log_format() -> str:
     """How log lines are written: "json", or "" for lines for people."""
-    return "json" if environ.get("LOG_FORMAT", "").lower() == "json" else ""
+    return "json" if os.environ.get("LOG_FORMAT", "").lower() == "json" else ""
 
 
-def settings_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path:
+def settings_path(given: str | None) -> Path:
     """The settings file: as given, as LEADERBOARD_BOT_CONFIG says, or bot.toml here."""
-    return Path(given or environ.get("LEADERBOARD_BOT_CONFIG") or "bot.toml")
+    return Path(given or os.environ.get("LEADERBOARD_BOT_CONFIG") or "bot.toml")
 
 
-def database_url(settings: Path, environ: Mapping[str, str] = os.environ) -> str:
+def database_url(settings: Path) -> str:
     """The database's address: DATABASE_URL, or a SQLite file beside the settings."""
-    return environ.get("DATABASE_URL") or f"sqlite:///{settings.resolve().with_suffix('.db')}"
+    return os.environ.get("DATABASE_URL") or f"sqlite:///{settings.resolve().with_suffix('.db')}"
 
 
 def is_shared(database: str) -> bool:

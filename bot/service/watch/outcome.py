@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from bot.errors import BotError, LeaseLost
 from bot.platforms.writes import check_lease
-from bot.publishing.plan import Plan, answers_text, held_text
+from bot.publishing.plan import Plan, answers_text, held_text, plan_lines
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext
+from bot.service.publish.ledger import Ledger
 from bot.service.store.items import Item
 
 OutcomeName = Literal["proposed", "written", "unchanged", "rejected", "held", "failed"]
 FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
 LONGEST_WAIT = 6 * 3600.0  # seconds
 REFUSED_WAIT = 3_600.0  # seconds at least until a refused row is looked at again by itself
+DONE = frozenset({"proposed", "written"})
+NAMED = 3  # things that one line names
+WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 log = logging.getLogger(__name__)
 
 
@@ -36,6 +40,57 @@ class Outcome:
     status: int = 0
     is_new: bool = True
     answers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPass:
+    """The result of the pass over one watch: the outcomes, and what was or would be done at each target.
+
+    `is_whole` is False if it lost its lease on the watch, and left the rest to the next one.
+    """
+
+    watch: str
+    outcomes: Sequence[Outcome]
+    plans: Sequence[Plan] = ()
+    ledgers: Sequence[Ledger] = ()
+    is_whole: bool = True
+
+    def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
+        """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
+        if quiet:
+            new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
+            return [visible(f"{self.watch}: {line}") for line in _lines_of(new)]
+        shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
+        said = [f"{self.watch}: {line}" for line in _lines_of(shown)]
+        if dry_run:
+            said += [f"{self.watch}: {line}" for plan in self.plans if plan.rows for line in plan_lines(plan)]
+        lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
+        return lines + [visible(f"{self.watch}: {line}") for one in self.ledgers for line in one.lines]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        outcomes = [
+            {"outcome": one.outcome, "subject": one.subject, "text": one.text + one.answers} for one in self.outcomes
+        ]
+        return {
+            "watch": self.watch,
+            "outcomes": outcomes,
+            "plans": [plan.to_json() for plan in self.plans],
+            "ledgers": [one.to_json() for one in self.ledgers],
+        }
+
+
+def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
+    """A line for each outcome, and one for all that ended alike for the same reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in outcomes:
+        found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
+    return [f"{what} {_first_of(subjects)}: {text}" for (what, text), subjects in found.items()]
+
+
+def _first_of(subjects: Sequence[str]) -> str:
+    more = len(subjects) - NAMED
+    return ", ".join(subjects[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass

@@ -7,25 +7,20 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from bot.errors import BotError, CallError, InUse, Refused, Unavailable
 from bot.evaluation.finding import counted
-from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import NOTHING, Ledger
 from bot.service.settings.config import Watch
 from bot.service.store import Store
 from bot.service.store.leases import LOOK, lease_name, pass_leases
-from bot.service.watch.outcome import Outcome
-from bot.service.watch.settle import Settlement, run_pass
+from bot.service.watch.outcome import Outcome, WatchPass
+from bot.service.watch.settle import run_pass
 
-DONE = frozenset({"proposed", "written"})
-NAMED = 3  # things that one line names
-WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
 
 
@@ -47,53 +42,6 @@ def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], 
 
 
 FEWEST_DIGITS = 12  # of a digest, so that nobody approves a plan that somebody made to look alike
-
-
-@dataclass(frozen=True, slots=True)
-class WatchPass:
-    """The result of the pass over one watch."""
-
-    watch: str
-    outcomes: Sequence[Outcome]
-    plans: Sequence[Plan] = ()
-    ledgers: Sequence[Ledger] = ()
-
-    def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
-        """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
-        if quiet:
-            new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
-            return [visible(f"{self.watch}: {line}") for line in _lines_of(new)]
-        shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
-        said = [f"{self.watch}: {line}" for line in _lines_of(shown)]
-        if dry_run:
-            said += [f"{self.watch}: {line}" for plan in self.plans if plan.rows for line in plan_lines(plan)]
-        lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
-        return lines + [visible(f"{self.watch}: {line}") for one in self.ledgers for line in one.lines]
-
-    def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
-        outcomes = [
-            {"outcome": one.outcome, "subject": one.subject, "text": one.text + one.answers} for one in self.outcomes
-        ]
-        return {
-            "watch": self.watch,
-            "outcomes": outcomes,
-            "plans": [plan.to_json() for plan in self.plans],
-            "ledgers": [one.to_json() for one in self.ledgers],
-        }
-
-
-def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
-    """A line for each outcome, and one for all that ended alike for the same reason."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in outcomes:
-        found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
-    return [f"{what} {_first_of(subjects)}: {text}" for (what, text), subjects in found.items()]
-
-
-def _first_of(subjects: Sequence[str]) -> str:
-    more = len(subjects) - NAMED
-    return ", ".join(subjects[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def settle_watches(
@@ -144,7 +92,7 @@ def _settle_one(
         return WatchPass(watch.name, _with_new_causes(contexts.store, watch, [failed], dry_run=dry_run))
     outcomes = [*done.outcomes, *([] if dry_run else _nowhere(done.ledgers))]
     outcomes = _with_new_causes(contexts.store, watch, outcomes, dry_run=dry_run)
-    return WatchPass(watch.name, outcomes, done.plans, done.ledgers)
+    return replace(done, outcomes=outcomes)
 
 
 def _nowhere(ledgers: Sequence[Ledger]) -> Iterator[Outcome]:
@@ -169,7 +117,7 @@ def _with_new_causes(store: Store, watch: Watch, outcomes: Sequence[Outcome], *,
     return found
 
 
-def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool, counts: bool) -> Settlement:
+def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool, counts: bool) -> WatchPass:
     """One pass, while no other process makes one over the same watch. Raises InUse."""
     if dry_run:
         return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore, counts=counts)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
-from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, read_files, whys_of
 from bot.service.publish.ledger import Ledger, count_later, count_pause, ledgers_due, note_ledgers, stored_ledger
@@ -25,7 +24,7 @@ from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import dump_waivers, learn_waivers
 from bot.service.watch.observe import observe
-from bot.service.watch.outcome import Outcome, Report
+from bot.service.watch.outcome import Outcome, Report, WatchPass
 
 DAILY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
@@ -36,20 +35,7 @@ PART = 1000  # files that are read together
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """The result of a pass: the outcomes, and what was or would be done at each target.
-
-    `is_whole` is False if it lost its lease on the watch, and left the rest to the next one.
-    """
-
-    outcomes: list[Outcome]
-    plans: list[Plan]
-    is_whole: bool = True
-    ledgers: Sequence[Ledger] = ()
-
-
-def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
+def settle(context: WatchContext, *, everything: bool = True) -> Sequence[Outcome]:
     """Bring one watch in step; done twice, the second does nothing. Failed items are tried again at once.
 
     Raises StateUnavailable if the state cannot be used; all else is an outcome.
@@ -59,7 +45,7 @@ def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
 
 def run_pass(
     context: WatchContext, *, everything: bool = True, rescore: bool = False, counts: bool = False
-) -> Settlement:
+) -> WatchPass:
     """One pass; `everything` tries failed items before their time, `rescore` looks at every row again.
 
     Where it `counts`, the ledger of each target is made at the end.
@@ -86,7 +72,7 @@ class Pass:
         self.report = Report(self.context)
         self.targets = Targets(self.context, self.report)
 
-    def run(self, *, everything: bool) -> Settlement:
+    def run(self, *, everything: bool) -> WatchPass:
         """Observe, then do what is due, kind after kind, until nothing of it marks anything new."""
         try:
             self._run(everything=everything)
@@ -94,9 +80,9 @@ class Pass:
             self.report.say("failed", self.context.name, str(lost), lost.status)
             with suppress(StateUnavailable):  # the database may be away still
                 self._keep_outcomes()
-            return Settlement(self.report.outcomes, self.report.plans, is_whole=False)
+            return WatchPass(self.context.name, self.report.outcomes, self.report.plans, is_whole=False)
         self._keep_outcomes()
-        return Settlement(self.report.outcomes, self.report.plans)
+        return WatchPass(self.context.name, self.report.outcomes, self.report.plans)
 
     def must_count(self) -> bool:
         """Tell whether the ledgers are to be made anew.
