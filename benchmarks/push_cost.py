@@ -42,7 +42,7 @@ from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect, folder_of
 from bot.service.watch.observe import selection_of
-from bot.service.watch.settle import settle
+from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import entry_from
 from tests.world.deliver import Webhook
 from tests.world.git import Blob, Repository, Tree, blob_id
@@ -157,12 +157,12 @@ def measure(
             path = LAYOUTS[layout].format(org=0, n=f"new-{number}")
             hub.push(source, {path: result(f"org-0/new-{number}")})
             if act == "merge":
-                settle(contexts.open_context(watch))
+                run_pass(contexts.open_context(watch))
                 hub.merge(target, hub.requests(target)[0])
             contexts = ContextFactory(access, store, folder) if is_fresh else contexts
             hub.calls.clear()
             start, started = time.perf_counter(), time.thread_time()
-            outcomes = settle(contexts.open_context(watch))
+            outcomes = run_pass(contexts.open_context(watch)).outcomes
             took, worked = time.perf_counter() - start, time.thread_time() - started
             assert {outcome.outcome for outcome in outcomes} <= {"proposed", "written"}, outcomes
             if number:

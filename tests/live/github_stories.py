@@ -16,9 +16,9 @@ from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome
-from bot.service.watch.settle import settle
 from tests.live.hub import PREFIX, is_ours
 from tests.platforms.git.test_source import Folder
+from tests.service.passes import settle
 from tests.world.results import TINY, path_of, result
 
 WATCH = """

@@ -20,7 +20,7 @@ from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome
-from bot.service.watch.settle import settle
+from tests.service.passes import settle
 from tests.world.results import TINY
 
 PREFIX = "leaderboard-bot-live"

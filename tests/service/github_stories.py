@@ -11,7 +11,8 @@ from bot.publishing.publication import find_marker
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import Store, connect
-from bot.service.watch.settle import Outcome, settle
+from bot.service.watch.outcome import Outcome
+from tests.service.passes import settle
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue, Repo
 from tests.world.results import TINY, path_of, result

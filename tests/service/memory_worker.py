@@ -9,7 +9,7 @@ from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import load_settings
 from bot.service.store import Store, connect
-from bot.service.watch.settle import settle
+from tests.service.passes import settle
 
 
 def peak() -> float:

@@ -10,7 +10,8 @@ from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import Store, connect
-from bot.service.watch.settle import Outcome, settle
+from bot.service.watch.outcome import Outcome
+from tests.service.passes import settle
 from tests.world.discussions import Discussion
 from tests.world.git import Commit, Repository
 from tests.world.hub import Hub, Posted

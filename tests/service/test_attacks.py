@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.watch.settle import Outcome
+from bot.service.watch.outcome import Outcome
 from tests.service.stories import Story
 from tests.world.git import Blob
 from tests.world.hub import Hub

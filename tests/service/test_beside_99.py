@@ -17,7 +17,8 @@ from bot.platforms.platform import Access
 from bot.server.health import State as HealthState
 from bot.server.health import in_state, status_of
 from bot.service.context import open_context_factory
-from bot.service.watch.settle import Outcome, settle
+from bot.service.watch.outcome import Outcome
+from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.service.test_attacks import ODD, odd_result, rows_at, sound_files, sound_rows, with_precision, with_value
 from tests.world.hub import Hub

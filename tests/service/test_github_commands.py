@@ -11,8 +11,8 @@ from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory, open_context_factory
 from bot.service.talk.commands import NOT_A_MAINTAINER
-from bot.service.watch.settle import settle
 from tests.platforms.github.fixtures import BOARD, github
+from tests.service.passes import settle
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.local_git import git

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.service.review import proposals, state
-from bot.service.watch.outcome import FIRST_WAIT
-from bot.service.watch.settle import Outcome, settle
+from bot.service.watch.outcome import FIRST_WAIT, Outcome
+from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub

@@ -13,7 +13,7 @@ import pytest
 from bot.platforms.platform import Access
 from bot.service.context import open_context_factory
 from bot.service.settings.config import parse_settings
-from bot.service.watch.settle import settle
+from tests.service.passes import settle
 from tests.world.local_git import git
 from tests.world.results import TINY, result
 

@@ -22,9 +22,9 @@ from bot.service.settings.config import parse_settings
 from bot.service.store.engine import copy_state
 from bot.service.store.leases import state_lock
 from bot.service.watch.passes import settle_watches
-from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
+from tests.service.passes import settle
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.local_git import git

@@ -10,7 +10,7 @@ import pytest
 
 from bot.service.settings.config import parse_settings
 from bot.service.store.items import marks
-from bot.service.watch.settle import settle
+from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of

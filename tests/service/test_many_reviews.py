@@ -12,7 +12,7 @@ import pytest
 from bot.service.review.reviews import LISTED_FOR, SHORT_LIST
 from bot.service.store.items import Mark
 from bot.service.talk import commands
-from bot.service.watch.settle import settle
+from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.service.watch.passes import settle_watches
-from bot.service.watch.settle import settle
 from tests.command import bot
 from tests.service.model_stories import EVAL, LOGIC, LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
+from tests.service.passes import settle
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result, revision_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.passes import exit_status, settle_watches
-from bot.service.watch.settle import settle as settle_context
+from tests.service.passes import settle as settle_context
 from tests.service.stories import Story
 from tests.service.table_stories import said
 from tests.service.test_ledger import STATES, board, ledger, settle

@@ -25,10 +25,10 @@ from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import Judge, judge_for, no_look_up, verdict_on
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
-from bot.service.watch.settle import settle
 from tests.command import bot
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import BOARD, github
+from tests.service.passes import settle
 from tests.service.test_commit_lookup import History, declaration, history
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub

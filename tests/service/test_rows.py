@@ -10,8 +10,8 @@ import pytest
 from bot.publishing.entry import parse_entry
 from bot.publishing.publication import Marker, migration_mark, rolling_mark
 from bot.service.settings.config import parse_settings
-from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import entry
+from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.git import Commit
 from tests.world.hub import Hub

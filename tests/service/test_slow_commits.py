@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.net import TIMEOUT, UNKNOWN_FATE
-from bot.service.watch.settle import DAILY, settle
+from bot.service.watch.settle import DAILY
+from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

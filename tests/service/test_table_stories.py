@@ -11,8 +11,8 @@ from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome
-from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
+from tests.service.passes import settle
 from tests.service.stories import KEY
 from tests.service.table_stories import (
     ABOVE,

@@ -11,7 +11,8 @@ import pytest
 
 from bot.service.talk import commands
 from bot.service.talk.commands import NOT_A_MAINTAINER
-from bot.service.watch.settle import DAILY, settle
+from bot.service.watch.settle import DAILY
+from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub

@@ -11,8 +11,8 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST
 from bot.service.settings.config import parse_settings
 from bot.service.talk.commands import NOT_A_MAINTAINER
-from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import entry
+from tests.service.passes import settle
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result

@@ -21,10 +21,10 @@ from bot.service.checks.verify_evidence import model_state
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
-from bot.service.watch.settle import settle
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES
 from tests.platforms.git.test_source import Folder
+from tests.service.passes import settle
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 

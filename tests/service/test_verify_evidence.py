@@ -16,8 +16,8 @@ from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
-from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
+from tests.service.passes import settle
 from tests.world.git import Repository
 from tests.world.github_server import GitHubServer, local_github
 from tests.world.hub import Hub

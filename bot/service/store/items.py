@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, get_args
 
 import msgspec
 from sqlalchemy import (
     ColumnElement,
-    Executable,
     and_,
     bindparam,
     case,
@@ -165,8 +163,8 @@ class Items(Database):
         found: dict[tuple[str, str, str], Any] = {}
         for kind, target in {(one.kind, one.target) for one in some}:
             subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
-            asked = {"watch": watch, "kind": kind, "target": target, "subjects": subjects}
-            found |= {(kind, target, row.subject): row for row in self.rows(_THESE, asked)}
+            there = select(items).where(items.c.watch == watch, items.c.kind == kind, items.c.target == target)
+            found |= {(kind, target, row.subject): row for row in self.rows_in(there, items.c.subject, subjects)}
         return found
 
     def due(
@@ -180,14 +178,12 @@ class Items(Database):
         target: str | None = None,
     ) -> list[Item]:
         """The items of a kind that are due and not held, the longest waiting first; of one priority or target only."""
-        asked = {"watch": watch, "kind": kind, "now": now, "count": limit}
-        asked |= {} if target is None else {"target": target}
-        return _items(self.rows(_due_items(priority, at_target=target is not None), asked))
+        where = _due(watch, kind, now, priority)
+        return self._select(*where, *([] if target is None else [items.c.target == target]), limit=limit)
 
     def count_due(self, watch: str, kind: Kind, now: float, priority: Priority | None = None) -> int:
         """How many items of a kind are due."""
-        found = select(func.count()).select_from(items).where(*_due(priority))
-        return int(self.value(found, {"watch": watch, "kind": kind, "now": now}))
+        return int(self.value(select(func.count()).select_from(items).where(*_due(watch, kind, now, priority))))
 
     def item(self, watch: str, kind: str, target: str, subject: str) -> Item | None:
         """One item, None if nothing of it is out of step."""
@@ -212,10 +208,7 @@ class Items(Database):
 
     def finish(self, done: Iterable[Item]) -> None:
         """Forget items that are in step, but for those that were marked again meanwhile."""
-        asked = [
-            {"watch": one.watch, "kind": one.kind, "target": one.target, "subject": one.subject, "marked": one.marked}
-            for one in done
-        ]
+        asked = [{name: getattr(one, name) for name in _KEY} for one in done]
         if asked:
             self.run(_FINISH, asked)
 
@@ -283,7 +276,8 @@ class Items(Database):
 
     def next_due(self, watch: str) -> float | None:
         """When the next item is due, None if none waits."""
-        due: float | None = self.value(_NEXT, {"watch": watch})
+        found = select(func.min(items.c.due)).where(items.c.watch == watch, items.c.is_held.is_(False))
+        due: float | None = self.value(found)
         return due
 
     def _change(self, found: Sequence[Item], **values: Any) -> None:
@@ -348,23 +342,13 @@ class Items(Database):
         return bool(self.run(update(items).where(*where).values(due=now)))
 
 
-# Statements that each pass needs many times: to build one takes longer than to carry it out.
-_OF = [items.c[name] == bindparam(name) for name in ("watch", "kind", "target", "subject")]
-_FINISH = delete(items).where(*_OF, items.c.marked == bindparam("marked"))
-_THESE = select(items).where(*_OF[:3], items.c.subject.in_(bindparam("subjects", expanding=True)))
-
-_NEXT = select(func.min(items.c.due)).where(_OF[0], items.c.is_held.is_(False))
+_KEY = ("watch", "kind", "target", "subject", "marked")
+_FINISH = delete(items).where(*(items.c[name] == bindparam(name) for name in _KEY))
 
 
-@cache
-def _due_items(priority: Priority | None, *, at_target: bool) -> Executable:
-    where = [*_due(priority), *([_OF[2]] if at_target else [])]
-    return select(items).where(*where).order_by(items.c.since, items.c.subject).limit(bindparam("count"))
-
-
-def _due(priority: Priority | None) -> list[ColumnElement[bool]]:
-    """The items that are due at `now`, of the parameters `watch` and `kind`."""
-    where = [*_OF[:2], items.c.due <= bindparam("now"), items.c.is_held.is_(False)]
+def _due(watch: str, kind: Kind, now: float, priority: Priority | None) -> list[ColumnElement[bool]]:
+    """What is so of the items of a kind that are due."""
+    where = [items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False)]
     if priority is not None:
         where.append(items.c.cause == "push" if priority == "people" else items.c.cause != "push")
     return where

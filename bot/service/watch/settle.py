@@ -24,7 +24,7 @@ from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import dump_waivers, learn_waivers
 from bot.service.watch.observe import observe
-from bot.service.watch.outcome import Outcome, Report, WatchPass
+from bot.service.watch.outcome import Report, WatchPass
 
 DAILY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
@@ -35,20 +35,13 @@ PART = 1000  # files that are read together
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
-def settle(context: WatchContext, *, everything: bool = True) -> Sequence[Outcome]:
-    """Bring one watch in step; done twice, the second does nothing. Failed items are tried again at once.
-
-    Raises StateUnavailable if the state cannot be used; all else is an outcome.
-    """
-    return run_pass(context, everything=everything).outcomes
-
-
 def run_pass(
     context: WatchContext, *, everything: bool = True, rescore: bool = False, counts: bool = False
 ) -> WatchPass:
-    """One pass; `everything` tries failed items before their time, `rescore` looks at every row again.
+    """Bring one watch in step; done twice, the second does nothing.
 
-    Where it `counts`, the ledger of each target is made at the end.
+    `everything` tries failed items before their time, `rescore` looks at every row again. Where it `counts`, the ledger
+    of each target is made at the end. Raises StateUnavailable if the state cannot be used; all else is an outcome.
     """
     if rescore:
         targets = [settings.to for _, settings in context.targets]
