@@ -11,10 +11,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CODE = """
 import sys
-from bot.cli.app import run
+from bot.cli.app import main
 sys.argv = ["leaderboard-bot", *sys.argv[1:]]
 try:
-    run()
+    main()
 finally:
     print("imported:", *sorted(name for name in sys.modules if name.startswith("bot.")), file=sys.stderr)
 """
