@@ -35,6 +35,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 THREADS = 8
 MANY, SOME = 500, 50  # files of a source, and rows of a target, beyond which one fetch over git costs less
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at a target
+MOST_ENTRIES = 500_000  # of one listing, and folders that one comparison enters: git's folders may hold each other
 FEW, ENTRIES = 4, 500  # folders that are listed together, at half a page of a thousand entries for each at most
 Listing = dict[str, RepoFile | RepoFolder]
 Below = Mapping[str, Sequence[RepoFile]]
@@ -47,6 +48,7 @@ class HubSource(Source):
     client: HubClient
     address: HubAddress
     listings: dict[str, Listing] = field(default_factory=dict, repr=False)
+    most_entries: int = MOST_ENTRIES
     _histories: dict[str, tuple[set[str], Iterator[str]]] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -113,15 +115,23 @@ class HubSource(Source):
         return listings[key]
 
     def tree(self, commit: str, path: str, *, recursive: bool = False) -> Iterator[RepoFile | RepoFolder]:
-        """The entries of a folder, or all below it."""
+        """The entries of a folder, or all below it. Raises Refused past `most_entries`."""
         below = f"/{quote(path, safe='', errors='surrogatepass')}" if path else ""  # an odd name stops nothing
         where = f"{self._api}/tree/{quote(commit, safe='')}{below}"
-        is_empty = True
+        count = 0
         for item in self.client.get_pages(where, tree_item, recursive=str(recursive).lower(), expand="false"):
-            is_empty = False
+            count += 1
+            self.check_count(count)
             yield item
-        if is_empty:
+        if not count:
             self._check_empty(commit, path)
+
+    def check_count(self, count: int) -> None:
+        """Raise Refused for more entries or folders than a repository has whose folders do not hold each other."""
+        if count > self.most_entries:
+            raise Refused(
+                SERVICE, f"{self.name}: more than {self.most_entries:,} files and folders are listed or differ"
+            )
 
     def _check_empty(self, commit: str, path: str) -> None:
         """Raise Unavailable for a folder, because git has no empty one, and for a commit that has files."""
@@ -322,19 +332,22 @@ def in_threads(pool: ThreadPoolExecutor, names: Iterable[str], call: Callable[[s
     return dict(zip(known, found, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CommitComparison:
-    """Two commits of a source."""
+    """Two commits of a source; `entered` counts the folders that differ."""
 
     source: HubSource
     old: str
     new: str
+    entered: int = 0
 
     def changes(self, folder: str, was: str, now: str) -> Iterator[Change] | None:
         """The differences below a folder; None if the old one is not there.
 
-        `was` and `now` name what is in it.
+        `was` and `now` name what is in it. Raises Refused past `most_entries`.
         """
+        self.entered += 1
+        self.source.check_count(self.entered)
         before = self.source.listing(was, self.old, folder)
         if before is None:
             return None

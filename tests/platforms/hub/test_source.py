@@ -17,7 +17,7 @@ from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
 from tests.world import routes_files
-from tests.world.git import Repository, blob_id
+from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
 from tests.world.reply import Reply
 
@@ -107,6 +107,23 @@ def test_new_folders_among_very_many_others_are_listed_one_by_one(
 
     assert [change.path for change in source.changes(old, new)] == [f"model{n}/r.json" for n in range(4)]
     assert trees_asked(hub) == 2 + 3 + 4  # three pages of what is in the folder, given up as too many
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["listed", "compared"])
+def test_folders_that_hold_each_other_many_times_over_end(
+    hub: Hub, repository: Repository, source: HubSource, *, is_new: bool
+) -> None:
+    source.most_entries = 1500
+    start, bombs = repository.main, []
+    for content in (b"1", b"2"):
+        bomb = Tree({"x.json": Blob(blob_id(content), content, start.oid)})
+        for _ in range(11):
+            bomb = Tree({"a": bomb, "b": bomb})
+        bombs.append(repository.add(repository.make(bomb, start, "bomb", "", start.date, "acme")))
+    old = start if is_new else bombs[0]
+
+    with pytest.raises(Refused, match="more than 1,500 files and folders are listed or differ"):
+        list(source.changes(old.oid, bombs[1].oid))
 
 
 def test_without_an_old_commit_or_with_a_rewritten_one_everything_is_a_change(
