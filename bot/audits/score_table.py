@@ -16,7 +16,8 @@ from bot.reporting.escape import visible
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
-    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?(\b|_count).*|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
+    r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?(\b|_count).*"
+    r"|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
     r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)\b.*"
     r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)|.*[\W_]std[\W_].*"
     r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*)$",
@@ -26,7 +27,7 @@ COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
 # Headings of errors: a metric stands first or last in them, before a unit.
 LESS = re.compile(
-    r"↓|(^|.*[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|r?mse|mae|(error|hallucination)[\W_]*rate)[\W\d_]*(\(.*\))?$"
+    r"↓|(^|[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|r?mse|mae|(error|hallucination)[\W_]*rate)[\W\d_]*(\(.*\))?$"
     r"|^(wer|cer|ppl|perplexity)([\W_]|$)",
     re.IGNORECASE,
 )
@@ -35,6 +36,7 @@ TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
 )
 TEXT = "holds text"
+MOST_HEADING = 1_000  # characters; patterns for headings would take minutes for very long ones
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
 Cells = tuple[float | None, ...]
 
@@ -147,6 +149,8 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
         raise CallError(f"{path}: is not a table in CSV or Markdown: {needed}")
     header, *rows = lines
     header = [name.strip() for name in header]
+    if any(len(name) > MOST_HEADING for name in header):
+        raise CallError(f"{path}: is not a table of scores: a heading has more than {MOST_HEADING:,} characters")
     uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if uneven:
         raise CallError(f"{path}: row {uneven} does not have the {len(header)} cells of the header")

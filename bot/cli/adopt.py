@@ -476,7 +476,7 @@ class _Recomputed:
         same = len(compared) - len(differing)
         sentence = f"{same} of {counted(len(compared), 'row')} reproduced to the printed digit"
         if not compared:
-            sentence = "no row was recomputed as a whole, so that nothing says whether the mapping is right"
+            sentence = "no row could be recomputed completely, so nothing shows whether the mapping is right"
         number = sum(map(len, differing.values()))
         verb = "differs" if number == 1 else "differ"
         cells_of_rows = f"{counted(number, 'cell')} of {counted(len(differing), 'row')}"

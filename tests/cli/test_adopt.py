@@ -646,5 +646,5 @@ def test_a_table_of_which_each_row_lacks_a_column_is_not_said_to_be_reproduced(t
     text = "".join(",".join(cells) + "\n" for cells in [[*table[0]], *([*row.values()] for row in table)])
     done = adopted(tmp_path, "board.csv", text, **results)
     first, *rest = done.stdout.splitlines()
-    assert first == "no row was recomputed as a whole, so that nothing says whether the mapping is right", done.output
+    assert first == "no row could be recomputed completely, so nothing shows whether the mapping is right", done.output
     assert sum(line.startswith("incomplete, not compared: ") for line in rest) == 3

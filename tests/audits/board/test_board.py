@@ -287,6 +287,12 @@ def test_the_heading_of_the_average_tells_what_the_others_are() -> None:
     assert (list(read.columns), read.less_is_better) == (["AMI", "Earnings22"], True)
 
 
+@pytest.mark.parametrize("part", ["_", "wer(", "a_"])
+def test_a_heading_without_end_is_refused_at_once(part: str) -> None:
+    with pytest.raises(CallError, match="a heading has more than 1,000 characters"):
+        read_score_table(f"model,{part * 50_000}\na,1\nb,2\n".encode(), "x.csv")
+
+
 def test_scores_beside_raw_values_are_those_of_a_declaration() -> None:
     read = read_score_table(b"model,WER,WER raw\na,90.5,0.095\nb,80.5,0.195\n", "leaderboard.csv")
     assert (list(read.columns), read.less_is_better) == (["WER"], False)
