@@ -85,7 +85,8 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
             f"{path}: its rows are tasks, by the heading {visible(named)!r}; a row for each model is needed"
         )
     if named is not None and len(set(texts[named])) < len(rows):
-        tasks = [column for column in header if TASKS.fullmatch(column) and len(set(texts[column])) > 1]
+        found = [column for column in header if TASKS.fullmatch(column) and len(set(texts[column])) > 1]
+        tasks = [column for column in found if not _is_longer_name(texts[column], texts[named])]
         if tasks:
             raise CallError(
                 f"{path}: its rows are models by {visible(tasks[0])!r}; a row for each model and a column for each "
@@ -101,6 +102,11 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
         del columns[column]
         left_out[column] = "more is better there, unlike in the others" if is_less else "less is better, by its name"
     return PublishedTable(tuple(names), columns, left_out, place, is_less)
+
+
+def _is_longer_name(cells: Iterable[str], names: Iterable[str]) -> bool:
+    """Tell whether each cell holds its row's name, as `eval_name` of the Open LLM Leaderboard v2 does."""
+    return all(name.replace("/", "_") in cell.replace("/", "_") for cell, name in zip(cells, names, strict=True))
 
 
 def _errors_among(columns: Iterable[str], header: Sequence[str]) -> list[str]:

@@ -209,7 +209,5 @@ def ink(stream: TextIO | None = None) -> Ink:
 def end(judgement: Judgement) -> typer.Exit:
     """Return the exit status of a judgement; one without submissions is an error, too."""
     if not judgement.verdicts:
-        warn(
-            "leaderboard-bot: no result file was found; numbers of another tool can be read as records of Every Eval Ever"
-        )
+        warn("leaderboard-bot: no result file was found; write the numbers of another tool as Every Eval Ever records")
     return typer.Exit(1 if judgement.has_errors or not judgement.verdicts else 0)

@@ -287,10 +287,16 @@ def test_the_heading_of_the_average_tells_what_the_others_are() -> None:
     assert (list(read.columns), read.less_is_better) == (["AMI", "Earnings22"], True)
 
 
+def test_a_name_for_each_row_is_no_task() -> None:
+    """As `eval_name` and `fullname` of the Open LLM Leaderboard v2, where a model has a row for each precision."""
+    data = b"eval_name,fullname,BBH,GPQA\na_bf16,a,1.5,2.5\na_fp16,a,1.6,2.6\nb_bf16,b,3.5,4.5\n"
+    assert read_score_table(data, "x.csv").names == ("a (a_bf16)", "a (a_fp16)", "b (b_bf16)")
+
+
 @pytest.mark.parametrize("part", ["_", "wer(", "a_"])
 def test_a_heading_without_end_is_refused_at_once(part: str) -> None:
     with pytest.raises(CallError, match="a heading has more than 1,000 characters"):
-        read_score_table(f"model,{part * 50_000}\na,1\nb,2\n".encode(), "x.csv")
+        read_score_table(f"model,{part * 30_000}\na,1\nb,2\n".encode(), "x.csv")
 
 
 def test_scores_beside_raw_values_are_those_of_a_declaration() -> None:
