@@ -165,6 +165,8 @@ COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "pr
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
                      "entry", "date", "backed_by"})  # fmt: skip
 KEPT = "# As rows were scored by it: groups of the catalogue and definitions of releases are written out."
+MOST_NUMBERS = 100_000  # leaves times metrics
+MOST_PAIRS = 1_000_000  # leaves times the patterns of leaves
 ID_REASON = "the file's name is the id; leave the key out"
 # What is said to people and decides neither verdicts nor scores.
 WORDS = frozenset({"title", "description", "homepage", "reason", "bound_reason", "who", "quarantined", "hub"})
@@ -290,11 +292,22 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
             yield f"tasks.{number}.id", f"the task {taken} has the name of a column that every board has"
     yield from _twice("tasks", "task", ids)
     leaves = _leaves_in(data)
+    yield from _too_many(data, tasks, len(leaves))
     yield from _twice("tasks", "leaf", [leaf.get("id") for leaf in leaves])
     for format_id in items(table(data.get("harness")).get("formats")):
         keys = [_spelled(leaf, format_id) for leaf in leaves]
         if keys != [leaf.get("id") for leaf in leaves]:
             yield from _twice("tasks", f"{format_id} key", keys)
+
+
+def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int) -> Iterator[Fault]:
+    """What takes minutes or all memory at the first result: a small file can name very many things with each other."""
+    if sum(len(items(task.get("leaves"))) * len(items(task.get("metrics"))) for task in tasks) > MOST_NUMBERS:
+        yield "tasks", f"ask for more than {MOST_NUMBERS:,} numbers (leaves times metrics)"
+    harness = table(data.get("harness"))
+    named = [*items(harness.get("definitions")), *items(harness.get("known_bad"))]
+    if leaves * sum(len(items(table(one).get("leaves"))) for one in named) > MOST_PAIRS:
+        yield "harness", f"has more than {MOST_PAIRS:,} pairs of a leaf and a pattern of leaves"
 
 
 def _leaves_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import filter as matching
 from functools import lru_cache
 from math import fsum, nan
 from operator import mul
@@ -110,18 +110,24 @@ class Coverage(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=CACHED)
 def required_metrics(leaderboard: Leaderboard, format_id: str) -> tuple[RequiredMetric, ...]:
     """Every number that the leaderboard requires of a result of that format."""
-    found = []
-    for task, leaf in leaderboard.leaves():
-        definitions = tuple(_definitions(leaderboard, leaf, format_id))
-        found += [required_metric(task, leaf, metric, format_id, definitions) for metric in task.metrics]
-    return tuple(found)
+    definitions = _definitions(leaderboard, format_id)
+    return tuple(
+        required_metric(task, leaf, metric, format_id, tuple(definitions.get(leaf.id, ())))
+        for task, leaf in leaderboard.leaves()
+        for metric in task.metrics
+    )
 
 
-def _definitions(leaderboard: Leaderboard, leaf: Leaf, format_id: str) -> Iterator[AcceptedDefinition]:
-    """The definitions of a leaf that count."""
+def _definitions(leaderboard: Leaderboard, format_id: str) -> Mapping[str, list[AcceptedDefinition]]:
+    """The definitions that count, by leaf; each pattern and each text is looked at once."""
+    leaves = [leaf.id for _, leaf in leaderboard.leaves()]
+    found: dict[str, list[AcceptedDefinition]] = {}
     for one in leaderboard.harness.definitions:
-        if format_id in (one.formats or (format_id,)) and any(fnmatchcase(leaf.id, name) for name in one.leaves):
-            yield declared_definition(one.fields, one.versions)
+        if format_id in (one.formats or (format_id,)):
+            declared = declared_definition(one.fields, one.versions)
+            for leaf in {leaf for name in one.leaves for leaf in matching(leaves, name)}:
+                found.setdefault(leaf, []).append(declared)
+    return found
 
 
 def _versions_by_definition(definitions: Iterable[AcceptedDefinition]) -> dict[str, frozenset[str]]:

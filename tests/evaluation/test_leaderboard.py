@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from time import process_time
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,10 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
+from bot.evaluation.measurement import required_metrics
 from bot.evaluation.task import canonical_version
+
+SECONDS = 15  # of the processor, for what took hours
 
 SOUND = """\
 title = "Mine"
@@ -259,6 +263,17 @@ def test_the_sizes_of_the_shipped_declarations_add_up() -> None:
     assert (len(mmlu.leaves), sum(leaf.samples for leaf in mmlu.leaves)) == (57, 14042)
 
 
+def many_definitions(leaves: int, patterns: int, text: str = "x") -> str:
+    ids = ", ".join(f'{{ id = "a{n}" }}' for n in range(leaves))
+    names = ", ".join(f'"*{n}*b"' for n in range(patterns - 1))
+    asked = f'[[harness.definitions]]\nleaves = [{names}, "a*"]\nfields = {{ doc_to_text = ["{text}"] }}\n'
+    return SOUND.replace(
+        "[[tasks]]",
+        f'{asked}[[tasks]]\nid = "t"\ntitle = "T"\nmetrics = [{{ name = "acc" }}]\nleaves = [{ids}]\n\n[[tasks]]',
+        1,
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -269,12 +284,21 @@ def test_the_sizes_of_the_shipped_declarations_add_up() -> None:
         f"x = {'[' * 100_000}",
         f"x = {'{a=' * 50_000}",
         "#" * 2_000_000,
+        SOUND.replace('{ name = "acc" }', ", ".join(f'{{ name = "{n}" }}' for n in range(50_001))),
+        many_definitions(leaves=2_000, patterns=501),
     ],
-    ids=["dotted", "quoted", "inline", "digits", "lists", "tables", "long"],
+    ids=["dotted", "quoted", "inline", "digits", "lists", "tables", "long", "metrics", "definitions"],
 )
 def test_a_file_that_takes_long_to_read_is_refused(text: str) -> None:
     with pytest.raises(MalformedDeclaration):
         parse_leaderboard(text, "tiny", "tiny.toml")
+
+
+def test_a_long_text_of_one_definition_of_very_many_leaves_is_derived_once() -> None:
+    board = parse(many_definitions(20_000, 40, "def f(x):" + " x = 1;" * 2_000))
+    start = process_time()
+    assert sum(len(one.definitions) for one in required_metrics(board, "lm-eval-0.4")) == 20_000
+    assert process_time() - start < SECONDS
 
 
 def test_a_long_description_is_no_long_key() -> None:

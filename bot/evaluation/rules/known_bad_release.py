@@ -19,7 +19,7 @@ The version of the task did not change with the bug, so version checks pass. lm-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
+from fnmatch import filter as matching
 
 from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
@@ -35,11 +35,9 @@ def known_bad_release(case: Case) -> Iterator[Violation]:
     for bad in case.leaderboard.harness.known_bad:
         if not _is_of(case.result.harness, bad):
             continue
-        hit = [
-            measurement
-            for measurement in case.measurements.present
-            if any(fnmatchcase(measurement.required.leaf_key, pattern) for pattern in bad.leaves)
-        ]
+        keys = [measurement.required.leaf_key for measurement in case.measurements.present]
+        bad_keys = {key for pattern in bad.leaves for key in matching(keys, pattern)}
+        hit = [one for one in case.measurements.present if one.required.leaf_key in bad_keys]
         for task_id, found in by_task(hit).items():
             first = found[0].required
             name = f"release {bad.release}" if bad.release else f"commit {shown(case.result.harness.git_hash)}"
