@@ -118,7 +118,7 @@ def drop(
     """
     from bot.audits.drop.audit import audit_drop, find_logs
     from bot.audits.drop.golds import read_golds
-    from bot.audits.drop.report import audit_drop_json, audit_drop_markdown, audit_drop_text
+    from bot.audits.drop.report import document, drop_json
 
     def audit_parts(auditor: PartAuditor, parts: Sequence[LogPart]) -> Iterator[PartAudit]:
         processes = choose_jobs(jobs, sum(part.length for part in parts) // WORTH)
@@ -126,8 +126,7 @@ def drop(
 
     index = read_golds(golds) if golds else None
     found = audit_drop(find_logs(samples), golds=index, examples=examples, audit_parts=audit_parts)
-    written = {"text": audit_drop_text, "json": audit_drop_json, "markdown": audit_drop_markdown}
-    typer.echo(without_commands(written[form](found)), nl=False)
+    _print_report(form, *document(found), drop_json(found))
     raise typer.Exit(1 if found.has_errors else 0)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bot.audits.drop.audit import audit_drop
-from bot.audits.drop.report import audit_drop_json, audit_drop_markdown, audit_drop_text
+from bot.audits.drop.report import document, drop_json
+from bot.reporting.prose import markdown, text
 from tests.audits.drop.drop_logs import SOUND, plain_log, row_03, row_04, row_plain, rows_04, write_array, write_lines
 
 HOSTILE = "10\n\x1b[2J\u202e`<script>alert(1)</script>` | @everyone [x](http://evil.example) \ud800"
@@ -24,6 +25,11 @@ def run(*args: object) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+def unwrapped(out: str) -> str:
+    """A report without its line breaks."""
+    return " ".join(out.split())
+
+
 def test_sound_log_gives_status_0_and_the_whole_report(tmp_path: Path) -> None:
     path = plain_log(tmp_path / "s.jsonl", SOUND)
 
@@ -33,19 +39,19 @@ def test_sound_log_gives_status_0_and_the_whole_report(tmp_path: Path) -> None:
     assert out.splitlines() == [
         "DROP is sound: the scores show what the models answered",
         "",
-        (
-            "36 samples (36 plain); 36 with a logged score, of which 0 differ; decimal answers right: 0 of 0;"
-            " whole-number answers right: 12 of 12; length and f1 correlate with r = -0.50;"
-            " 1.0 generated words for each word of the answer"
-        ),
+        "36 samples (36 plain); 36 with a logged score, of which 0 differ; decimal answers right: 0 of 0;",
+        "whole-number answers right: 12 of 12; length and f1 correlate with r = -0.50; 1.0 generated words",
+        "for each word of the answer.",
         "",
         "Scores with and without the repair",
+        "----------------------------------",
         "generations                        em      f1  better  worse",
         "as the harness scores it       0.6667  0.6667       -      -",
         "cut at the first line break    0.6667  0.6667       0      0",
         "cut at the first line of text  0.6667  0.6667       0      0",
         "",
         "Flaws, as shares of all samples",
+        "-------------------------------",
         "flaw                                             samples   share",
         "number glued to white space other than a space         0       0",
         "  of these, the score rises without it                 0       0",
@@ -59,7 +65,9 @@ def test_sound_log_gives_status_0_and_the_whole_report(tmp_path: Path) -> None:
         "  of these, the literal cut scores lower               0       0",
         "score decided by the cut or by white space             0       0",
         "",
-        "Samples to run again (33.3% of what is not cut ends with a digit)",
+        "Samples to run again",
+        "--------------------",
+        "Of what is not cut, 33.3% ends with a digit.",
         "to run again                          samples   share  after the cut  share after",
         "at least: decimals cut                      0       0              0            0",
         "perhaps: also what ends with a digit       12  0.3333             12       0.3333",
@@ -74,16 +82,14 @@ def test_broken_benchmark_gives_status_1_and_says_why(tmp_path: Path) -> None:
     status, out, err = run(tmp_path, "--examples", 1)
 
     assert (status, err) == (1, "")
-    assert out.startswith("DROP is broken: the scores do not measure the models\n\nerror[drop-distorted-scores] 37.5%")
-    assert 'stop words ["."]' in out
-    shown = out[out.index("Examples: number glued") :].splitlines()
-    assert shown[:2] == [
-        "Examples: number glued to white space other than a space",
-        (
-            f'  {path}:2: " 10\\n\\nPassage: The 2011 census recorded 1,001 people" for "10": em 0, f1 0.00'
-            " -> em 0, f1 0.25 repaired"
-        ),
-    ]
+    assert out.startswith("DROP is broken: the scores do not measure the models\n\n")
+    assert "Findings\n--------\nerror[drop-distorted-scores] 37.5%" in out
+    shown = unwrapped(out)
+    assert 'stop words ["."]' in shown
+    assert (
+        f'{path}:2: " 10\\n\\nPassage: The 2011 census recorded 1,001 people" for "10": em 0, f1 0.00'
+        " -> em 0, f1 0.25 repaired"
+    ) in shown
 
 
 def test_edited_log_is_caught_with_line_and_both_scores(tmp_path: Path) -> None:
@@ -93,8 +99,8 @@ def test_edited_log_is_caught_with_line_and_both_scores(tmp_path: Path) -> None:
     status, out, _ = run(write_lines(tmp_path / "s.jsonl", rows))
 
     assert status == 1
-    assert "1 of 36 logged scores differ from what the harness's scorer gives" in out
-    assert 's.jsonl:3: " wrong" for "x": logged em 0.0, f1 0.5 -> em 0, f1 0.00' in out
+    assert "1 of 36 logged scores differ from what the harness's scorer gives" in unwrapped(out)
+    assert 's.jsonl:3: " wrong" for "x": logged em 0.0, f1 0.5 -> em 0, f1 0.00' in unwrapped(out)
 
 
 def test_bad_lines_give_one_line_each_reason_and_the_sound_part(tmp_path: Path) -> None:
@@ -104,18 +110,13 @@ def test_bad_lines_give_one_line_each_reason_and_the_sound_part(tmp_path: Path) 
 
     status, out, err = run(path)
 
-    found = [line for line in out.splitlines() if line.startswith("error")]
     assert (status, err) == (1, "")
-    assert found == [
-        (
-            f"error[drop-skipped-records] {path}:37: 2 of 39 records were skipped: not valid JSON"
-            " (lines 37, 39; the figures count the other 36 samples)"
-        ),
-        (
-            f"error[drop-skipped-records] {path}:38: 1 of 39 records was skipped: a sample of another task"
-            " (line 38; the figures count the other 36 samples)"
-        ),
-    ]
+    for finding in (
+        f"{path}:37: 2 of 39 records were skipped: not valid JSON (lines 37, 39; the figures count the other 36 ",
+        f"{path}:38: 1 of 39 records was skipped: a sample of another task (line 38; the figures count the other 36 ",
+    ):
+        assert finding in unwrapped(out)
+    assert out.count("error[") == 2
     assert "36 samples (36 plain)" in out
 
 
@@ -125,19 +126,12 @@ def test_log_of_another_task_is_one_line(tmp_path: Path) -> None:
     status, out, err = run(path)
 
     assert (status, err) == (1, "")
-    assert out.splitlines() == [
-        "DROP is undetermined: fewer than 30 samples could be scored",
-        "",
-        (
-            f"error[drop-skipped-records] {path}:1: 9 of 9 records were skipped: a sample of another task"
-            " (lines 1, 2, 3, 4, 5, …; the figures count the other 0 samples)"
-        ),
-        "",
-        (
-            "0 samples; 0 with a logged score, of which 0 differ; decimal answers right: 0 of 0;"
-            " whole-number answers right: 0 of 0"
-        ),
-    ]
+    assert unwrapped(out) == (
+        "DROP is undetermined: fewer than 30 samples could be scored 0 samples; 0 with a logged score, of which 0"
+        " differ; decimal answers right: 0 of 0; whole-number answers right: 0 of 0."
+        f" Findings -------- error[drop-skipped-records] {path}:1: 9 of 9 records were skipped: a sample of another"
+        " task (lines 1, 2, 3, 4, 5, …; the figures count the other 0 samples)"
+    )
 
 
 def test_write_out_of_the_old_harness_needs_its_golds(tmp_path: Path) -> None:
@@ -180,10 +174,11 @@ def test_text_and_markdown_show_hostile_samples_as_plain_text(tmp_path: Path) ->
     rows: list[Any] = [row_plain(0, HOSTILE, ((HOSTILE, "\x9b31m"),)) | {"em": 0.0}]
     audit = audit_drop([write_lines(tmp_path / "a|`b`\n.jsonl", rows)])
 
-    for line in (audit_drop_text(audit) + audit_drop_markdown(audit)).splitlines():
+    for line in (text(*document(audit)) + markdown(*document(audit))).splitlines():
         assert line.isprintable()
-    assert "@everyone" in audit_drop_markdown(audit)
-    assert "\\x1b[2J" in audit_drop_text(audit)
+    assert "&#64;everyone" in markdown(*document(audit))
+    assert "@everyone" not in markdown(*document(audit))
+    assert "\\x1b[2J" in text(*document(audit))
 
 
 def test_json_report_is_versioned_and_whole(tmp_path: Path) -> None:
@@ -209,13 +204,13 @@ def test_json_report_is_versioned_and_whole(tmp_path: Path) -> None:
 def test_report_is_the_same_for_the_same_logs(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "s.jsonl", rows_04("0.4.7", times=7))
 
-    assert audit_drop_json(audit_drop([path])) == audit_drop_json(audit_drop([path]))
+    assert drop_json(audit_drop([path])) == drop_json(audit_drop([path]))
 
 
 def test_no_examples_are_shown_where_none_are_asked_for(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "s.jsonl", rows_04("0.4.7"))
 
-    assert "Examples" not in audit_drop_text(audit_drop([path], examples=0))
+    assert "Examples" not in text(*document(audit_drop([path], examples=0)))
 
 
 def test_examples_that_a_repair_improves_are_shown_before_others(tmp_path: Path) -> None:
