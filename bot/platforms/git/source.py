@@ -47,6 +47,10 @@ class GitSource(Source):
         return {}
 
     @lazy_property
+    def _ancestors(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @lazy_property
     def _repository(self) -> Repository:
         return Repository(self.folder)
 
@@ -78,8 +82,11 @@ class GitSource(Source):
         return bool(self._repository.resolve(commit))
 
     def contains(self, head: str, commit: str) -> bool:
-        """Tell whether the history of `head` has a commit."""
-        return self._repository.try_git("merge-base", "--is-ancestor", commit, head) is not None
+        """Tell whether the history of `head` has a commit; it is remembered, for the many files of a board."""
+        if head not in self._ancestors:
+            self._ancestors.clear()
+            self._ancestors[head] = frozenset(self._repository.walk("rev-list", checked_name(head)).split())
+        return commit in self._ancestors[head]
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`.

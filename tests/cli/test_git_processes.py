@@ -1,0 +1,63 @@
+"""A folder target starts no git for a row: as many processes for 30 rows as for 10, whatever the command."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.platforms.git.test_source import Folder
+from tests.world.results import TINY, path_of, result
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = """
+[[watches]]
+name = "w"
+leaderboard = "tiny.toml"
+source = "results"
+[[watches.targets]]
+to = "board"
+as = "commit"
+"""
+COMMANDS = (
+    ("settle", "--config", "bot.toml"),
+    ("verify", "./board", "--sources", "."),
+    ("publish", "results", "--to", "./published", "-l", "tiny.toml", "--as", "commit"),
+)
+
+
+def processes(place: Path, rows: int, *, own_commits: bool) -> list[Counter[str]]:
+    """How often each of the commands starts git; a recorder stands as git first on PATH."""
+    recorder, seen = place / "bin" / "git", place / "seen"
+    recorder.parent.mkdir(parents=True)
+    recorder.write_text(f'#!/bin/sh\necho "$@" >> {seen}\nexec {shutil.which("git")} "$@"\n', encoding="utf-8")
+    recorder.chmod(0o755)
+    (place / "tiny.toml").write_text(TINY, encoding="utf-8")
+    (place / "bot.toml").write_text(SETTINGS, encoding="utf-8")
+    source = Folder(place / "results")
+    results = {path_of(model): result(model) for model in (f"acme/model-{number:02}" for number in range(rows))}
+    for some in [{path: data} for path, data in results.items()] if own_commits else [results]:
+        source.push(some)
+    path = os.pathsep.join([str(recorder.parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "DATABASE_URL": f"sqlite:///{place}/bot.db"}
+    found = []
+    for words in COMMANDS:
+        seen.write_text("", encoding="utf-8")
+        call = [sys.executable, "-m", "bot", *words]
+        done = subprocess.run(call, cwd=place, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found.append(Counter(seen.read_text(encoding="utf-8").splitlines()))
+    return found
+
+
+@pytest.mark.parametrize("own_commits", [False, True])
+def test_no_command_starts_git_for_a_row(tmp_path: Path, *, own_commits: bool) -> None:
+    few, many = (processes(tmp_path / str(rows), rows, own_commits=own_commits) for rows in (10, 30))
+
+    assert [one.total() for one in many] == [one.total() for one in few]
+    assert all(one.total() for one in few)
