@@ -41,8 +41,11 @@ def processes(place: Path, rows: int, *, own_commits: bool) -> list[Counter[str]
     (place / "bot.toml").write_text(SETTINGS, encoding="utf-8")
     source = Folder(place / "results")
     results = {path_of(model): result(model) for model in (f"acme/model-{number:02}" for number in range(rows))}
-    for some in [{path: data} for path, data in results.items()] if own_commits else [results]:
-        source.push(some)
+    if own_commits:
+        for path, data in results.items():
+            source.push({path: data})
+    else:
+        source.push({**results})
     path = os.pathsep.join([str(recorder.parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "DATABASE_URL": f"sqlite:///{place}/bot.db"}
     found = []
