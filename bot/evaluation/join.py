@@ -226,9 +226,12 @@ def _difference(one: JoinCandidate, other: JoinCandidate, leaf_id: str) -> str:
     result, other_result = one.verdict.result, other.verdict.result
     if result is None or other_result is None:
         return ""
-    key = one.sound[leaf_id][0].required.leaf_key  # the same in both: files of two formats are not compared
-    found = differences(result, key, other_result, key)
+    found = differences(result, _key(one, leaf_id), other_result, _key(other, leaf_id))
     return next((f"{leaf_id}: {field} is {value} and not {instead}" for field, value, instead in found), "")
+
+
+def _key(candidate: JoinCandidate, leaf_id: str) -> str:
+    return candidate.sound[leaf_id][0].required.leaf_key
 
 
 def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> object:

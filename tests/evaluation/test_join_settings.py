@@ -183,6 +183,16 @@ def test_one_file_of_each_format_makes_one_row() -> None:
     assert {file.parsed.format for file in row.files} == {"open-llm-v1", "lm-eval-0.3"}
 
 
+def test_a_file_left_out_may_call_a_leaf_otherwise_as_formats_do() -> None:
+    """Harness 0.3 calls it truthfulqa_mc and 0.4 truthfulqa_mc2: nobody knows whether they asked the same."""
+    new = base_v1_today()
+    old = one_shot_count(0, "truthfulqa")
+    old["config"]["model_args"] = new["config"]["model_args"]
+    row = row_of({"old.json": old, "new.json": new}, "open-llm-v1")
+    assert (row.status, row.left_out, row.prompts) == ("accepted", ("old.json",), {})
+    assert rules_of(row) == {"settings-differ"}
+
+
 # ---- what the rules say of a hole ----
 
 
