@@ -150,7 +150,8 @@ def main() -> None:
             sys.stdout = StringIO()  # the rest of the output would not be written either
             _fail(f"{error.filename or 'the output'}: cannot be written: {error.strerror}", 2)
         _fail(
-            f"internal error: {type(error).__name__}: {error}. Rerun with --traceback and report it at {HOME}/issues",
+            f"internal error: {type(error).__name__}: {error}. Put --traceback before the name of the command, and "
+            f"report it at {HOME}/issues",
             70,
         )
 
