@@ -247,7 +247,8 @@ class _Array:
         if len(self.text) - self.at > MAX_RECORD:
             return False
         try:
-            data = self._log.read1(CHUNK)
+            # As much again as is there: what is read twice stays in proportion to the log.
+            data = self._log.read(max(CHUNK, len(self.text) - self.at))
             more = self._decode(data)
         except UnicodeDecodeError:
             return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import zipfile
 from pathlib import Path
 from random import Random
+from time import process_time
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +22,7 @@ from bot.audits.samples.sample import Sample, sha256
 from bot.errors import CallError
 from tests.platforms.hub.test_git import command_lines
 
+SECONDS = 15  # of the processor
 ROW = {
     "doc_id": 3,
     "doc": {"question": "2 + 2?"},
@@ -195,6 +198,15 @@ def test_damage_is_skipped_or_read_and_never_ends_in_a_traceback(tmp_path: Path,
         (tmp_path / name).write_text(json.dumps(start | {key: rows} if key else rows))
     for path in (tmp_path / "x.jsonl", tmp_path, tmp_path / "x.json"):
         assert len(list(read_log(path))) == 50
+
+
+def test_an_element_of_16_mb_in_a_packed_array_is_not_read_again_for_each_piece(tmp_path: Path) -> None:
+    """It took minutes: of random content, gzip gives a few kilobytes at once."""
+    path = tmp_path / "samples_x.jsonl"
+    path.write_bytes(gzip.compress(f"[{Random(1).choices(range(100_000), k=2_400_000)}]".encode(), 1))
+    start = process_time()
+    assert list(read_log(path)) == [SkippedRecord(1, "not a sample of a known format")]
+    assert process_time() - start < SECONDS
 
 
 @pytest.mark.parametrize("kept", ["once", "in each row"])
