@@ -25,7 +25,8 @@ from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind_key
 from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 
 MAX_LOG = 2 << 30  # bytes of one log
-NUMBERED = re.compile(r"(?s:(.*?))(0|[1-9]\d{0,6})")  # a document's name that ends in a number, or is one
+MOST_SAMPLES, MOST_FILTERS, MOST_METRICS = 1_000_000, 16, 1_000  # of one log: each costs memory
+NUMBERED = re.compile(r"(?s:(.*?))(0|[1-9]\d{0,5})")  # a document's name that ends in a number, or is one
 MOST_FIELDS = 16  # of such names, which differ in what stands before the number
 # Metrics whose value of a task is no mean of those of its samples.
 NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|pearson|spearman|rouge", re.IGNORECASE)
@@ -157,8 +158,12 @@ class _Check:
         self._scorer = Scorer()
 
     def read(self, samples: Iterable[Sample | SkippedRecord]) -> None:
-        """Read a log to its end."""
-        for sample in samples:
+        """Read a log to its end. Raises CallError where it has more of anything than a harness writes."""
+        for place, sample in enumerate(samples):
+            is_many = len(self._questions) > MOST_FILTERS or len(self._tallies) > MOST_METRICS
+            if is_many or place == MOST_SAMPLES:
+                most = f"{MOST_SAMPLES:,} samples, {MOST_FILTERS} filters or {MOST_METRICS:,} metrics"
+                raise CallError(f"has more than {most}")
             if isinstance(sample, SkippedRecord):
                 self._unreadable = self._unreadable or f"record {sample.line}: {sample.why}"
             elif not is_extra(sample):

@@ -13,7 +13,7 @@ from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, id
 from bot.errors import CallError, MalformedResult, MalformedSamples
 from bot.evaluation.formats.zip_members import ZipMembers
 
-MAX_SAMPLE = 16 << 20
+MAX_SAMPLE, MAX_SAMPLES = 16 << 20, 16 << 30  # bytes of one, and of all of a log
 DATED = re.compile(r"(-\d{4}-?\d\d-?\d\d)?")  # what a provider adds to the name of a model
 CHOICE, CHOSEN = re.compile("[A-Z]"), re.compile("[A-Z]+")
 # The letters that Inspect's scorers give, and their numbers (inspect_ai.scorer.value_to_float).
@@ -32,7 +32,10 @@ def read_archive(path: Path) -> Iterator[Sample | SkippedRecord]:
         raise CallError(f"{path}: {error.why}") from None
     except (OSError, ValueError) as error:
         raise CallError(f"{path}: cannot be read: {error}") from None
-    names = sorted(name for name in members.sizes() if name.startswith("samples/") and name.endswith(".json"))
+    sizes = members.sizes()
+    names = sorted(name for name in sizes if name.startswith("samples/") and name.endswith(".json"))
+    if sum(map(sizes.__getitem__, names)) > MAX_SAMPLES:
+        raise CallError(f"{path}: its samples unpack to more than {MAX_SAMPLES >> 30} GiB")
     yield from read_each(enumerate(names, start=1), lambda name: _sample(decode(members.read(name, MAX_SAMPLE))))
 
 

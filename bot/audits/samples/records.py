@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from bot.errors import CallError, MalformedResult, MalformedSamples
 
 MAX_RECORD = 16 << 20
+MOST_UNPACKED = 2 << 30  # bytes of a log that is read as a whole
 CHUNK = 1 << 20
 LINE_FEED = 10
 BUFFER = 1 << 18  # with Python's 8 KiB, reading a line takes twice as long
@@ -36,6 +37,7 @@ NESTED = "nested too deeply"
 TOO_LONG = "longer than 16 MiB"
 CUT_GZIP = "the gzip stream is truncated or damaged, and the rest cannot be read"
 CUT_ARRAY = "the JSON array is truncated or damaged, and the rest cannot be read"
+TOO_MUCH = "it unpacks to more than 2 GiB, and the rest is not read"
 UNREADABLE = "the rest of the file cannot be read"
 
 Log: TypeAlias = "BufferedReader[FileIO] | gzip.GzipFile"
@@ -145,6 +147,9 @@ def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedR
     number, left, is_tail = 0, -1 if size is None else size, False
     try:
         while left and (data := log.readline(MAX_RECORD)):
+            if left < -MOST_UNPACKED:
+                yield SkippedRecord(number + 1, TOO_MUCH)
+                break
             left -= len(data)
             is_cut = data[-1] != LINE_FEED and len(data) == MAX_RECORD
             number += not is_tail
@@ -205,6 +210,7 @@ class _Array:
         self._log, self._opening = log, opening
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self.text, self.at, self.line, self.damage = "", 0, 1, ""
+        self._left = MOST_UNPACKED
 
     def open(self) -> bool:
         """Move into the next array; False where there is none."""
@@ -244,7 +250,9 @@ class _Array:
 
     def _fill(self) -> bool:
         """Read on; False at the end, at damage, and where one element passes MAX_RECORD."""
-        if len(self.text) - self.at > MAX_RECORD:
+        if self._left < 0:
+            self.damage = TOO_MUCH
+        if self.damage or len(self.text) - self.at > MAX_RECORD:
             return False
         try:
             # As much again as is there: what is read twice stays in proportion to the log.
@@ -255,7 +263,7 @@ class _Array:
         except DAMAGE:
             self.damage = _damage(self._log)
             return False
-        self.text, self.at = self.text[self.at :] + more, 0
+        self.text, self.at, self._left = self.text[self.at :] + more, 0, self._left - len(data)
         return bool(data)
 
 

@@ -148,21 +148,22 @@ class LogSamples:
         for log in dict.fromkeys(named.values()):
             files = [there[one] for one in ((log, statistics) if is_run else (log,)) if one in there]
             place = Path(mkdtemp(dir=scratch))
-            why = self._copy_all(files, place)
+            leaves = [leaf for leaf in named if named[leaf] == log]
+            why = self._copy_all(files, place, len(leaves))
             yield (
                 relpath(log, folder or "."),
-                [leaf for leaf in named if named[leaf] == log],
+                leaves,
                 why or (place if is_run else place / basename(log)),
             )
 
-    def _copy_all(self, files: Sequence[ListedFile], place: Path) -> str:
-        """Copy the files of a log into a folder; why they are not there, "" if they are."""
-        size = sum(file.size for file in files)
+    def _copy_all(self, files: Sequence[ListedFile], place: Path, times: int) -> str:
+        """Copy the files of a log that is read so many times into a folder; why they are not there, "" if they are."""
+        size = sum(file.size for file in files) * times
         with self._lock:
             is_too_much = size > self.left
             self.left -= 0 if is_too_much else size
         if is_too_much:
-            return f"has {in_units(size)}; {in_units(MOST_OF_PUSH)} of logs are read at once"
+            return f"{in_units(size)} are to be read of it; {in_units(MOST_OF_PUSH)} of logs are read at once"
         is_there = all(self._copy(file, place / basename(file.path)) for file in files)
         return "" if is_there else "it is gone, or larger than its listing says"
 

@@ -258,6 +258,19 @@ def test_a_log_in_a_repository_shows_what_it_shows_on_this_machine(tmp_path: Pat
     assert longer.unreadable == "it is gone, or larger than its listing says"
 
 
+def test_a_log_counts_once_for_each_leaf_that_it_is_read_for(tmp_path: Path) -> None:
+    """A log of Inspect with very many scores would be read as often."""
+    log, repository = inspect_log([1.0, 0.0]), Folder(tmp_path / "results")
+    [score] = log["results"]["scores"]
+    log["results"]["scores"] = [score | {"name": f"s{number}", "scorer": f"s{number}"} for number in range(3)]
+    (repository.path / "log.json").write_text(json.dumps(log))
+    commit, size = repository.push({}), (repository.path / "log.json").stat().st_size
+    [place] = find_places([str(repository.path / "log.json")], Access())
+    logs = LogSamples(GitSource(repository.path), commit, lambda _: [ListedFile("log.json", size)], left=2 * size)
+    found = logs.look(replace(place.parse(), path="log.json")).samples or ()
+    assert [one.unreadable.endswith("of logs are read at once") for one in found] == [True] * 3
+
+
 @pytest.mark.parametrize("form", LOGS)
 def test_an_edited_value_disagrees(tmp_path: Path, form: str) -> None:
     assert found(tmp_path / "value", form, LOGS[form][0](), 0.75)[0] == {"samples-disagree"}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.audits.samples import check
 from bot.audits.samples.check import _by_text, check_leaf
 from bot.audits.samples.find import find_logs
 from bot.audits.samples.sample import document_hash, sha256
@@ -232,6 +233,22 @@ def test_a_damaged_log_is_named(tmp_path: Path) -> None:
         found = check_leaf(result, "drop", log, log.name)
         assert found is not None
         assert found.unreadable
+
+
+def test_a_log_of_more_filters_metrics_or_samples_than_a_harness_writes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A megabyte of such lines took 4 GB of memory."""
+    rows, numbers = TASKS["gsm8k"]
+    result = result_of("gsm8k", rows, numbers)
+    monkeypatch.setattr(check, "MOST_SAMPLES", 100)
+    many: list[Rows] = [
+        [rows[0] | {"filter": f"f{number}"} for number in range(20)],
+        [rows[0] | {f"m{number}": 1.0 for number in range(1_001)}] * 2,
+        [rows[0]] * 101,
+    ]
+    for each in many:
+        assert "has more than 100 samples, 16 filters or 1,000" in checked(tmp_path, "gsm8k", each, result).unreadable
 
 
 def inspect_log(values: list[float], answers: list[str] | None = None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bot.audits.samples import lighteval
+from bot.audits.samples import inspect_log, lighteval, records
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample, sha256
@@ -207,6 +207,25 @@ def test_an_element_of_16_mb_in_a_packed_array_is_not_read_again_for_each_piece(
     start = process_time()
     assert list(read_log(path)) == [SkippedRecord(1, "not a sample of a known format")]
     assert process_time() - start < SECONDS
+
+
+@pytest.mark.parametrize("data", [b"\n" * 300_000, b"[" + b" " * 3_000_000 + b"]"], ids=["lines", "array"])
+def test_a_packed_log_that_unpacks_to_any_size_is_read_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    monkeypatch.setattr(records, "MOST_UNPACKED", 200_000)
+    (tmp_path / "x.jsonl").write_bytes(gzip.compress(data))
+    assert [one.why for one in read_log(tmp_path / "x.jsonl") if isinstance(one, SkippedRecord)] == [records.TOO_MUCH]
+
+
+def test_an_archive_whose_samples_unpack_to_any_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect_log, "MAX_SAMPLES", 1)
+    with zipfile.ZipFile(tmp_path / "x.eval", "w") as archive:
+        archive.writestr("samples/1_epoch_1.json", "{}")
+    with pytest.raises(CallError, match="its samples unpack to more than"):
+        list(read_log(tmp_path / "x.eval"))
 
 
 @pytest.mark.parametrize("kept", ["once", "in each row"])
