@@ -31,7 +31,7 @@ CHECKPOINT = re.compile(
     r"(?i)(?:.*[._-])?(?:(?:global_?)?steps?|iter(?:ation)?s?|checkpoint|ckpt|epochs?|tokens)[._-]?\*"
 )
 DAY = 10  # letters of a date
-NUMBERED = re.compile(r"(\D*[A-Za-z]\D*)[\d.]+([kKmMbB]?)")
+NUMBERED = re.compile(r"(?=[^A-Za-z\d]*[A-Za-z])(\D++)[\d.]+([kKmMbB]?)")
 
 
 def why_unidentified(model: Model) -> str:

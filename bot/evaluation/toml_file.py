@@ -17,7 +17,8 @@ from bot.evaluation.finding import in_units
 
 MOST_TEXT = 1024 * 1024
 MOST_PARTS = 250  # of a dotted key
-STRING = re.compile(r""" "(?:[^"\\\n]|\\.)*" | '[^'\n]*' """, re.VERBOSE)
+# A quote that is not closed takes the rest of its line, so that each line is looked through once.
+STRING = re.compile(r""" "(?:[^"\\\n]|\\.)*+("?) | '[^'\n]*+('?) """, re.VERBOSE)
 PART = re.compile(r"\.[ \t]*[\w-]")
 UNKNOWN = "extra_forbidden"
 LIST = "write a list: values in [ ], or tables that each begin with [[ ]]"
@@ -139,7 +140,8 @@ def _too_large(text: str) -> str:
     """Why a file would take too long to read, "" where it does not: the time grows with the square of a dotted key."""
     if len(text) > MOST_TEXT:
         return f"has more than {in_units(MOST_TEXT)}"
-    if any(len(PART.findall(line)) > MOST_PARTS for line in STRING.sub("x", text).splitlines()):
+    bare = STRING.sub(lambda found: "x" if found[1] or found[2] else found[0], text)
+    if any(len(PART.findall(line)) > MOST_PARTS for line in bare.splitlines()):
         return f"has a key with more than {MOST_PARTS} parts"
     return ""
 

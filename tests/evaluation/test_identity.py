@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import MalformedDeclaration
-from bot.evaluation.identity import identified, proposed_names, why_unidentified, with_names
+from bot.evaluation.identity import folders_that_differ, identified, proposed_names, why_unidentified, with_names
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Model, Result
 from bot.evaluation.rules.rule import Facts
@@ -123,6 +124,13 @@ def test_checkpoints_that_only_folders_tell_apart_are_proposed_and_then_rows_of_
     assert [row.facts.names for row in judged.rows if row.facts] == [{"runs/step-*/": "acme/atlas@step-{1}"}] * 2
     [mixed] = judgement_of(files, facts=Facts(names={"*": "acme/atlas"})).rows
     assert (mixed.status, [one.rule for one in mixed.findings if one.is_error]) == ("rejected", ["indistinct-models"])
+
+
+def test_names_of_folders_that_are_almost_numbered_take_no_time() -> None:
+    """Each took a second, and a push may have thousands of them."""
+    start = process_time()
+    assert folders_that_differ(f"{'a' * 330}{'.' * (600 + n)}!/r.json" for n in range(60)) == "*/"
+    assert process_time() - start < 10
 
 
 def test_a_checkpoint_that_files_call_with_and_without_a_last_slash_is_one_model() -> None:

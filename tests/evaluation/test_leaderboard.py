@@ -301,6 +301,17 @@ def test_a_long_text_of_one_definition_of_very_many_leaves_is_derived_once() -> 
     assert process_time() - start < SECONDS
 
 
+def test_a_comment_full_of_quotes_is_read_at_once() -> None:
+    start = process_time()
+    assert parse(SOUND + "# " + '\\"' * 250_000 + "\n# " + "'\"" * 250_000) == parse(SOUND)
+    assert process_time() - start < SECONDS
+
+
+def test_no_quote_that_is_not_closed_hides_a_long_key() -> None:
+    with pytest.raises(MalformedDeclaration, match="a key with more than"):
+        parse('x = { a = """\n\' """, ' + "b." * 2_000 + 'b = 1 } # "')
+
+
 def test_a_long_description_is_no_long_key() -> None:
     text = 'x = "' + "One. Two. " * 500 + '" # ' + "...." * 500
     with pytest.raises(MalformedDeclaration, match="x: is not a known key"):
