@@ -46,9 +46,8 @@ def fill(store: Store, files: int) -> None:
     for numbers in batches(range(files), 5_000):
         paths = [f"org/m{n}/results_1.json" for n in numbers]
         with store.transaction():
-            store.set_files("tiny", [IndexedFile(path, "o" * 40, 1_400) for path in paths])
-            store.set_submissions(
-                "tiny",
+            store.of("tiny").files.keep([IndexedFile(path, "o" * 40, 1_400) for path in paths])
+            store.of("tiny").submissions.keep(
                 [
                     StoredSubmission(
                         path, folder_of(path), f"tiny/{path}", "accepted", "o" * 40, "c" * 40, None, parsed
@@ -56,8 +55,8 @@ def fill(store: Store, files: int) -> None:
                     for path in paths
                 ],
             )
-            store.set_row_digests("tiny", {f"tiny/{path}": "d" * 64 for path in paths})
-            store.mark("tiny", marks("file", paths[::2]), 1.0)
+            store.of("tiny").rows.keep({f"tiny/{path}": "d" * 64 for path in paths})
+            store.of("tiny").items.mark(marks("file", paths[::2]), 1.0)
 
 
 def work(context: WatchContext, stopping: threading.Event, done: list[int]) -> None:
@@ -70,7 +69,7 @@ def work(context: WatchContext, stopping: threading.Event, done: list[int]) -> N
             path = f"new/m{n}/results_1.json"
             parsed = parse_submission(one_file(path, result(f"new/m{n}")))
             read.append(StoredSubmission(path, folder_of(path), None, "unread", f"{n:040}", "c" * 40, None, parsed))
-        context.store.set_submissions("tiny", judged(context, read))
+        context.state.submissions.keep(judged(context, read))
         done[0] += 100
 
 

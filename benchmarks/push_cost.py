@@ -99,9 +99,8 @@ def remember(store: Store, paths: list[str]) -> None:
     data = result()
     parsed = parse_submission(one_file(paths[0], data))
     for some in batches(paths, 5000):
-        store.set_files("tiny", [IndexedFile(path, "o" * 40, len(data)) for path in some])
-        store.set_submissions(
-            "tiny",
+        store.of("tiny").files.keep([IndexedFile(path, "o" * 40, len(data)) for path in some])
+        store.of("tiny").submissions.keep(
             [
                 StoredSubmission(path, folder_of(path), f"key-{path}", "accepted", "o" * 40, "c" * 40, None, parsed)
                 for path in some
@@ -111,13 +110,13 @@ def remember(store: Store, paths: list[str]) -> None:
 
 def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, target: Repository) -> None:
     """As after a first reading: everything up to here is settled, and the board is as it should be."""
-    contexts.store.set_cursor("tiny", "source", source.main.oid)
-    contexts.store.set_cursor("tiny", "selection", selection_of(contexts.open_context(watch)))
-    contexts.store.set_cursor("tiny", "definition", contexts.open_context(watch).definition())
-    contexts.store.set_cursor("tiny", "waivers", "[]")
+    contexts.store.of("tiny").set_cursor("source", source.main.oid)
+    contexts.store.of("tiny").set_cursor("selection", selection_of(contexts.open_context(watch)))
+    contexts.store.of("tiny").set_cursor("definition", contexts.open_context(watch).definition())
+    contexts.store.of("tiny").set_cursor("waivers", "[]")
     to, board = "hf://datasets/acme/contents", StoredBoard(target.main.oid, "tiny", TINY)
-    contexts.store.set_cursor("tiny", "board", board.head, target=to)
-    contexts.store.keep_board("tiny", to, board, [], "")
+    contexts.store.of("tiny").set_cursor("board", board.head, target=to)
+    contexts.store.of("tiny").boards.keep(to, board, [], "")
 
 
 def prime(contexts: ContextFactory, source: Repository, target: Repository, paths: list[str]) -> None:

@@ -78,19 +78,19 @@ def main() -> int:
         context = context_of(store, TINY)
         start = time.process_time()
         for some in submissions(context, count):
-            store.set_submissions("tiny", some)
+            store.of("tiny").submissions.keep(some)
         reading = time.process_time() - start
-        store.mark("tiny", [Mark("judge")], 0.0)
-        [item] = store.due("tiny", "judge", time.time())
+        store.of("tiny").items.mark([Mark("judge")], 0.0)
+        [item] = store.of("tiny").items.due("judge", time.time())
         judge_again(context, item)  # as after a first reading: every row is known
-        store.finish(store.due("tiny", "row", time.time(), count))
+        store.of("tiny").items.finish(store.of("tiny").items.due("row", time.time(), count))
         changed = context_of(store, TINY.replace('"1/4"', '"1/5"'))
         start, started = time.monotonic(), time.process_time()
-        store.mark("tiny", [Mark("judge")], 0.0)
-        [item] = store.due("tiny", "judge", time.time())
+        store.of("tiny").items.mark([Mark("judge")], 0.0)
+        [item] = store.of("tiny").items.due("judge", time.time())
         judge_again(replace(changed), item)
         seconds, own = time.monotonic() - start, time.process_time() - started
-        moved = store.count_items("tiny", "row")
+        moved = store.of("tiny").items.count("row")
         store.close()
     limit = count / FILES * WINDOW
     print(f"{count:,} rows scored again: {seconds:.1f} s, {own:.1f} s of processor time; {moved:,} rows are others now")

@@ -54,9 +54,11 @@ def fill(service: Service, files: int, rows: int) -> None:
     store = service.contexts.store
     for start in range(0, files, 5_000):
         names = [f"org-{i % 900}/model-{i}/results.json" for i in range(start, min(start + 5_000, files))]
-        store.set_submissions("open-llm", [_submission(name) for name in names])
-        store.mark("open-llm", [Mark("row", f"open-llm-v2/{name}", TARGET) for name in names], NOW)
-    store.keep_board("open-llm", TARGET, StoredBoard("b" * 40, "open-llm-v2", declared().text), make_rows(rows), "2026")
+        store.of("open-llm").submissions.keep([_submission(name) for name in names])
+        store.of("open-llm").items.mark([Mark("row", f"open-llm-v2/{name}", TARGET) for name in names], NOW)
+    store.of("open-llm").boards.keep(
+        TARGET, StoredBoard("b" * 40, "open-llm-v2", declared().text), make_rows(rows), "2026"
+    )
 
 
 def _submission(name: str) -> StoredSubmission:

@@ -88,7 +88,7 @@ class Bot:
     def settle(self) -> None:
         """One pass: look, read what was pushed, publish its rows."""
         self.passes += 1
-        self.store.mark("w", [Mark("source")], self.hub.now)
+        self.store.of("w").items.mark([Mark("source")], self.hub.now)
         self._each("source", lambda _: self._asks(PASS))
         self._each("file", self._read)
         rows = self._due("row")
@@ -100,7 +100,7 @@ class Bot:
 
     def next_pass(self) -> float:
         """When the next pass begins that no push asks for."""
-        due = self.store.next_due("w")
+        due = self.store.of("w").items.next_due()
         later = self.settled + SETTINGS.settle_every
         return later if due is None else min(later, max(due, self.settled + SHORTEST_WAIT))
 
@@ -111,14 +111,14 @@ class Bot:
     def _read(self, item: Item) -> None:
         self._asks(PUSH)
         self.hub.ask("resolvers")
-        self.store.mark("w", [Mark("row", item.subject)], self.hub.now)
+        self.store.of("w").items.mark([Mark("row", item.subject)], self.hub.now)
 
     def _propose(self, _: Item) -> None:
         self._asks(ROW)
         self.hub.ask("resolvers")
 
     def _due(self, kind: Kind) -> list[Item]:
-        return self.store.due("w", kind, self.hub.now, 1_000_000)
+        return self.store.of("w").items.due(kind, self.hub.now, 1_000_000)
 
     def _each(self, kind: Kind, do: object) -> None:
         for item in self._due(kind):
@@ -132,9 +132,9 @@ class Bot:
             call()  # type: ignore[operator]
         except Unavailable as failure:
             for item in items:
-                self.store.fail(item, "failed", self.hub.now + wait_after(item.attempts, failure))
+                self.store.of("tiny").items.fail(item, "failed", self.hub.now + wait_after(item.attempts, failure))
             return
-        self.store.finish(items)
+        self.store.of("tiny").items.finish(items)
         for item in items:
             if item.kind == "row":
                 self.waits.append(self.hub.now - self.pushed.pop(item.subject))
@@ -164,7 +164,7 @@ def month(plan: str, a_day: int, days: float, seed: int = 0) -> dict[str, object
             bot.pushed[str(number)] = following
             number, following = number + 1, next(coming)
         with bot.store.transaction():
-            bot.store.mark("w", new, hub.now)
+            bot.store.of("w").items.mark(new, hub.now)
             bot.settle()
     left = len(bot.pushed)
     bot.store.close()

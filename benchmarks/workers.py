@@ -106,7 +106,7 @@ def measure(rows: int, workers: int, delay: float, others: int) -> Measured:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         started = [subprocess.Popen(command, cwd=folder, env=environment, **quiet) for _ in range(workers)]  # type: ignore[call-overload]
         jobs.open()
-        while store.cursor("tiny", "tried") is None or jobs.undone():
+        while store.of("tiny").cursor("tried") is None or jobs.undone():
             time.sleep(0.2)
         time.sleep(3.0)  # until the last of them has begun
         hub.faults.order("", delay=delay, times=-1)
@@ -114,7 +114,7 @@ def measure(rows: int, workers: int, delay: float, others: int) -> Measured:
         hub.calls.clear()
         start, own, theirs = time.monotonic(), time.process_time(), cpu_of(started)
         jobs.want_pass("tiny")
-        while jobs.undone() or store.cursor("tiny", "source") != source.main.oid or store.counts("tiny"):
+        while jobs.undone() or store.of("tiny").cursor("source") != source.main.oid or store.of("tiny").items.counts():
             time.sleep(LOOK)
         seconds = time.monotonic() - start
         spent, kinds = (time.process_time() - own, cpu_of(started) - theirs), Counter(map(kind_of, hub.calls))

@@ -114,9 +114,9 @@ def take_service(page: Page, folder: Path) -> None:
     service = Service(ContextFactory(Access(), store, folder), settings.watches, CollectorRegistry())
     service.settle(settings.watches[0])
     now = service.clock()
-    store.mark("open-llm", [Mark("row", f"open-llm-v2/{name}", "board") for name in WHY], now - 400)
-    for item, why in zip(store.all("open-llm"), WHY.values(), strict=True):
-        store.fail(item, why, now + 240)
+    store.of("open-llm").items.mark([Mark("row", f"open-llm-v2/{name}", "board") for name in WHY], now - 400)
+    for item, why in zip(store.of("open-llm").items.all(), WHY.values(), strict=True):
+        store.of("tiny").items.fail(item, why, now + 240)
     pages = make_pages(service, None, "127.0.0.1")
     web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), pages=pages))
     for name, path in (("service", "/"), ("items", "/items")):

@@ -123,9 +123,10 @@ class BoardCache:
         """The target and the state of each board of a watch, by the one name that the board has."""
         found: dict[str, tuple[str, StoredBoard]] = {}
         for place, target in enumerate(watch.targets, 1):
-            kept = self.store.stored_board(watch.name, target.to)
-            if kept is not None and kept.declaration and self.store.count_board_rows(watch.name, target.to):
-                kept = replace(kept, models=self.store.cursor(watch.name, "models moved") or "")
+            state = self.store.of(watch.name)
+            kept = state.boards.at(target.to)
+            if kept is not None and kept.declaration and state.boards.count_rows(target.to):
+                kept = replace(kept, models=state.cursor("models moved") or "")
                 found[f"{watch.name}@{place}" if found else watch.name] = (target.to, kept)
         return found
 
@@ -146,7 +147,7 @@ class BoardCache:
         Thread(target=make, name=f"board {name}", daemon=True).start()
 
     def _make(self, name: str, watch: str, target: str, kept: StoredBoard) -> ShownBoard:
-        shown = ShownBoard(target, kept, Site(board_content(self.store, watch, target, kept)))
+        shown = ShownBoard(target, kept, Site(board_content(self.store.of(watch), target, kept)))
         shown.page(FIRST)
         with self.lock:
             self.shown[name] = shown

@@ -128,11 +128,12 @@ class StoreCollector(Collector):
         rows = GaugeMetricFamily(f"{PREFIX}_rows", "Rows that were made", labels=["watch"])
         files = GaugeMetricFamily(f"{PREFIX}_submissions", "Submissions by verdict", labels=["watch", "verdict"])
         for watch in self._watches():
-            for (kind, state), count in self._store.counts(watch).items():
+            stored = self._store.of(watch)
+            for (kind, state), count in stored.items.counts().items():
                 items.add_metric([watch, kind, state], count)
-            for verdict, count in self._store.count_submissions(watch).items():
+            for verdict, count in stored.submissions.counts().items():
                 files.add_metric([watch, str(verdict)], count)
-            rows.add_metric([watch], self._store.count_rows(watch))
+            rows.add_metric([watch], stored.rows.count())
         return [items, rows, files]
 
 

@@ -88,7 +88,7 @@ class OperatorRoutes:
 
     def _watches(self, request: Request) -> bytes:
         _, watches = self.views.overview()
-        causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
+        causes = {watch.name: self.views.store.of(watch.name).items.causes(CAUSES) for watch in watches}
         imports = {one.name: PAUSED_TEXT.format(one.name) for one in watches if one.failure == PAUSED}
         plans = self._waiting([one for one in watches if one.name not in imports])
         return self._page(
@@ -119,9 +119,9 @@ class OperatorRoutes:
         imports: Mapping[str, str],
     ) -> list[Sentence]:
         """What the first page says first; nothing where all is well."""
-        store, now = self.views.store, self.views.clock()
+        now, of = self.views.clock(), self.views.store.of
         others = [watch for watch in watches if watch.name not in imports]
-        running = [text for one in others for text in self.progress.sentences(one, store.counts(one.name), now)]
+        running = [text for one in others for text in self.progress.sentences(one, of(one.name).items.counts(), now)]
         return [
             *situation(others, causes, [plan for _, plan in plans], now, self.views.hub),
             *(Sentence(text, "runs") for text in (*running, *imports.values())),
@@ -129,7 +129,7 @@ class OperatorRoutes:
 
     def _waiting(self, watches: Sequence[WatchView]) -> list[tuple[str, Plan]]:
         """The plans that wait for a person, each with the name of its watch."""
-        held = [(one.name, plan) for one in watches for plan in self.views.store.held_plans(one.name) if plan.waits]
+        held = [(one.name, plan) for one in watches for plan in self.views.store.of(one.name).plans.all() if plan.waits]
         return [(name, plan.plan) for name, plan in held]
 
     def _items(self, request: Request) -> bytes | None:
@@ -138,7 +138,7 @@ class OperatorRoutes:
         state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(watch))
         after = place_of(request.query_params.get("after", ""))
         cause = request.query_params.get("cause", "")[:LONGEST_CAUSE] if state != "waiting" else ""
-        causes = self.views.store.causes(watch, CAUSES, state) if state != "waiting" else []
+        causes = self.views.store.of(watch).items.causes(CAUSES, state) if state != "waiting" else []
         causes = [one for one in causes if one.count > 1]
         # Items of one cause are one line, until a person asks for them.
         grouped = [] if cause else [one.reason for one in causes]
@@ -184,11 +184,11 @@ class OperatorRoutes:
 
     def _what_was_tried(self, query: Mapping[str, str]) -> Item | FailureCause | None:
         """The item or the cause that an address names, None if it does not fail any more."""
-        watch, of, store = query.get("watch", ""), query.get("of", "")[:LONGEST_CAUSE], self.views.store
+        of, items = query.get("of", "")[:LONGEST_CAUSE], self.views.store.of(query.get("watch", "")).items
         place = place_of(of)
         if place is not None:
-            return store.item(watch, *place)
-        return next((one for one in store.causes(watch, CAUSES) if one.reason == of), None)
+            return items.get(*place)
+        return next((one for one in items.causes(CAUSES) if one.reason == of), None)
 
     def _tried(self) -> str:
         """This moment in an address, in whole seconds."""
@@ -225,7 +225,7 @@ class OperatorRoutes:
 
     def _submissions(self, request: Request) -> bytes:
         names, watch = self._chosen(request)
-        query = request.query_params
+        query, known = request.query_params, self.views.store.of(watch).submissions
         text, status = query.get("q", "").strip()[:LONGEST], query.get("status", "")
         found = self.views.submissions(watch, status, text, query.get("after", ""), PAGE + 1)
         is_more = len(found) > PAGE
@@ -239,7 +239,7 @@ class OperatorRoutes:
             status=status,
             statuses=STATUSES,
             submissions=found[:PAGE],
-            reasons=self.views.store.rejections(watch, CAUSES) if not text and status in {"", "rejected"} else [],
+            reasons=known.rejections(CAUSES) if not text and status in {"", "rejected"} else [],
             next=address_of("submissions", **following) if following else "",
         )
 
@@ -321,8 +321,8 @@ class OperatorRoutes:
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
         if "cause" in fields:
             return await self._try_cause(request, fields["cause"], fields.get("state", ""))
-        retry, now = self.views.store.retry_item, self.views.clock()
-        if self.views.watch(watch) is None or place is None or not await run_in_threadpool(retry, watch, place, now):
+        retry, now = self.views.store.of(watch).items.retry, self.views.clock()
+        if self.views.watch(watch) is None or place is None or not await run_in_threadpool(retry, place, now):
             text = "This does not wait any more, or it waits for an approval."
             return message_page(request, 404, "Not there", text)
         self.hint(watch)
@@ -339,12 +339,12 @@ class OperatorRoutes:
             status, _, wrong = refusal
             page = await run_in_threadpool(self._plan_page, "plans/answer", watch, digest, wrong=wrong)
             return Response(page, status, media_type=HTML) if page else message_page(request, *refusal)
-        store = self.views.store
-        decide = {"approve": store.approve_plan, "decline": store.decline_plan}.get(answer)
-        if decide is None or self.views.watch(watch) is None or not await run_in_threadpool(decide, watch, digest):
+        state = self.views.store.of(watch)
+        decide = {"approve": state.plans.approve, "decline": state.plans.decline}.get(answer)
+        if decide is None or self.views.watch(watch) is None or not await run_in_threadpool(decide, digest):
             return message_page(request, 404, "Not there", "This plan does not wait any more.")
         said = [(f"{answer}d", f"plan {digest}", "answered on the operator's page")]
-        await run_in_threadpool(store.add_outcomes, watch, said)
+        await run_in_threadpool(state.add_outcomes, said)
         self.hint(watch)
         return RedirectResponse("../plans", 303)
 
@@ -373,10 +373,8 @@ class OperatorRoutes:
         `state` names the list of items that the form stands above, "" on the first page.
         """
         name, _, reason = text.partition(" ")
-        store = self.views.store
-        if self.views.watch(name) is None or not await run_in_threadpool(
-            store.retry_cause, name, reason, self.views.clock()
-        ):
+        retry, now = self.views.store.of(name).items.retry_cause, self.views.clock()
+        if self.views.watch(name) is None or not await run_in_threadpool(retry, reason, now):
             return message_page(request, 404, "Not there", "Nothing fails for this reason any more.")
         self.hint(name)
         asked = {"watch": name, "state": state, "of": reason, "tried": self._tried()}

@@ -135,7 +135,7 @@ class Service:
             self.metrics.settles.labels(watch.name, "failed").inc()
             return False
         state.settled, state.failure = self.clock(), ""
-        counts = self.contexts.store.counts(watch.name)
+        counts = self.contexts.store.of(watch.name).items.counts()
         if has_moved((one.outcome for one in done.outcomes), counts):
             state.moved = state.settled
         if not is_blind(counts):
@@ -147,7 +147,7 @@ class Service:
 
     def _end(self, watch: Watch) -> None:
         """After a pass, come back by ourselves when the next item of the watch is due, or its ledgers."""
-        due = None if self.states[watch.name].failure else next_look(self.contexts.store, watch.name)
+        due = None if self.states[watch.name].failure else next_look(self.contexts.store.of(watch.name))
         wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
         if wait is not None and wait < watch.settle_every:  # else its own time comes before
             timer = Timer(wait, lambda: self.hint(watch.name))
@@ -225,11 +225,11 @@ class Service:
         return {"status": status, "ok": status == "ok", "watches": watches}
 
     def _health_of(self, watch: Watch) -> dict[str, Any]:
-        state, store, now = self.state(watch.name), self.contexts.store, self.clock()
-        counts = store.counts(watch.name)
+        state, stored, now = self.state(watch.name), self.contexts.store.of(watch.name), self.clock()
+        counts = stored.items.counts()
         failing = in_state(counts, "failing")
-        plans = sum(plan.waits for plan in store.held_plans(watch.name))
-        ledgers = {target: known for target in watch.addresses if (known := stored_ledger(store, watch.name, target))}
+        plans = sum(plan.waits for plan in stored.plans.all())
+        ledgers = {target: known for target in watch.addresses if (known := stored_ledger(stored, target))}
         unexplained = sum(known["unexplained"] for known in ledgers.values())
         status = status_of(
             state, failing + plans + unexplained, now=now, started=self.started, every=watch.settle_every
@@ -237,7 +237,7 @@ class Service:
         return {
             "status": status,
             "ok": status == "ok",
-            "commit": store.cursor(watch.name, "source"),
+            "commit": stored.cursor("source"),
             "settled": shown(state.settled),
             "reached": shown(state.reached),
             "heard": shown(state.heard),
@@ -249,10 +249,10 @@ class Service:
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
             "declined": {target: known.get("declined", []) for target, known in ledgers.items()},
             "requests": {target: text for target, known in ledgers.items() if (text := known.get("requests"))},
-            "recount": shown(ledgers_due(store, watch.name)),
+            "recount": shown(ledgers_due(stored)),
             "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
-            "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],
+            "failing": named(stored.items.page("failing", None, SHOWN)) if failing else [],
         }
 
 

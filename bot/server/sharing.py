@@ -65,15 +65,15 @@ class SharedService(Service):
 
     def _end(self, watch: Watch) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
-        store, state = self.contexts.store, self.states[watch.name]
+        stored, state = self.contexts.store.of(watch.name), self.states[watch.name]
         said = {"settled": state.settled, "moved": state.moved, "failure": state.failure, "reached": state.reached}
-        with store.transaction():
-            store.set_cursor(watch.name, "pass", json.dumps(said))
-            store.set_cursor(watch.name, "tried", str(self.clock()))
+        with stored.transaction():
+            stored.set_cursor("pass", json.dumps(said))
+            stored.set_cursor("tried", str(self.clock()))
 
     def state(self, name: str) -> State:
         """The state of a watch, whoever made the last pass; `heard` is what this process knows."""
-        known = json.loads(self.contexts.store.cursor(name, "pass") or "{}")
+        known = json.loads(self.contexts.store.of(name).cursor("pass") or "{}")
         times = (known.get("settled"), known.get("moved"), self.states[name].heard)
         return State(*times, known.get("failure", ""), known.get("reached"))
 
@@ -85,13 +85,13 @@ class SharedService(Service):
 
     def _is_due(self, watch: Watch, *, has_rows: bool) -> bool:
         """Tell whether a pass is due; rows that workers have are no reason for one."""
-        store, now = self.contexts.store, self.clock()
-        since = now - float(store.cursor(watch.name, "tried") or 0.0)
+        stored, now = self.contexts.store.of(watch.name), self.clock()
+        since = now - float(stored.cursor("tried") or 0.0)
         if not 0 <= since < watch.settle_every:  # or the clock was set back
             return True
         if has_rows or since < SHORTEST_WAIT:
             return False
-        due = next_look(store, watch.name)
+        due = next_look(stored)
         return due is not None and due <= now
 
     def _named(self, name: str) -> Watch | None:
@@ -140,20 +140,20 @@ class RowJobs:
         An import waits for the rows that workers have when it begins; those that they take later are left alone.
         """
         context = self._context(watch)
-        store, target = context.store, context.targets_by_address.get(job.target)
-        with store.transaction():
-            item = store.item(watch.name, "row", job.target, job.subject)
-            definition = store.cursor(watch.name, "definition")
-            is_free = store.is_free(lease_name(job.target, self.contexts.folder))
+        state, target = context.state, context.targets_by_address.get(job.target)
+        with state.transaction():
+            item = state.items.get("row", job.target, job.subject)
+            definition = state.cursor("definition")
+            is_free = self.contexts.store.is_free(lease_name(job.target, self.contexts.folder))
         if target is None or not is_free or item is None or item.is_held or item.marked != job.marked:
             return []
         if item.due > context.clock() or definition != context.definition():
             return []
         report = Report(context)
         EntryRows(context, *target, report).publish_admitted(item, job.admitted)
-        store.add_outcomes(watch.name, [(one.outcome, one.subject, one.text) for one in report.outcomes])
+        state.add_outcomes([(one.outcome, one.subject, one.text) for one in report.outcomes])
         if report.outcomes:
-            count_later(store, watch.name, context.targets_by_address)
+            count_later(state, context.targets_by_address)
         return report.outcomes
 
     def _context(self, watch: Watch) -> WatchContext:
@@ -163,5 +163,5 @@ class RowJobs:
         if context is None or of != watch or time.monotonic() - at > FRESH:
             context = self.contexts.open_context(watch)
             known[watch.name] = (time.monotonic(), watch, context)
-        context.waivers[:] = stored_waivers(context.store, watch)
+        context.waivers[:] = stored_waivers(context.state, watch)
         return context

@@ -218,10 +218,10 @@ class Views:
         return health["status"], [self._watch(one, known.get(one.name, {})) for one in self.watches()]
 
     def _watch(self, watch: Watch, health: Mapping[str, Any]) -> WatchView:
-        store, name = self.store, watch.name
+        state = self.store.of(watch.name)
         settled = _iso(health.get("settled"))
         return WatchView(
-            name=name,
+            name=watch.name,
             source=watch.source,
             targets=[target.to for target in watch.targets],
             leaderboard=watch.leaderboard,
@@ -233,7 +233,7 @@ class Views:
             reached=_iso(health.get("reached")),
             next=moment(self._next(watch, settled)),
             items=dict(health.get("counts", {})),
-            submissions=store.count_submissions(name),
+            submissions=state.submissions.counts(),
             ledgers=dict(health.get("ledgers", {})),
             requests=dict(health.get("requests", {})),
             declined=dict(health.get("declined", {})),
@@ -241,19 +241,19 @@ class Views:
             counted=_iso(health.get("counted")),
             recount=_iso(health.get("recount")),
             boards=self.boards.names(watch),
-            outcomes=[OutcomeView(**row) for row in store.outcomes(name)],
+            outcomes=[OutcomeView(**row) for row in state.outcomes()],
         )
 
     def history(self, watch: str) -> list[OutcomeView]:
         """All outcomes of a watch that are known, the newest first."""
-        return [OutcomeView(**row) for row in self.store.outcomes(watch, HISTORY)] if self.watch(watch) else []
+        return [OutcomeView(**row) for row in self.store.of(watch).outcomes(HISTORY)] if self.watch(watch) else []
 
     def _next(self, watch: Watch, settled: str | None) -> float | None:
         """When a watch is looked at again by itself: at its time, or when its next item is due."""
         if settled is None:
             return None
         usual = datetime.fromisoformat(settled).timestamp() + watch.settle_every
-        due = next_look(self.store, watch.name)
+        due = next_look(self.store.of(watch.name))
         return usual if due is None else min(usual, max(due, self.clock()))
 
     @staticmethod
@@ -273,13 +273,13 @@ class Views:
         cause: str = "",
         without: Sequence[str] = (),
     ) -> list[ItemView]:
-        """Items in one state, those after a place; see `items_page` of the store."""
-        found = self.store.items_page(watch, state, after, limit, cause=cause, without=without)
+        """Items in one state, those after a place; see `Items.page`."""
+        found = self.store.of(watch).items.page(state, after, limit, cause=cause, without=without)
         return [_item(one, state) for one in found]
 
     def busiest_state(self, watch: str) -> ItemState:
         """The first state, from failing on, in which there is anything."""
-        return next((state for state in STATES if self.store.items_page(watch, state, None, 1)), "failing")
+        return next((state for state in STATES if self.store.of(watch).items.page(state, None, 1)), "failing")
 
     # submissions
 
@@ -287,7 +287,7 @@ class Views:
         self, watch: str, status: str = "", text: str = "", after: str = "", limit: int = PAGE
     ) -> list[SubmissionView]:
         """Submissions in the order of their paths."""
-        found = self.store.submissions_page(watch, status, text, after, limit)
+        found = self.store.of(watch).submissions.page(status, text, after, limit)
         return [_submission(watch, one) for one in found]
 
     def verdict(self, name: str, path: str) -> VerdictView | None:
@@ -296,10 +296,10 @@ class Views:
         if watch is None:
             return None
         today = datetime.fromtimestamp(self.clock(), UTC).date()
-        waivers = stored_waivers(self.store, watch)
-        known = StoredRows(self.store, name)
+        state = self.store.of(name)
+        waivers, known = stored_waivers(state, watch), StoredRows(state)
         judge = judge_for(watch, self.leaderboard(watch), today, waivers, open_cached_look_up(self.store), known=known)
-        found = verdict_on(judge, self.store, name, path)
+        found = verdict_on(judge, state, path)
         if found is None:
             return None
         stored, verdict, row = found
@@ -321,18 +321,20 @@ class Views:
 
     def plans(self) -> list[PlanView]:
         """The plans that wait, of all watches."""
-        return [self._plan(watch.name, held) for watch in self.watches() for held in self.store.held_plans(watch.name)]
+        names = [watch.name for watch in self.watches()]
+        return [self._plan(name, held) for name in names for held in self.store.of(name).plans.all()]
 
     def plan(self, name: str, digest: str) -> tuple[PlanView, list[PlannedRow]] | None:
         """A plan with its rows, None if none waits under this digest."""
-        for held in self.store.held_plans(name) if self.watch(name) else ():
+        for held in self.store.of(name).plans.all() if self.watch(name) else ():
             if held.digest == digest:
                 return self._plan(name, held), [one for one in held.plan.rows if one.action != "unchanged"]
         return None
 
     def _plan(self, watch: str, held: HeldPlan) -> PlanView:
         targets = settings.targets if (settings := self.watch(watch)) else ()
-        plan, rows = held.plan, self.store.count_board_rows(watch, held.target)
+        state, plan = self.store.of(watch), held.plan
+        rows = state.boards.count_rows(held.target)
         changed, removed = len(plan.having("changed")), len(plan.having("removed"))
         return PlanView(
             watch=watch,
@@ -347,7 +349,7 @@ class Views:
             restored=len(plan.having("restored")),
             unchanged=max(rows - changed - removed, plan.unchanged),
             rows=rows,
-            discussion=self.store.cursor(watch, "plan discussion", target=held.target) or "",
+            discussion=state.cursor("plan discussion", target=held.target) or "",
             form=next((one.form for one in targets if one.to == held.target), ""),
             reasons=plan.reasons,
         )

@@ -1,4 +1,4 @@
-"""The parts that one pass over a watch needs: source, targets, declaration, store, and facts for judging."""
+"""The parts that one pass over a watch needs: source, targets, declaration, state, and facts for judging."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
 from bot.service.settings.config import WRITERS, Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
-from bot.service.store import Store, StoredSubmission, connect
+from bot.service.store import Store, StoredSubmission, WatchState, connect
 from bot.service.watch.event import account_id
 
 if TYPE_CHECKING:  # only who shares a state with other processes needs the extra `postgres`
@@ -73,7 +73,7 @@ class WatchContext:
     leaderboard: Leaderboard
     source: Source
     targets: Sequence[tuple[Target, WatchTarget]]
-    store: Store
+    state: WatchState
     today: date
     look_up: LookUp = no_look_up
     discussions: Discussions | None = None
@@ -143,7 +143,7 @@ class WatchContext:
 
         Unless `is_compared` is false they are compared with the other submissions of the watch and with its boards.
         """
-        known = StoredRows(self.store, self.name, {one.path for one in found}) if is_compared else None
+        known = StoredRows(self.state, {one.path for one in found}) if is_compared else None
         judge = judge_for(self.watch, self.leaderboard, self.today, self.waivers, self.look_up, known=known)
         return judge_stored(judge, found)
 
@@ -226,7 +226,7 @@ class ContextFactory:
             leaderboard=self.leaderboard(watch),
             source=self.opener.source(watch.source),
             targets=[(self._target(one, models), one) for one in watch.targets],
-            store=self.store.scratch() if dry_run else self.store,
+            state=(self.store.scratch() if dry_run else self.store).of(watch.name),
             look_up=open_look_up(self.access, self.store, print) if asks else no_look_up,
             today=datetime.now(UTC).date(),
             discussions=self.opener.discussions(watch.source) if watch.comments else None,

@@ -35,9 +35,11 @@ PAST = "a" * 32  # the digest of a plan that waits no more
 def kinds(service: Service) -> list[str]:
     """An address of every kind of page of the service."""
     names = list(site_of((*hostile(), *generated(4))).content.names.values())
-    (plan,) = service.contexts.store.held_plans("open-llm")
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
     files = [next(one.path for one in read_examples() if one.status == "rejected"), unread()[0].path]
-    service.contexts.store.add_outcomes("open-llm", [("approved", f"plan {PAST}", "answered"), ("written", "x", PAST)])
+    service.contexts.store.of("open-llm").add_outcomes(
+        [("approved", f"plan {PAST}", "answered"), ("written", "x", PAST)]
+    )
     board = ("", "raw.html", "changes.html", "scores.html", "rules.html", "about.html", column_page("bbh"))
     compared = f"compare.html?rows={names[0]},{names[1]},{names[-1]}"
     return [
@@ -75,8 +77,10 @@ def test_names_of_strangers_are_read_as_they_are_and_run_nothing(watch: Opener, 
 
 def test_an_item_is_tried_by_the_keyboard_alone(watch: Opener, service: Service) -> None:
     store = service.contexts.store
-    store.mark("open-llm", [Mark("sweep", "by the keyboard", TARGET)], NOW)
-    store.fail(next(one for one in store.all("open-llm") if one.kind == "sweep"), "failed", NOW + 500)
+    store.of("open-llm").items.mark([Mark("sweep", "by the keyboard", TARGET)], NOW)
+    store.of("open-llm").items.fail(
+        next(one for one in store.of("open-llm").items.all() if one.kind == "sweep"), "failed", NOW + 500
+    )
     page = watch("service").open("items?state=failing")
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -98,7 +102,7 @@ def test_a_page_keeps_itself_up_to_date_and_the_focus_where_it_is(watch: Opener,
     page = watched.open("items?state=waiting")
     page.focus("button >> nth=0")
     focused = page.evaluate("document.activeElement.id")
-    service.contexts.store.mark("open-llm", [Mark("folder", "zz new")], NOW)
+    service.contexts.store.of("open-llm").items.mark([Mark("folder", "zz new")], NOW)
     page.clock.fast_forward(6000)
     page.wait_for_selector("text=zz new")
     assert page.evaluate("document.activeElement.id") == focused
@@ -106,13 +110,13 @@ def test_a_page_keeps_itself_up_to_date_and_the_focus_where_it_is(watch: Opener,
 
 
 def test_what_a_person_unfolded_stays_so_when_the_page_renews_itself(watch: Opener, service: Service) -> None:
-    store = service.contexts.store
-    store.add_outcomes("open-llm", [("proposed", f"open-llm-v2/acme/m{n}", "alike") for n in range(9)])
+    state = service.contexts.store.of("open-llm")
+    state.add_outcomes([("proposed", f"open-llm-v2/acme/m{n}", "alike") for n in range(9)])
     watched = watch("service")
     watched.page.clock.install()
     page = watched.open("")
     page.click("text=and 6 more")
-    store.add_outcomes("open-llm", [("written", "zz new", "another")])
+    state.add_outcomes([("written", "zz new", "another")])
     page.clock.fast_forward(6000)
     page.wait_for_selector("text=zz new")
     assert page.locator("text=open-llm-v2/acme/m0").is_visible()
@@ -129,7 +133,7 @@ def test_a_tile_looks_like_the_link_that_it_is(watch: Opener) -> None:
 
 
 def test_the_button_that_removes_rows_is_red_and_stands_beside_the_other(watch: Opener, service: Service) -> None:
-    (plan,) = service.contexts.store.held_plans("open-llm")
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
     page = watch("service", java_script_enabled=False).open(f"plans/open-llm/{plan.digest}")
     removes, leaves = page.locator("button:has-text('remove')"), page.locator("button:has-text('Decline')")
     assert removes.evaluate(STYLE, "backgroundColor") == "rgb(179, 32, 27)"
@@ -138,25 +142,27 @@ def test_the_button_that_removes_rows_is_red_and_stands_beside_the_other(watch: 
 
 
 def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, service: Service) -> None:
-    store = service.contexts.store
-    (plan,) = store.held_plans("open-llm")
+    state = service.contexts.store.of("open-llm")
+    (plan,) = state.plans.all()
     page = watch("service").open(f"plans/open-llm/{plan.digest}")
     page.click("button:has-text('Decline')")
     page.wait_for_url("**/plans")
     assert "declined" in page.inner_text("main")
-    assert not store.held_plans("open-llm")[0].waits
+    assert not state.plans.all()[0].waits
     page.goto(page.url.removesuffix("plans"))
     page.click("button:has-text('Try all') >> nth=0")
     page.wait_for_url("**/?watch=open-llm&of=*")
     assert TRIED in page.inner_text("main")
-    assert all(one.due <= NOW for one in store.all("open-llm") if one.kind == "row")
+    assert all(one.due <= NOW for one in state.items.all() if one.kind == "row")
 
 
 def test_without_script_everything_is_there(watch: Opener, service: Service) -> None:
     store = service.contexts.store
-    store.mark("open-llm", [Mark("sweep", "without script", TARGET)], NOW)
-    store.fail(
-        next(one for one in store.all("open-llm") if one.subject == "without script"), "failed at once", NOW + 500
+    store.of("open-llm").items.mark([Mark("sweep", "without script", TARGET)], NOW)
+    store.of("open-llm").items.fail(
+        next(one for one in store.of("open-llm").items.all() if one.subject == "without script"),
+        "failed at once",
+        NOW + 500,
     )
     watched = watch("service", java_script_enabled=False)
     page = watched.open("items?state=failing")

@@ -123,7 +123,7 @@ class LiveHub:
         """One pass; nothing may fail."""
         assert self.contexts is not None
         if approve:
-            assert self.contexts.store.approve_plan("live", approve)
+            assert self.contexts.store.of("live").plans.approve(approve)
         outcomes = settle(self.contexts.open_context(self.settings.watches[0]))
         assert [one for one in outcomes if one.outcome == "failed"] == []
         return outcomes

@@ -14,7 +14,7 @@ from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, StoredBoard, StoredSubmission, connect, folder_of
+from bot.service.store import Store, StoredBoard, StoredSubmission, WatchState, connect, folder_of
 from bot.service.store.items import Item, Mark
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
@@ -40,15 +40,15 @@ def make_service(folder: Path) -> Service:
     settings = parse_settings(SETTINGS, "bot.toml")
     store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
     service = Service(ContextFactory(Access(), store, folder), settings.watches, CollectorRegistry(), clock=lambda: NOW)
-    store.set_submissions("open-llm", [*read_examples(), *unread()])
-    store.set_cursor("open-llm", "source", "c" * 40)
-    fill_items(store)
-    store.add_outcomes("open-llm", [("rejected", name, f"{name}\n<script>alert(3)</script>") for name in HOSTILE])
+    store.of("open-llm").submissions.keep([*read_examples(), *unread()])
+    store.of("open-llm").set_cursor("source", "c" * 40)
+    fill_items(store.of("open-llm"))
+    store.of("open-llm").add_outcomes([("rejected", name, f"{name}\n<script>alert(3)</script>") for name in HOSTILE])
     rows = tuple(PlannedRow(f"k{i}", name, "removed", 50.0, None, name) for i, name in enumerate(HOSTILE))
     plan = Plan(TARGET, "open-llm-v2", rows, 3)
-    store.set_plan("open-llm", plan)
+    store.of("open-llm").plans.hold(plan)
     board = StoredBoard("h" * 40, "open-llm-v2", declared().text)
-    store.keep_board("open-llm", TARGET, board, [*hostile(), *generated(4)], "2026-03-01T00:00:00Z")
+    store.of("open-llm").boards.keep(TARGET, board, [*hostile(), *generated(4)], "2026-03-01T00:00:00Z")
     state = service.states["open-llm"]
     state.settled = state.moved = state.reached = NOW - 60
     state.heard = NOW - 3700
@@ -82,20 +82,20 @@ def unread() -> list[StoredSubmission]:
     ]
 
 
-def fill_items(store: Store) -> None:
+def fill_items(state: WatchState) -> None:
     """Items that wait, that failed, and that are held."""
-    store.mark("open-llm", [Mark("row", f"open-llm-v2/{name}", TARGET) for name in HOSTILE], NOW - 90)
-    store.mark("open-llm", [Mark("board", "", TARGET), Mark("file", "held.json")], NOW - 7200)
-    found = store.all("open-llm")
+    state.items.mark([Mark("row", f"open-llm-v2/{name}", TARGET) for name in HOSTILE], NOW - 90)
+    state.items.mark([Mark("board", "", TARGET), Mark("file", "held.json")], NOW - 7200)
+    found = state.items.all()
     for one in found:
         if one.kind == "row":
-            store.fail(one, f"403 {one.subject} <img src=x onerror=alert(4)>", NOW + 120)
-    store.hold([one for one in found if one.kind == "file"], "waits for the approval of a plan")
+            state.items.fail(one, f"403 {one.subject} <img src=x onerror=alert(4)>", NOW + 120)
+    state.items.hold([one for one in found if one.kind == "file"], "waits for the approval of a plan")
 
 
 def item(service: Service, kind: str) -> Item:
     """The first item of a kind."""
-    return next(one for one in service.contexts.store.all("open-llm") if one.kind == kind)
+    return next(one for one in service.contexts.store.of("open-llm").items.all() if one.kind == kind)
 
 
 def make_web(service: Service, token: str | None = None, bound_to: str = "127.0.0.1") -> ASGIApp:

@@ -54,7 +54,7 @@ def web(service: Service) -> TestClient:
 
 def answers(service: Service) -> dict[str, tuple[str, type, tuple[str, ...]]]:
     """For each route an address, the type of its answer, and the parameters that can be wrong."""
-    (plan,) = service.contexts.store.held_plans("open-llm")
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
     key, path = quote(generated(4)[0].key), quote(read_examples()[0].path)
     watch = "/api/v1/watches/{watch}"
     return {
@@ -104,7 +104,7 @@ def test_pages_follow_each_other_without_a_gap(service: Service, web: TestClient
     assert len(paths) == len(set(paths)) == 13
     items = pages_of(web, f"{WATCH}/items?state=failing&limit=3", "items")
     assert len(items) == len(HOSTILE)
-    (plan,) = service.contexts.store.held_plans("open-llm")
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
     assert len(pages_of(web, f"{WATCH}/plans/{plan.digest}?limit=3", "rows")) == len(HOSTILE)
 
 

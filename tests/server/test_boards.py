@@ -17,6 +17,7 @@ from bot.pages.site import Site
 from bot.server.app import make_app
 from bot.server.boards import BoardCache, board_routes
 from bot.service.publish.boards import board_content
+from bot.service.store.boards import Boards
 from tests.pages.boards import found
 from tests.server.test_server import Taken
 from tests.service.stories import Story
@@ -46,9 +47,9 @@ def web(story: Story) -> TestClient:
 
 def site_kept(story: Story) -> Site:
     store, target = story.contexts.store, story.watch.targets[0].to
-    kept = store.stored_board("tiny", target)
+    kept = store.of("tiny").boards.at(target)
     assert kept is not None
-    return Site(board_content(store, "tiny", target, kept))
+    return Site(board_content(store.of("tiny"), target, kept))
 
 
 def test_every_file_has_the_bytes_of_the_site_and_says_what_it_is(story: Story, web: TestClient) -> None:
@@ -141,10 +142,10 @@ def test_each_target_has_a_board_of_its_own(story: Story) -> None:
     store, first = story.contexts.store, story.watch.targets[0]
     second = first.model_copy(update={"to": "hf://datasets/acme/second"})
     watch = story.watch.model_copy(update={"targets": (first, second)})
-    entries = store.board_entries("tiny", first.to)
-    kept = store.stored_board("tiny", first.to)
+    entries = store.of("tiny").boards.entries(first.to)
+    kept = store.of("tiny").boards.at(first.to)
     assert kept is not None
-    store.keep_board("tiny", second.to, kept, entries[:1], "2026-03-01T00:00:00Z")
+    store.of("tiny").boards.keep(second.to, kept, entries[:1], "2026-03-01T00:00:00Z")
     boards = BoardCache(store, lambda: [watch])
     assert boards.names(watch) == {first.to: "tiny", second.to: "tiny@2"}
     web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
@@ -158,9 +159,9 @@ def test_each_target_has_a_board_of_its_own(story: Story) -> None:
 def test_boards_that_nobody_asks_for_leave_the_memory(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.server.boards.ROWS", 3)
     store, target = story.contexts.store, story.watch.targets[0]
-    kept = store.stored_board("tiny", target.to)
+    kept = store.of("tiny").boards.at(target.to)
     assert kept is not None
-    store.keep_board("other", target.to, kept, store.board_entries("tiny", target.to), "2026-03-01T00:00:00Z")
+    store.of("other").boards.keep(target.to, kept, store.of("tiny").boards.entries(target.to), "2026-03-01T00:00:00Z")
     boards = BoardCache(store, lambda: [story.watch, story.watch.model_copy(update={"name": "other"})])
     for name in ("tiny", "other", "tiny"):
         assert boards.page(name, "") is not None
@@ -184,7 +185,7 @@ def test_a_state_that_cannot_be_read_now_is_said_on_the_page(
     def fail(*_: object) -> None:
         raise StateUnavailable("bot.db", "the disk failed")
 
-    monkeypatch.setattr(story.contexts.store, "stored_board", fail)
+    monkeypatch.setattr(Boards, "at", fail)
     answer = web.get("/board/tiny/")
     assert answer.status_code == 503
     assert "the disk failed" in answer.text

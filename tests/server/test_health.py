@@ -18,7 +18,7 @@ from bot.server.service import Service, has_moved
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
 from bot.service.settings.config import parse_settings
-from bot.service.store.items import Mark
+from bot.service.store.items import Items, Mark
 from bot.service.watch.event import MAIN, Event
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import exit_status, settle_watches, status_lines, status_of_ledgers
@@ -95,7 +95,7 @@ def test_a_row_that_cannot_be_published_degrades_and_is_named(story: Story, serv
     assert "leaderboard_bot_build_info{version=" in page
 
     story.hub.faults.ordered.clear()
-    service.contexts.store.retry_all("tiny", 0.0)
+    service.contexts.store.of("tiny").items.retry_all(0.0)
     service.settle(watch)
     assert service.health()["status"] == "ok"
     assert len(story.requests) == 2
@@ -139,7 +139,7 @@ def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: 
     story = Story(hub, tmp_path, limit=5)
     service, web = with_held_removals(story)
     [watch] = service.watches_settings
-    [held] = story.contexts.store.held_plans("tiny")
+    [held] = story.state.plans.all()
     assert "held by plan <a " in web.get("/items?state=held").text
     assert "8 other rows on main would be removed by a plan" in web.get("/").text
     web.post("/plans/answer", data={"watch": "tiny", "digest": held.digest, "answer": "decline"})
@@ -165,7 +165,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     story = Story(hub, tmp_path, limit=5)
     service, web = with_held_removals(story)
     [watch] = service.watches_settings
-    [held] = story.contexts.store.held_plans("tiny")
+    [held] = story.state.plans.all()
     plan = web.get(f"/plans/tiny/{held.digest}").text
     assert "Approve: remove 8 rows by request<" in plan
     assert "Approving opens requests at the target; main changes once somebody merges them." in plan
@@ -210,9 +210,9 @@ def test_all_is_well_only_once_the_rows_are_counted_and_nothing_is_on_its_way(hu
     story.push(model="acme/new")  # and counted within the minute
     service.settle(watch)
     assert sentences(web) == ["tiny: something changed since the rows were counted."]
-    store.mark("tiny", [Mark("file", "later.json")], time.time())
+    store.of("tiny").items.mark([Mark("file", "later.json")], time.time())
     assert sentences(web) == ["tiny: 1 item waits for the pass that runs or comes next."]
-    store.finish([one for one in store.all("tiny") if one.kind == "file"])
+    store.of("tiny").items.finish([one for one in store.of("tiny").items.all() if one.kind == "file"])
 
     settle_watches(story.contexts, [watch])
     assert [text[:20] for text in sentences(web)] == ["All well. 2 accepted"]
@@ -237,7 +237,7 @@ def test_the_token_is_asked_for_where_a_button_needs_it(hub: Hub, tmp_path: Path
         assert asks not in page
         assert "Try now" not in page
         assert "with another token" in page
-    story.contexts.store.mark("tiny", [Mark("file", "later.json")], time.time())
+    story.state.items.mark([Mark("file", "later.json")], time.time())
     assert asks in web.get("/items?state=waiting").text
     story.contexts.store.close()
 
@@ -284,7 +284,7 @@ def test_while_every_look_fails_the_page_says_when_one_reached_the_source(hub: H
     service.settle(watch)
     found = service.health()["watches"]["tiny"]
     assert (found["reached"], found["settled"]) == ("1970-01-01 02:46:40 UTC", "1970-01-01 02:47:40 UTC")
-    story.contexts.store.mark("tiny", [Mark("source"), Mark("reviews")], NOW + 120)  # as the next pass begins
+    story.state.items.mark([Mark("source"), Mark("reviews")], NOW + 120)  # as the next pass begins
     page = web.get("/").text
     assert "tiny: the last pass could not look at the source; another one tries it now." in page
     assert "All well" not in page
@@ -314,7 +314,7 @@ def test_a_hub_that_is_away_is_one_cause_for_all_that_fails(story: Story, servic
     [done] = settle_watches(contexts, [watch])
     texts = {one.text for one in done.outcomes if one.outcome == "failed"}
     assert texts == {"the Hub could not be reached: no connection (Connection refused)"}
-    assert [one.reason for one in contexts.store.causes("tiny", 9)] == list(texts)
+    assert [one.reason for one in contexts.store.of("tiny").items.causes(9)] == list(texts)
 
 
 def test_status_names_the_cause_of_rows_that_fail(story: Story, service: Service) -> None:
@@ -322,9 +322,9 @@ def test_status_names_the_cause_of_rows_that_fail(story: Story, service: Service
     story.push()
     story.hub.faults.order("/commit/", method="POST", status=403, times=-1)
     service.settle(watch)
-    [key] = service.contexts.store.accepted_rows("tiny")
+    [key] = service.contexts.store.of("tiny").rows.accepted()
     [looked] = settle_watches(service.contexts, [watch], dry_run=True)
-    [failing] = service.contexts.store.items_at("tiny", "row", "hf://datasets/acme/contents")
+    [failing] = service.contexts.store.of("tiny").items.at("row", "hf://datasets/acme/contents")
     assert "403" in failing.reason
     assert status_lines([looked])[1] == f"tiny:   unexplained {key}: {failing.reason}"
     story.hub.faults.ordered.clear()
@@ -346,7 +346,7 @@ def test_a_broken_state_is_said_and_is_no_crash(service: Service, monkeypatch: p
     def fail(_: str) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(service.contexts.store, "counts", fail)
+    monkeypatch.setattr(Items, "counts", fail)
     assert service.health()["status"] == "failed"
     assert b"leaderboard_bot_build_info" in generate_latest(service.registry)
 
@@ -357,7 +357,7 @@ def test_a_state_that_is_away_is_one_line_of_the_log(
     def fail(_: str) -> None:
         raise StateUnavailable("bot.db", "the disk failed")
 
-    monkeypatch.setattr(service.contexts.store, "counts", fail)
+    monkeypatch.setattr(Items, "counts", fail)
     assert service.health()["status"] == "failed"
     generate_latest(service.registry)
     assert ["the disk failed" in one.getMessage() for one in caplog.records] == [True, True]

@@ -28,7 +28,7 @@ def test_a_watch_is_hinted_when_its_marks_are_in_the_state(store: Store) -> None
     found: list[tuple[str, list[str]]] = []
     kinds: tuple[Kind, ...] = ("request", "reviews")
     writer = MarkWriter(
-        store, lambda watch: found.append((watch, [one for one in kinds if store.due(watch, one, 9e9)]))
+        store, lambda watch: found.append((watch, [one for one in kinds if store.of(watch).items.due(one, 9e9)]))
     )
     writer.add("tiny", [REVIEWS, REQUEST])
     writer.wait(30)

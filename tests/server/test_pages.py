@@ -153,7 +153,7 @@ def test_programs_get_no_page(web: TestClient) -> None:
 
 
 def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, service: Service) -> None:
-    (plan,) = service.contexts.store.held_plans("open-llm")
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
     page = read(web, "/plans")
     address = f"plans/open-llm/{plan.digest}"
     assert address in page.links
@@ -169,7 +169,7 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
 
 
 def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> None:
-    (plan,) = service.contexts.store.held_plans("open-llm")
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
     fields, rows = {"watch": "open-llm", "digest": plan.digest}, f"remove {len(HOSTILE)} rows by request"
     page = f"/plans/open-llm/{plan.digest}"
     assert f"Approve: {rows}" in read(web, page).text
@@ -178,10 +178,10 @@ def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> No
         ("approve", True, "An approved plan", ""),
     ):
         done = web.post("/plans/answer", data={**fields, "answer": answer}, headers={"origin": LOCAL})
-        (held,) = service.contexts.store.held_plans("open-llm")
+        (held,) = service.contexts.store.of("open-llm").plans.all()
         assert (done.status_code, done.headers["location"]) == (303, "../plans")
         assert (held.waits, held.is_approved) == (False, approved)
-        said = service.contexts.store.outcomes("open-llm")[0]
+        said = service.contexts.store.of("open-llm").outcomes()[0]
         assert (said["outcome"], said["subject"]) == (f"{answer}d", f"plan {plan.digest}")
         assert f'href="plans/open-llm/{plan.digest}"' in web.get("/").text
         shown = read(web, page).text
@@ -200,7 +200,7 @@ def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> No
 
 def test_only_addresses_of_the_watch_become_links(web: TestClient, service: Service) -> None:
     ours, other = "https://huggingface.co/datasets/acme/contents/discussions/7", "https://evil.example/x"
-    service.contexts.store.add_outcomes("open-llm", [("written", "a row", f"{ours} {other}")])
+    service.contexts.store.of("open-llm").add_outcomes([("written", "a row", f"{ours} {other}")])
     links = read(web, "/").links
     assert links.count(ours) == 1
     assert not any(link.startswith("https://evil") for link in links)
@@ -212,24 +212,24 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
     store, line = service.contexts.store, "60 accepted: 57 on main, 1 open, 0 held, 1 declined, 1 unexplained"
     assert "accepted row" not in read(web, "/").text
     known = {"line": line, "unexplained": 3, "waiting": 3, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
-    store.set_cursor("open-llm", "ledger", json.dumps(known), target=TARGET)
+    store.of("open-llm").set_cursor("ledger", json.dumps(known), target=TARGET)
     shown = read(web, "/").text
     assert "tiny/acme/atlas-7b/x" in shown
     assert line in shown
     assert "no place at the target" not in shown  # the cause of each stands there
-    store.set_cursor("open-llm", "ledger", json.dumps(known | {"waiting": 2}), target=TARGET)
+    store.of("open-llm").set_cursor("ledger", json.dumps(known | {"waiting": 2}), target=TARGET)
     sentence = "open-llm: 1 accepted row has no place at the target; leaderboard-bot status says why."
     assert sentence in read(web, "/").text
 
 
 def test_a_long_reading_shows_how_far_it_is(web: TestClient, service: Service) -> None:
-    service.contexts.store.mark("open-llm", [Mark("file", f"y/{i:05}.json") for i in range(800)], NOW)
+    service.contexts.store.of("open-llm").items.mark([Mark("file", f"y/{i:05}.json") for i in range(800)], NOW)
     assert "open-llm: 13 of 813 files are read" in read(web, "/").text
 
 
 def test_a_watch_whose_target_is_filled_waits(web: TestClient, service: Service) -> None:
     store, state = service.contexts.store, service.states["second.one"]
-    store.finish([one for one in store.all("open-llm") if not one.is_held])
+    store.of("open-llm").items.finish([one for one in store.of("open-llm").items.all() if not one.is_held])
     state.settled = state.moved = state.reached = NOW - 60
     service.states["open-llm"].failure = PAUSED
     page = web.get("/").text
@@ -241,8 +241,8 @@ def test_a_watch_whose_target_is_filled_waits(web: TestClient, service: Service)
 def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) -> None:
     store, state = service.contexts.store, service.states["second.one"]
     state.settled = state.moved = NOW - 60
-    store.mark("second.one", [Mark("row", "open-llm-v2/x/y", TARGET)], NOW)
-    store.fail(store.all("second.one")[0], f"the Hub {OUTAGE}: 503", NOW + 60)
+    store.of("second.one").items.mark([Mark("row", "open-llm-v2/x/y", TARGET)], NOW)
+    store.of("second.one").items.fail(store.of("second.one").items.all()[0], f"the Hub {OUTAGE}: 503", NOW + 60)
     text = read(web, "/").text
     assert "An outage ends by itself; if it lasts, leaderboard-bot doctor says why." in text
     health = web.get("/healthz").json()["watches"]
@@ -325,14 +325,16 @@ def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, servi
     answer = web.post("/items/try", data=body, headers={"origin": LOCAL})
     address = answer.headers["location"]
     assert address.startswith("../items?watch=open-llm&state=failing&of=")
-    tried = next(one for one in service.contexts.store.all("open-llm") if one.subject.endswith("{{ 7 * 7 }}"))
+    tried = next(
+        one for one in service.contexts.store.of("open-llm").items.all() if one.subject.endswith("{{ 7 * 7 }}")
+    )
     assert (tried.due, tried.attempts) == (NOW, 1)
     assert settled.wait(30.0)
     assert worker.stop(30.0)
     assert TRIED in web.get(address.removeprefix("..")).text
-    service.contexts.store.fail(tried, "refused once more", NOW + 240)
+    service.contexts.store.of("open-llm").items.fail(tried, "refused once more", NOW + 240)
     assert "Tried 23:33 UTC: failed again." in web.get(address.removeprefix("..")).text
-    service.contexts.store.finish([tried])
+    service.contexts.store.of("open-llm").items.finish([tried])
     assert "Tried" not in web.get(address.removeprefix("..")).text
 
 
@@ -381,8 +383,8 @@ def test_a_page_reads_as_much_with_a_thousand_times_as_much_in_the_state(web: Te
         return len(asked) - before
 
     before = {path: cost(path) for path in PAGES}
-    store.set_submissions("open-llm", [submission(f"x/{i:05}.json", f"k{i}") for i in range(2_000)])
-    store.mark("open-llm", [Mark("file", f"x/{i:05}.json") for i in range(2_000)], NOW)
+    store.of("open-llm").submissions.keep([submission(f"x/{i:05}.json", f"k{i}") for i in range(2_000)])
+    store.of("open-llm").items.mark([Mark("file", f"x/{i:05}.json") for i in range(2_000)], NOW)
     assert {path: cost(path) for path in PAGES} == before
     pages, address = 0, "submissions?q=x/"
     while address:
@@ -394,10 +396,10 @@ def test_a_page_reads_as_much_with_a_thousand_times_as_much_in_the_state(web: Te
 
 def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web: TestClient, service: Service) -> None:
     store, reason = service.contexts.store, "the Hub refuses writes"
-    store.mark("open-llm", [Mark("row", f"open-llm-v2/x/{i}", "board") for i in range(12)], NOW)
-    for one in store.all("open-llm"):
+    store.of("open-llm").items.mark([Mark("row", f"open-llm-v2/x/{i}", "board") for i in range(12)], NOW)
+    for one in store.of("open-llm").items.all():
         if one.subject.startswith("open-llm-v2/x/"):
-            store.fail(one, reason, NOW + 240)
+            store.of("open-llm").items.fail(one, reason, NOW + 240)
     text = " ".join(read(web, "/").text.split())
     assert "1 plan waits for you." in text
     assert "Since 23:" in text
@@ -409,13 +411,13 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     assert address.startswith("/?watch=open-llm&of=the+Hub")
     assert TRIED in read(web, address).text
     assert "next try now" in read(web, "/").text
-    assert {one.due for one in store.all("open-llm") if one.reason == reason} == {NOW}
+    assert {one.due for one in store.of("open-llm").items.all() if one.reason == reason} == {NOW}
     assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404
-    tried = [one for one in store.all("open-llm") if one.reason == reason]
+    tried = [one for one in store.of("open-llm").items.all() if one.reason == reason]
     for one in tried:
-        store.fail(one, reason, NOW + 480)
+        store.of("open-llm").items.fail(one, reason, NOW + 480)
     assert "Tried 23:33 UTC: failed again, for the same cause." in read(web, address).text
-    store.finish(tried)
+    store.of("open-llm").items.finish(tried)
     assert "Tried" not in read(web, address).text
 
 
@@ -442,9 +444,9 @@ def test_a_page_has_one_name_in_the_menu_at_its_head_and_in_its_title(web: TestC
 
 def test_a_refused_token_is_not_said_to_be_tried_again(web: TestClient, service: Service) -> None:
     store, name = service.contexts.store, "second.one"
-    store.mark(name, [Mark("source"), Mark("reviews")], NOW)
-    for one in store.all(name):
-        store.fail(one, f"the Hub refused: hf://datasets/acme/more: 401: {TOKEN}", NOW + 60)
+    store.of(name).items.mark([Mark("source"), Mark("reviews")], NOW)
+    for one in store.of(name).items.all():
+        store.of(name).items.fail(one, f"the Hub refused: hf://datasets/acme/more: 401: {TOKEN}", NOW + 60)
     part = web.get("/").text.partition(f'id="{name}"')
     assert f"{TOKEN}, and start it again: nothing else helps; 2 items fail.</p>" in part[0]
     assert "set HF_TOKEN (or GITHUB_TOKEN) and start the bot again; nothing else helps." in part[2]

@@ -38,7 +38,7 @@ def open_web(story: Story, token: str | None = None) -> TestClient:
 
 
 def digest_of(story: Story) -> str:
-    (plan,) = story.contexts.store.held_plans("tiny")
+    (plan,) = story.state.plans.all()
     return plan.digest
 
 
@@ -53,7 +53,7 @@ def test_the_links_to_a_plan_that_was_carried_out_lead_to_what_was_decided_and_d
     story.settle()
     (request,) = story.requests
 
-    assert story.contexts.store.held_plans("tiny") == []
+    assert story.state.plans.all() == []
     links = {link for link in found(web.get("/").content).links if link.startswith("plans/")}
     assert links == {f"plans/tiny/{digest}"}
     page = web.get(f"/plans/tiny/{digest}")
@@ -93,7 +93,7 @@ def test_a_wrong_token_is_said_at_its_field_on_the_page_of_the_plan(story: Story
         ours = [link for link in links if link.startswith(f"{LOCAL}/")]
         assert f"{LOCAL}/" in ours
         assert [link for link in ours if web.get(link).status_code != 200] == [f"{LOCAL}/plans/answer#main"]
-    assert story.contexts.store.held_plans("tiny")[0].waits
+    assert story.state.plans.all()[0].waits
     elsewhere = web.post(
         "/plans/answer", data={**fields, "token": "MARKER"}, headers={"origin": "https://evil.example"}
     )
@@ -117,7 +117,7 @@ def test_what_happened_to_many_rows_alike_is_one_line(story: Story) -> None:
     web = open_web(story)
     rows = [(f"tiny/acme/m{n}", f"another request proposes it: {story.hub.url}/datasets/acme/contents/discussions/{n}")
             for n in range(20)]  # fmt: skip
-    story.contexts.store.add_outcomes("tiny", [("proposed", name, text) for name, text in rows])
+    story.state.add_outcomes([("proposed", name, text) for name, text in rows])
     page = web.get("/").text
     (line,) = [line for line in found(page.encode()).tables[-1] if "20 times" in line[1]]
     assert line[3].strip() == "another request proposes it: …"
@@ -131,7 +131,7 @@ def test_links_lead_to_the_hub_that_the_service_uses(story: Story) -> None:
     service, hub = Service(story.contexts, (story.watch,), CollectorRegistry()), story.hub.url
     assert service.settle(story.watch)
     web = TestClient(make_web(service), base_url=LOCAL)
-    path = story.contexts.store.submissions_page("tiny").pop().path
+    path = story.state.submissions.page().pop().path
     pages = ("/", "/items?state=held", "/plans", f"/plans/tiny/{digest_of(story)}", f"/submissions/tiny/{path}")
     links = [link for page in pages for link in found(web.get(page).content).links]
     assert not [link for link in links if "huggingface.co" in link]

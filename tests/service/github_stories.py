@@ -10,7 +10,7 @@ from bot.platforms.platform import Access, GitHubApp
 from bot.publishing.publication import find_marker
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
-from bot.service.store import Store, connect
+from bot.service.store import Store, WatchState, connect
 from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
 from tests.world.github_server import GitHubServer
@@ -51,6 +51,11 @@ class GitHubStory:
     @property
     def watch(self) -> Watch:
         return parse_settings(SETTINGS.format(maintainers=self.maintainers), "bot.toml").watches[0]
+
+    @property
+    def state(self) -> WatchState:
+        """What the bot remembers of the watch."""
+        return self.contexts.store.of("tiny")
 
     def open_contexts(self) -> ContextFactory:
         store = Store(connect(f"sqlite:///{self.folder / 'state.db'}"))

@@ -9,7 +9,7 @@ from typing import Any
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
-from bot.service.store import Store, connect
+from bot.service.store import Store, WatchState, connect
 from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
 from tests.world.discussions import Discussion
@@ -100,6 +100,11 @@ class Story:
     @property
     def watch(self) -> Watch:
         return parse_settings(self.text, "bot.toml").watches[0]
+
+    @property
+    def state(self) -> WatchState:
+        """What the bot remembers of the watch."""
+        return self.contexts.store.of("tiny")
 
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:
         """A bot with its own state file."""

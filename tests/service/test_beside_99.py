@@ -31,7 +31,7 @@ Undo = Callable[[], object]
 
 def health(story: Story) -> str:
     """What the health page says of the watch after a pass."""
-    failing = in_state(story.contexts.store.counts("tiny"), "failing")
+    failing = in_state(story.state.items.counts(), "failing")
     return status_of(HealthState(settled=1.0, moved=1.0), failing, now=2.0, started=0.0, every=900.0)
 
 
@@ -136,7 +136,7 @@ def test_the_99_are_published_and_the_odd_one_is_named(hub: Hub, tmp_path: Path,
     assert {"failed": "degraded"}.get(attack.ends, "ok") == health(story)
     undo()
     assert [one for one in story.settle() if one.outcome == "failed"] == []
-    assert story.contexts.store.counts("tiny") == {}
+    assert story.state.items.counts() == {}
     assert health(story) == "ok"
     story.news()
     story.end()
@@ -182,5 +182,5 @@ def test_a_name_that_is_not_utf_8_beside_99_sound_rows(tmp_path: Path) -> None:
     assert len(rows) == 99
     [odd] = [one for one in outcomes if one.outcome not in {"proposed", "written"}]
     assert (odd.outcome, "its name is not UTF-8; rename it" in odd.text) == ("rejected", True)
-    assert contexts.store.counts("tiny") == {}
+    assert contexts.store.of("tiny").items.counts() == {}
     contexts.store.close()

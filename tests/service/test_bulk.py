@@ -21,6 +21,6 @@ def test_six_hundred_files_are_read_over_git(hub: Hub, tmp_path: Path) -> None:
     assert [path for path in asked if "/resolve/" in path] == []
     assert len([path for path in asked if "/paths-info/" in path]) == 7
     assert len(asked) <= 7 + 20
-    assert story.contexts.store.count_submissions("tiny") == {"unread": 600, "accepted": 1}
+    assert story.state.submissions.counts() == {"unread": 600, "accepted": 1}
     assert story.acts() == ["request"]
     story.end()

@@ -108,9 +108,9 @@ def test_a_former_maintainer_s_waiver_no_longer_counts(story: Story) -> None:
     assert story.acts() == ["comment", "comment", "request", "edit"]
 
     story.maintainer = "zoe"
-    assert stored_waivers(story.contexts.store, story.watch) == []  # what a page shows before the next pass
+    assert stored_waivers(story.state, story.watch) == []  # what a page shows before the next pass
     story.settle()
-    assert stored_waivers(story.contexts.store, story.watch) == []
+    assert stored_waivers(story.state, story.watch) == []
     assert story.requests == []
     assert "value-out-of-range" in story.discussions[0].description
     acts = story.acts()

@@ -115,7 +115,7 @@ def test_a_waiver_stays_as_it_was_granted_whoever_edits_the_comment(story: Story
         story.lose_state()
     story.settle()
 
-    [waiver] = parse_waivers(story.contexts.store.cursor("tiny", "waivers"))
+    [waiver] = parse_waivers(story.state.cursor("waivers"))
     assert (waiver.rule, str(waiver.until), waiver.reason) == ("value-out-of-range", "2099-01-01", "the meter was off")
     assert "waived by meg" in request.comments("bot")[1]
     story.news()
@@ -215,13 +215,14 @@ def test_on_github_an_answer_of_the_bot_that_is_edited_at_once_grants_nothing(
     [pull] = story.pulls
     story.write(pull, "/decline tiny/acme/other")
     answer = [*github.state.repos[BOARD].comments.values()][-1]
-    [(key, digest)] = story.contexts.store.row_digests("tiny", story.contexts.store.row_keys("tiny")).items()
+    known = story.contexts.store.of("tiny")
+    [(key, digest)] = known.rows.digests(known.rows.all_keys()).items()
     _, mark, rest = answer.body.partition("\n\n<!--")
     said = f"The row `{key}` is left out as it is now (`{digest}`). It is proposed again when its numbers change."
     github.state.edit_comment(answer, said + mark + rest, at_once=True)
     github.state.comment(BOARD, pull.number, "I edited that.", "eve")
     assert story.settle() == []
-    assert story.contexts.store.declined("tiny", f"github://{BOARD}") == {}
+    assert known.declined(f"github://{BOARD}") == {}
     story.end()
 
 

@@ -42,7 +42,7 @@ class Look:
 @pytest.fixture
 def context(hub: Hub, tmp_path: Path) -> Iterator[WatchContext]:
     story = Story(hub, tmp_path, more="max_removed = 1\nmax_changed = 2")
-    story.contexts.store.set_files("tiny", [IndexedFile("results.json", "0" * 40, 1)])
+    story.state.files.keep([IndexedFile("results.json", "0" * 40, 1)])
     yield replace(story.contexts.open_context(story.watch), clock=lambda: NOW)
     story.contexts.store.close()
 
@@ -52,8 +52,8 @@ def looks(context: WatchContext, **counts: int) -> list[Look]:
     actions = [
         (f"{action}-{number}", action) for action in get_args(RowAction) for number in range(counts.get(action, 0))
     ]
-    context.store.mark(context.name, [Mark("row", key, TARGET) for key, _ in actions], 1.0)
-    items = {item.subject: item for item in context.store.all(context.name) if item.kind == "row"}
+    context.state.items.mark([Mark("row", key, TARGET) for key, _ in actions], 1.0)
+    items = {item.subject: item for item in context.state.items.all() if item.kind == "row"}
     return [Look(PlannedRow(key, "acme/a", action, digest=f"of {key}"), (items[key],)) for key, action in actions]
 
 
@@ -72,18 +72,18 @@ def keys(found: list[Look]) -> set[str]:
 
 def held(context: WatchContext) -> dict[str, str]:
     """The items that wait for an approval, and why."""
-    return {item.subject: item.reason for item in context.store.held(context.name)}
+    return {item.subject: item.reason for item in context.state.items.held()}
 
 
 def kept_plan(context: WatchContext) -> tuple[str, bool, Plan]:
-    known = context.store.plan("tiny", TARGET)
+    known = context.state.plans.at(TARGET)
     assert known is not None
     return known.digest, known.is_approved, known.plan
 
 
 def plan_is_told(context: WatchContext) -> bool:
     """Whether the comment about the plan of the target is due at once."""
-    return [(item.subject, item.target) for item in context.store.due(context.name, "plan", NOW)] == [("", TARGET)]
+    return [(item.subject, item.target) for item in context.state.items.due("plan", NOW)] == [("", TARGET)]
 
 
 # ---- what goes on ----
@@ -96,7 +96,7 @@ def test_up_to_the_limits_all_rows_go_on(context: WatchContext) -> None:
     assert one.admit(rows) == rows  # the last two are of files that make no row
     assert one.report.plans == [Plan(TARGET, "tiny", tuple(look.planned for look in rows[:12]), 3)]
     assert one.report.outcomes == []
-    assert (context.store.plan("tiny", TARGET), held(context), plan_is_told(context)) == (None, {}, False)
+    assert (context.state.plans.at(TARGET), held(context), plan_is_told(context)) == (None, {}, False)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_with_rows_that_are_gone_only_what_is_large_waits(context: WatchContext)
     large = [*looks(context, added=1, changed=3), *small[4:]]
     assert keys(gate(context).admit(large)) == {"added-0"}
     assert held(context).keys() == {"changed-0", "changed-1", "changed-2", "restored-0", "restored-1"}
-    items = {item.subject: item for item in context.store.held("tiny")}
+    items = {item.subject: item for item in context.state.items.held()}
     again = [replace(look, items=(items[look.key],)) for look in large if look.key in items.keys() - {"changed-2"}]
     assert keys(gate(context).admit(again)) == {"changed-0", "changed-1"}
     assert held(context).keys() == {"changed-2", "restored-0", "restored-1"}
@@ -174,13 +174,13 @@ def test_a_declined_plan_lets_go_of_the_rows_that_are_gone_and_of_no_other(conte
         one = gate(context)
         assert one.admit(rows) == []
         assert held(context).keys() == keys(rows)
-    assert context.store.decline_plan("tiny", one.plan(rows).digest)
+    assert context.state.plans.decline(one.plan(rows).digest)
 
     one = gate(context)
     assert one.admit(rows) == []
     told = [each.subject for each in one.report.outcomes if each.text == LET_GO]
     assert told == ["restored-0", "restored-1"]
-    plan = context.store.plan("tiny", TARGET)
+    plan = context.state.plans.at(TARGET)
     assert plan is not None
     assert plan.digest == one.plan(rows[:3]).digest
 
@@ -189,7 +189,7 @@ def test_what_is_left_of_rows_that_people_want_back_is_not_let_go(context: Watch
     rows = restored(context, 2, TAKEN)
     one = gate(context)
     one.admit(rows)
-    context.store.approve_plan("tiny", one.plan(rows).digest)
+    context.state.plans.approve(one.plan(rows).digest)
     assert gate(context).admit(rows[1:]) == rows[1:]  # one is there again, and a single one is let go unasked
 
 
@@ -248,19 +248,19 @@ def test_an_approved_plan_is_carried_out_once(context: WatchContext) -> None:
     digest = gate(context).plan(rows).digest
     assert gate(context).admit(rows) == []
     assert gate(context).admit(rows) == []  # not approved yet
-    assert context.store.approve_plan("tiny", digest)
-    context.store.finish(context.store.due("tiny", "plan", NOW))
+    assert context.state.plans.approve(digest)
+    context.state.items.finish(context.state.items.due("plan", NOW))
 
-    waiting = [replace(look, items=tuple(context.store.held("tiny")[at : at + 1])) for at, look in enumerate(rows)]
+    waiting = [replace(look, items=tuple(context.state.items.held()[at : at + 1])) for at, look in enumerate(rows)]
     assert gate(context).admit(waiting) == waiting
     assert (held(context), plan_is_told(context)) == ({}, True)
-    assert {item.due for item in context.store.due("tiny", "row", NOW)} == {NOW}
+    assert {item.due for item in context.state.items.due("row", NOW)} == {NOW}
     assert gate(context).admit(waiting[1:]) == waiting[1:]  # the rest of it, after a process that was killed
 
-    context.store.finish(context.store.due("tiny", "row", NOW))
+    context.state.items.finish(context.state.items.due("row", NOW))
     narrow_approved(context, TARGET)
     assert with_held(context, TARGET, []) == []
-    assert context.store.plan("tiny", TARGET) is None
+    assert context.state.plans.at(TARGET) is None
     assert gate(context).admit(rows) == []  # the same once more needs another approval
 
 
@@ -270,7 +270,7 @@ def test_an_approval_in_the_moment_in_which_a_pass_holds_the_plan_is_not_lost(co
     assert gate(context).admit(rows) == []
 
     def size() -> int:
-        assert context.store.approve_plan("tiny", digest)
+        assert context.state.plans.approve(digest)
         return 0
 
     assert replace(gate(context), board_size=size).admit(rows) == []
@@ -281,12 +281,12 @@ def test_of_an_approved_plan_only_what_waits_still_stays_approved(context: Watch
     rows = looks(context, changed=4)
     gate(context).admit(rows)
     digest = gate(context).plan(rows).digest
-    assert context.store.approve_plan("tiny", digest)
+    assert context.state.plans.approve(digest)
     narrow_approved(context, TARGET)
     assert kept_plan(context) == (digest, True, gate(context).plan(rows))
 
-    context.store.finish([rows[0].items[0]])
-    context.store.finish(context.store.due("tiny", "plan", NOW))
+    context.state.items.finish([rows[0].items[0]])
+    context.state.items.finish(context.state.items.due("plan", NOW))
     narrow_approved(context, TARGET)
     assert plan_is_told(context)
     assert gate(context).admit(rows[1:]) == rows[1:]
@@ -299,9 +299,9 @@ def test_of_an_approved_plan_only_what_waits_still_stays_approved(context: Watch
 def test_no_row_is_removed_without_a_person_while_the_source_lists_nothing(context: WatchContext) -> None:
     rows = looks(context, removed=1)
     assert gate(context).admit(rows) == rows
-    context.store.set_files("tiny", [], ["results.json"])
+    context.state.files.keep([], ["results.json"])
     assert gate(context).admit(rows) == []
-    assert [item.subject for item in context.store.held("tiny")] == ["removed-0"]
+    assert [item.subject for item in context.state.items.held()] == ["removed-0"]
     assert gate(context).admit(looks(context, added=1, changed=1)) != []
 
 
@@ -309,15 +309,15 @@ def test_a_plan_that_nobody_approved_is_left_as_people_see_it(context: WatchCont
     narrow_approved(context, TARGET)  # no plan waits
     rows = looks(context, changed=4)
     gate(context).admit(rows)
-    plan = context.store.plan("tiny", TARGET)
-    context.store.finish([rows[0].items[0]])
+    plan = context.state.plans.at(TARGET)
+    context.state.items.finish([rows[0].items[0]])
     narrow_approved(context, TARGET)
-    assert context.store.plan("tiny", TARGET) == plan
+    assert context.state.plans.at(TARGET) == plan
 
 
 def test_another_plan_needs_another_approval(context: WatchContext) -> None:
     gate(context).admit(looks(context, changed=3))
-    assert context.store.approve_plan("tiny", gate(context).plan(looks(context, changed=3)).digest)
+    assert context.state.plans.approve(gate(context).plan(looks(context, changed=3)).digest)
     rows = looks(context, changed=4)
     one = gate(context)
     assert one.admit(rows) == []
@@ -326,12 +326,12 @@ def test_another_plan_needs_another_approval(context: WatchContext) -> None:
 
 def test_a_plan_that_became_small_is_forgotten_and_lets_its_rows_go(context: WatchContext) -> None:
     gate(context).admit(looks(context, changed=3))
-    context.store.finish(context.store.due("tiny", "plan", NOW))
-    first = context.store.held("tiny")[0]
+    context.state.items.finish(context.state.items.due("plan", NOW))
+    first = context.state.items.held()[0]
     rest = [Look(PlannedRow(first.subject, "acme/a", "changed"), (first,))]
     assert gate(context).admit(rest) == rest
     assert first.subject not in held(context)
-    assert (context.store.plan("tiny", TARGET), plan_is_told(context)) == (None, True)
+    assert (context.state.plans.at(TARGET), plan_is_told(context)) == (None, True)
 
 
 # ---- the first run ----
@@ -379,23 +379,23 @@ def test_a_dry_run_shows_ranks_and_only_a_dry_run_reads_the_board_for_them(conte
 
 
 def test_held_rows_are_looked_at_with_a_row_that_is_due_or_once_their_plan_is_approved(context: WatchContext) -> None:
-    store = context.store
+    state = context.state
     gate(context).admit(looks(context, changed=3))
     waiting = {"changed-0", "changed-1", "changed-2"}
-    store.mark(
-        "tiny", [Mark("row", "elsewhere", ELSEWHERE), Mark("folder", "a", TARGET), Mark("row", "new", TARGET)], 1.0
+    state.items.mark(
+        [Mark("row", "elsewhere", ELSEWHERE), Mark("folder", "a", TARGET), Mark("row", "new", TARGET)], 1.0
     )
-    others = [item for item in store.all("tiny") if item.subject in {"elsewhere", "a"}]
-    store.hold(others, "waits too")
-    [new] = [item for item in store.all("tiny") if item.subject == "new"]
+    others = [item for item in state.items.all() if item.subject in {"elsewhere", "a"}]
+    state.items.hold(others, "waits too")
+    [new] = [item for item in state.items.all() if item.subject == "new"]
     whole = Item("tiny", "row", TARGET, "")  # of the target, of no row
 
     assert with_held(context, TARGET, [whole]) == []
     found = [item.subject for item in with_held(context, TARGET, [whole, new])]
     assert (found[0], set(found)) == ("new", {"new", *waiting})
 
-    plan = store.plan("tiny", TARGET)
+    plan = state.plans.at(TARGET)
     assert plan is not None
-    store.approve_plan("tiny", plan.digest)
+    state.plans.approve(plan.digest)
     assert {item.subject for item in with_held(context, TARGET, [])} == waiting
     assert with_held(context, ELSEWHERE, []) == []

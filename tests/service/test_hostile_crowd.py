@@ -70,7 +70,7 @@ def test_a_hostile_file_stops_itself_alone(folder: Path) -> None:
     [watch] = parse_settings(SETTINGS, "bot.toml").watches
     outcomes = settle(contexts.open_context(watch))
     again = settle(contexts.open_context(watch))
-    counts = contexts.store.counts("tiny")
+    counts = contexts.store.of("tiny").items.counts()
     contexts.store.close()
 
     published = [one.subject for one in outcomes if one.outcome == "proposed"]

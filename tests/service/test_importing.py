@@ -47,7 +47,7 @@ def imported(hub: Hub, folder: Path, **how: Any) -> ImportResult:
     run = opened(hub, folder, **how)
     run.plan()
     done = run.run()
-    run.context.store.close()
+    run.context.state.db.close()
     return done
 
 
@@ -85,7 +85,7 @@ def test_a_board_is_filled_in_commits_of_a_hundred(
     assert len(entries(target, ref)) == 230
     context = opened(hub, tmp_path, form=form).context
     [ledger] = run_pass(context, counts=True).ledgers
-    context.store.close()
+    context.state.db.close()
     where = "230 on main, 0 open" if form == "commit" else "0 on main, 230 open"
     assert ledger.line == f"230 accepted: {where}, 0 held, 0 declined, 0 unexplained"
 
@@ -140,7 +140,7 @@ def test_a_plan_says_what_it_costs_and_writes_nothing(
     hub.push(repository, models(*range(12)))
     run = opened(hub, tmp_path)
     plan = run.plan()
-    run.context.store.close()
+    run.context.state.db.close()
 
     assert (plan.files, plan.unread, plan.current) == (12, 12, 0)
     assert plan.size == sum(len(blob.data) for _, blob in repository.main.tree.files())
@@ -158,7 +158,7 @@ def test_a_wait_that_the_hub_asks_for_loses_nothing(
     run.sleep = waited.append
     run.plan()
     done = run.run()
-    run.context.store.close()
+    run.context.state.db.close()
 
     assert done.written == 150
     assert len(entries(target)) == 150

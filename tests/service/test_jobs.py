@@ -68,9 +68,9 @@ def service_of(story: Story) -> Iterator[SharedService]:
 
 def settled(story: Story, service: SharedService) -> None:
     """Let the service make a pass over what is there now, and do all that follows."""
-    jobs, store, before = service.jobs, service.contexts.store, service.contexts.store.cursor("tiny", "tried")
+    jobs, store, before = service.jobs, service.contexts.store, service.contexts.store.of("tiny").cursor("tried")
     service.hint("tiny")
-    wait_until(lambda: store.cursor("tiny", "tried") != before and not jobs.undone())
+    wait_until(lambda: store.of("tiny").cursor("tried") != before and not jobs.undone())
 
 
 @pytest.mark.slow
@@ -84,17 +84,17 @@ def test_what_the_safety_catch_holds_is_no_job(hub: Hub, tmp_path: Path, postgre
             hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}", right=(60, 60, 60))})
         story.push(model="acme/new")
         settled(story, service)
-        store = service.contexts.store
-        held = store.held("tiny")
+        state = service.contexts.store.of("tiny")
+        held = state.items.held()
 
         assert len(held) == 8
         assert sorted(story.acts()) == ["comment", "discussion", "request"]  # the plan, and the new row
 
-        plan = store.plan("tiny", "hf://datasets/acme/contents")
+        plan = state.plans.at("hf://datasets/acme/contents")
         assert plan is not None
-        assert store.approve_plan("tiny", plan.digest)
+        assert state.plans.approve(plan.digest)
         settled(story, service)
-        assert store.held("tiny") == []
+        assert state.items.held() == []
         assert Counter(story.acts())["commit"] == 8
         assert service.health()["status"] == "ok"
     story.contexts.store.close()
@@ -109,14 +109,14 @@ def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Pa
         store, to = story.contexts.store, "hf://datasets/acme/contents"
         push_rows(story, 4)
         story.settle()
-        rows, context = store.due("tiny", "row", time.time()), story.contexts.open_context(story.watch)
+        rows, context = store.of("tiny").items.due("row", time.time()), story.contexts.open_context(story.watch)
         looks = EntryRows(context, *context.targets[0], Report(context)).look(rows)
-        store.set_cursor("tiny", "recount", None)  # as where a pass ends after the rows
+        store.of("tiny").set_cursor("recount", None)  # as where a pass ends after the rows
         for one, look in zip(rows, looks, strict=True):
             job = RowJob("tiny", to, one.subject, one.marked, admission(look))
             assert [made.outcome for made in RowJobs(story.contexts).publish(story.watch, job)] == ["proposed"]
         assert story.acts() == ["request"] * 4
-        assert ledgers_due(store, "tiny") is not None
+        assert ledgers_due(store.of("tiny")) is not None
     story.contexts.store.close()
 
 
@@ -128,19 +128,19 @@ def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: 
         story.settle()
         assert story.acts() == []  # both rows are left to workers
         to, store = "hf://datasets/acme/contents", story.contexts.store
-        assert stored_ledger(store, "tiny", to) == {}  # what is about to be written is no unexplained row
-        [first, second] = store.due("tiny", "row", time.time())
+        assert stored_ledger(store.of("tiny"), to) == {}  # what is about to be written is no unexplained row
+        [first, second] = store.of("tiny").items.due("row", time.time())
         rows = RowJobs(story.contexts)
 
         assert rows.publish(story.watch, RowJob("tiny", to, first.subject, first.marked, "removed x>")) == []
         assert rows.publish(story.watch, RowJob("tiny", to, second.subject, second.marked + 1, "added")) == []
         assert story.acts() == []
-        assert len(store.due("tiny", "row", time.time())) == 2
+        assert len(store.of("tiny").items.due("row", time.time())) == 2
         assert due_rows(story.contexts.open_context(story.watch), to) == []
     story.contexts.queue = None
     story.settle()
     assert story.acts() == ["request"] * 2
-    assert stored_ledger(store, "tiny", to)["line"].startswith("2 accepted: 0 on main, 2 open")
+    assert stored_ledger(store.of("tiny"), to)["line"].startswith("2 accepted: 0 on main, 2 open")
     story.end()
 
 

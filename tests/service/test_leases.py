@@ -69,9 +69,7 @@ def test_a_pass_stops_when_its_database_was_restarted(hub: Hub, tmp_path: Path, 
         assert story.acts() == acts
         assert (done.outcomes[-1].outcome, done.outcomes[-1].status) == ("failed", 3)
         assert "the work stops here, and the next pass or call continues it" in done.outcomes[-1].text
-        assert [item.attempts for item in story.contexts.store.all("tiny")] == [0] * len(
-            story.contexts.store.all("tiny")
-        )
+        assert [item.attempts for item in story.state.items.all()] == [0] * len(story.state.items.all())
         the_rest_is_done(story, 4)
         story.end()
 
@@ -110,7 +108,7 @@ def test_a_pass_stops_when_another_process_took_its_watch_over(story: Story) -> 
 
     assert story.acts() == ["request"]
     assert [one.outcome for one in done.outcomes] == ["proposed", "failed"]
-    assert [one["outcome"] for one in story.contexts.store.outcomes("tiny")] == ["failed", "proposed"]
+    assert [one["outcome"] for one in story.state.outcomes()] == ["failed", "proposed"]
     the_rest_is_done(story, 4)
 
 

@@ -52,7 +52,7 @@ def status(story: Story) -> tuple[list[str], int]:
     """What `status` says without a state; it writes nothing."""
     fresh = story.open_context_factory("status.db")
     passes = settle_watches(fresh, [story.watch], dry_run=True)
-    assert [fresh.store.accepted_rows("tiny"), fresh.store.all("tiny")] == [{}, []]
+    assert [fresh.store.of("tiny").rows.accepted(), fresh.store.of("tiny").items.all()] == [{}, []]
     fresh.store.close()
     return status_lines(passes), status_of_ledgers(passes)
 
@@ -78,7 +78,7 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
     assert (ledger(done), exit_status([done])) == (line, 0)
     assert done.lines(dry_run=False)[-1] == f"tiny: hf://datasets/acme/contents: {line}"
     story.news()
-    [declined] = [key for key in story.contexts.store.accepted_rows("tiny") if "acme/m4" in key]
+    [declined] = [key for key in story.state.rows.accepted() if "acme/m4" in key]
     waits = "tiny:   1 request waits to be merged: 1 row to add"
     assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}", waits, f"tiny:   declined {declined}"], 0)
     assert done.to_json()["ledgers"][0]["declined_rows"] == [declined]
@@ -93,16 +93,16 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
 )
 def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, answer: str, after: str) -> None:
     story = board(hub, tmp_path, "commit")
-    store, to = story.contexts.store, "hf://datasets/acme/contents"
+    state, to = story.state, "hf://datasets/acme/contents"
     hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(8)}, "Clean")
     digest = digest_in(held(settle(story)))
     line = "4 accepted: 4 on main, 0 open, 0 held, 0 declined, 0 unexplained"
-    assert stored_ledger(store, "tiny", to)["line"] == f"{line}; 8 other rows on main would be removed by a plan"
-    assert {"approve": store.approve_plan, "decline": store.decline_plan}[answer]("tiny", digest)
+    assert stored_ledger(state, to)["line"] == f"{line}; 8 other rows on main would be removed by a plan"
+    assert {"approve": state.plans.approve, "decline": state.plans.decline}[answer](digest)
     story.settle()  # as the service does, which counts when it must
 
-    assert stored_ledger(store, "tiny", to)["line"] == f"{line}{after}"
-    store.close()
+    assert stored_ledger(state, to)["line"] == f"{line}{after}"
+    story.contexts.store.close()
 
 
 @pytest.mark.parametrize(
@@ -152,21 +152,21 @@ def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub
     def pass_at(moment: float) -> str:
         context = replace(story.contexts.open_context(story.watch), clock=lambda: moment)
         run_pass(context, everything=False)
-        return str(stored_ledger(store, "tiny", to)["line"])[:34]
+        return str(stored_ledger(store.of("tiny"), to)["line"])[:34]
 
     story.push(model="acme/new")
     assert pass_at(now + 20) == "1 accepted: 1 on main, 0 open, 0 h"
-    due = ledgers_due(store, "tiny")
+    due = ledgers_due(store.of("tiny"))
     assert due is not None
     assert now + 50 < due < now + 70
-    assert next_look(store, "tiny") == due
+    assert next_look(store.of("tiny")) == due
     hub.faults.order("/", status=503, times=-1)
     assert pass_at(due) == "1 accepted: 1 on main, 0 open, 0 h"
     hub.faults.ordered.clear()
-    again = ledgers_due(store, "tiny")
+    again = ledgers_due(store.of("tiny"))
     assert again is not None  # it could not be counted, and that is not forgotten
     assert pass_at(again) == "2 accepted: 1 on main, 1 open, 0 h"
-    assert ledgers_due(store, "tiny") is None
+    assert ledgers_due(store.of("tiny")) is None
 
     asked = len(hub.log)
     pass_at(again + 100)
@@ -179,12 +179,12 @@ def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub
     hub.faults.ordered.clear()
 
     assert pass_at(again + 9_000) == "3 accepted: 1 on main, 2 open, 0 h"
-    known = stored_ledger(store, "tiny", to) | {"took": 30.0}  # a board that takes long is counted less often
-    store.set_cursor("tiny", "ledger", json.dumps(known), target=to)
-    store.set_cursor("tiny", "recount", None)
+    known = stored_ledger(store.of("tiny"), to) | {"took": 30.0}  # a board that takes long is counted less often
+    store.of("tiny").set_cursor("ledger", json.dumps(known), target=to)
+    store.of("tiny").set_cursor("recount", None)
     story.push(model="acme/third")
     pass_at(known["at"] + 100)
-    assert ledgers_due(store, "tiny") == known["at"] + 20 * 30
+    assert ledgers_due(store.of("tiny")) == known["at"] + 20 * 30
     store.close()
 
 
@@ -195,11 +195,11 @@ def test_a_plan_that_stays_declined_is_counted_once(hub: Hub, tmp_path: Path) ->
     hub.comment(story.target, hub.conversations(story.target)[-1], f"/decline {digest}", "meg")
     story.settle()
     story.settle()
-    first = stored_ledger(story.contexts.store, "tiny", "hf://datasets/acme/contents")
+    first = stored_ledger(story.state, "hf://datasets/acme/contents")
     story.settle()
 
     assert first["line"].endswith("; 12 other rows on main, of which the removal was declined")
-    assert stored_ledger(story.contexts.store, "tiny", "hf://datasets/acme/contents") == first
+    assert stored_ledger(story.state, "hf://datasets/acme/contents") == first
     story.contexts.store.close()
 
 
@@ -522,9 +522,9 @@ def test_an_operator_gets_one_mail_for_what_newly_waits(hub: Hub, tmp_path: Path
 def test_an_operator_gets_one_mail_for_rows_that_are_nowhere(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "pull-request", 2)
     store, first = story.contexts.store, list(story.target.main.history())[-1]
-    for key, digest in store.accepted_rows("tiny").items():  # as if a person had been asked of them already
+    for key, digest in store.of("tiny").rows.accepted().items():  # as if a person had been asked of them already
         note = json.dumps({"digest": digest, "is_rewritten": True})
-        store.set_cursor("tiny", "gone", note, key, target="hf://datasets/acme/contents")
+        store.of("tiny").set_cursor("gone", note, key, target="hf://datasets/acme/contents")
     story.target.refs["refs/heads/main"] = first
     line = "tiny: failed hf://datasets/acme/contents: 2 accepted rows neither on main nor proposed; `status` names them"
     assert [mail(story) for _ in range(2)] == [([line], 1), ([], 1)]

@@ -68,7 +68,7 @@ def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: Con
     (tmp_path / "state.db").unlink()
     anew = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
     settle(anew.open_context(watch))
-    changes = anew.store.board_changes("open-llm", watch.targets[0].to)
+    changes = anew.store.of("open-llm").boards.changes(watch.targets[0].to)
     assert [(one.kind, one.model) for one in changes] == [("added", "acme/borea-1b"), ("added", "acme/atlas-7b")]
     assert all(len(one.commit) == 40 for one in changes)
     anew.store.close()

@@ -163,7 +163,7 @@ def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, 
     )
     context = other.open_context_factory("second.db").open_context(parse_settings(text, "bot.toml").watches[0])
     settle(context)
-    context.store.close()
+    context.state.db.close()
 
     assert len(other.requests) == 2
     assert other.acts() == ["request"]
@@ -202,7 +202,7 @@ def test_a_row_that_a_person_has_to_review_is_not_committed_at_the_next_look(
     )
     story.settle()
     assert story.requests[0].title.endswith(", first submitted in acme__atlas-7b")
-    story.contexts.store.mark("tiny", marks("row", [KEY], ["hf://datasets/acme/contents"]), 0.0)
+    story.state.items.mark(marks("row", [KEY], ["hf://datasets/acme/contents"]), 0.0)
     if is_lost:
         story.lose_state()
     story.settle()

@@ -146,7 +146,7 @@ def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Pat
     if is_lost:
         story.lose_state()
     else:  # a day later, or when a webhook told of it
-        story.contexts.store.set_cursor("tiny", "swept", None)
+        story.state.set_cursor("swept", None)
     story.settle()
 
     assert hub.file(story.target, path, request.ref) == right
@@ -154,7 +154,7 @@ def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Pat
     assert f"**Others pushed to this request:** `{pushed.oid[:12]}` by `ann`." in request.description
     assert story.acts() == ["commit", "edit"]
     assert ledger(settle(story)) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
-    story.contexts.store.set_cursor("tiny", "swept", None)
+    story.state.set_cursor("swept", None)
     story.end()
 
 
@@ -175,7 +175,7 @@ def test_a_request_that_somebody_reopens_is_looked_at_again(hub: Hub, tmp_path: 
     if is_lost:
         story.lose_state()
     for _ in range(2):  # the daily sweep sees it, and the next pass acts
-        story.contexts.store.set_cursor("tiny", "swept", None)
+        story.state.set_cursor("swept", None)
         story.settle()
 
     assert stale.status == "closed"
@@ -209,7 +209,7 @@ def test_a_push_to_the_bots_request_at_github_is_named_in_its_text(
     if is_lost:
         story.lose_state()
     else:
-        story.contexts.store.set_cursor("tiny", "swept", None)
+        story.state.set_cursor("swept", None)
     story.settle()
     assert f"**Others pushed to this request:** `{pushed[:12]}` by `ann`." in request.body
     story.end()

@@ -85,7 +85,7 @@ def test_a_long_list_of_requests_is_read_now_and_then_not_in_each_pass(hub: Hub,
     assert len(request.comments("bot")) == 1
     assert not settle_at(LISTED_FOR + 2)
     assert settle_at(LISTED_FOR + 2, everything=True)
-    story.contexts.store.mark("tiny", [Mark("reviews")], now + LISTED_FOR + 3)
+    story.state.items.mark([Mark("reviews")], now + LISTED_FOR + 3)
     assert settle_at(LISTED_FOR + 3)
     assert story.acts() == ["comment"]
     story.end()

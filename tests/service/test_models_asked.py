@@ -90,11 +90,11 @@ def test_size_licence_and_type_come_from_the_hub_and_what_the_file_states_first(
     page = web.get(f"/board/tiny/rows/{MODELS[0]}/{revision_of(MODELS[0])[:7]}-bfloat16.html").text
     assert "7.24 billion parameters" in page
     assert f"mit; fine-tuned from acme/root (as the Hub said on {today})" in page
-    kept = known_models(story.contexts.store, "tiny")
+    kept = known_models(story.state)
 
     later = datetime.now(UTC).timestamp() + DAY + 10
     run_pass(replace(story.contexts.open_context(story.watch), clock=lambda: later), everything=False)
-    again = known_models(story.contexts.store, "tiny")
+    again = known_models(story.state)
     assert {model: one.facts for model, one in again.items()} == {model: one.facts for model, one in kept.items()}
     assert {one.at for one in again.values()} == {later}
     story.contexts.store.close()

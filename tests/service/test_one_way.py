@@ -81,10 +81,10 @@ def test_one_file_has_one_verdict_at_every_door(
     context = ContextFactory(access, store, tmp_path).open_context(watch)
     settle(context)
 
-    [stored] = store.submissions_at("w", [path_of()]).values()
+    [stored] = store.of("w").submissions.at([path_of()]).values()
     today = datetime.now(UTC).date()
     page = judge_for(watch, context.leaderboard, today, [], open_cached_look_up(store))
-    found = verdict_on(page, store, "w", path_of())
+    found = verdict_on(page, store.of("w"), path_of())
     assert found is not None
     assert found[1] is not None
     assert found[1].status == stored.status

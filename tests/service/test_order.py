@@ -94,11 +94,11 @@ def test_what_must_be_approved_depends_on_all_rows_and_not_on_a_part_of_them(
         "12 rows would be removed and 0 changed"
     ]
     assert len(rows_at(story)) == 21
-    held = story.contexts.store.plan("tiny", "hf://datasets/acme/contents")
+    held = story.state.plans.at("hf://datasets/acme/contents")
     assert held is not None
     assert not held.is_approved
     assert len(held.plan.having("removed")) == 12
-    story.contexts.store.approve_plan("tiny", held.digest)
+    story.state.plans.approve(held.digest)
     story.settle()
     assert len(rows_at(story)) == 9
     story.news()

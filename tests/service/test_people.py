@@ -223,7 +223,7 @@ def settle(town: Town) -> WatchPass:
     """Settle as on another day, until a pass fails in nothing and says nothing new."""
     story, before = town.story, ""
     for _ in range(TRIES):
-        story.contexts.store.set_cursor("tiny", "swept", None)
+        story.state.set_cursor("swept", None)
         with suppress(BotError):
             [done] = settle_watches(story.contexts, [story.watch])
             now = repr((state_of(town), done.ledgers))

@@ -132,13 +132,13 @@ def test_what_is_left_of_an_approved_plan_needs_no_other_approval(hub: Hub, tmp_
     story = board(hub, tmp_path, "commit")
     do_break(story, "the source is emptied")
     [text] = held(story)
-    story.contexts.store.approve_plan("tiny", digest_in(text))
+    story.state.plans.approve(digest_in(text))
     done = [path for path, _ in story.target.main.tree.files() if path.startswith("entries/")][: ROWS // 2]
     hub.push(story.target, dict.fromkeys(done), "Remove 10 rows of tiny", user="bot")  # and here the process is killed
     story.settle()
 
     assert rows_of(story) == 0
-    assert story.contexts.store.plan("tiny", "hf://datasets/acme/contents") is None
+    assert story.state.plans.at("hf://datasets/acme/contents") is None
     assert held(story) == []
     story.contexts.store.close()
 
@@ -154,7 +154,7 @@ def test_a_mistake_that_is_mended_leaves_nothing_behind(hub: Hub, tmp_path: Path
     story.settle()
 
     assert "No plan of `tiny` waits" in plan_of(story)
-    assert story.contexts.store.all("tiny") == []
+    assert story.state.items.all() == []
     for request in story.requests:
         hub.merge(story.target, request)
     assert rows_of(story) == ROWS + 1
@@ -426,4 +426,4 @@ def test_no_row_is_compared_with_all_others(hub: Hub, tmp_path: Path) -> None:
     context = story.contexts.open_context(story.watch)
     gate = Gate(context, rows[0].target, Report(context), lambda: 2 * ROWS, list)
     assert [look.key for look in gate.admit(looks)] == [row.subject for row in rows[:ROWS]]
-    context.store.close()
+    context.state.db.close()

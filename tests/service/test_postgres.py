@@ -41,7 +41,7 @@ def test_a_dry_run_reads_nothing_again(hub: Hub, tmp_path: Path, postgres: Clust
     hub.calls.clear()
     copy = story.contexts.store.scratch()
 
-    assert copy.count_submissions("tiny") == story.contexts.store.count_submissions("tiny") == {"accepted": 1}
+    assert copy.of("tiny").submissions.counts() == story.state.submissions.counts() == {"accepted": 1}
     copy.close()
     assert story.acts() == ["request"]
     story.end()

@@ -40,7 +40,7 @@ def test_a_refused_discussion_stops_no_sound_row(story: Story) -> None:
     assert story.acts() == ["request"]
     assert [text for text in said(outcomes, "failed") if "503" in text] == said(outcomes, "failed") != []
     assert sum(waits) <= 2 * LOOK_IN_LINE
-    [item] = [item for item in story.contexts.store.all("tiny") if item.kind == "folder"]
+    [item] = [item for item in story.state.items.all() if item.kind == "folder"]
     assert (item.attempts, "503" in item.reason) == (1, True)
 
     outcomes = story.settle()  # it may still show: it is not sent again yet

@@ -37,7 +37,7 @@ def test_a_file_that_changed_since_the_listing_broke_off_is_read_as_it_is_now(
     listing = "datasets/acme/results/tree/"
     story.hub.faults.order(listing, before=lambda: story.hub.faults.order(listing, status=503, times=-1))  # all but one
     assert 3 in {one.status for one in story.settle()}
-    assert story.contexts.store.file_paths("tiny") == {path_of()}  # so much was recorded
+    assert story.state.files.paths() == {path_of()}  # so much was recorded
 
     story.push(right=BETTER)
     story.hub.faults.ordered.clear()

@@ -274,10 +274,10 @@ def test_a_review_that_cannot_be_compared_again_fails_alone(hub: Hub, tmp_path: 
     story.hub.merge(story.target, story.requests[0])
     story.news()
     before = sticky(story, sound)
-    store = story.contexts.store
-    kept = parse_cached(store.proposal("tiny", odd.num))
+    state = story.state
+    kept = parse_cached(state.proposal(odd.num))
     kept.contents.clear()  # as another version of the bot would leave it
-    store.set_proposal("tiny", odd.num, kept.to_bytes())
+    state.set_proposal(odd.num, kept.to_bytes())
     hub.faults.order("acme__m0", status=500, times=-1)
 
     assert [one.subject for one in story.settle() if one.outcome == "failed"] == [f"review {odd.num}"]

@@ -141,7 +141,7 @@ def test_a_merged_row_of_another_source_is_not_looked_at_when_the_state_is_lost(
     story.settle()
 
     assert story.hub.file(story.target, f"entries/{KEY}.json")
-    assert story.contexts.store.row_keys("tiny") == set()
+    assert story.state.rows.all_keys() == set()
 
 
 def test_the_safety_catch_does_not_count_the_row_of_another_source(hub: Hub, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_the_safety_catch_does_not_count_the_row_of_another_source(hub: Hub, tmp
     story.remove()
 
     assert [one.text for one in story.settle() if one.outcome == "held"] == []
-    assert story.contexts.store.plan("tiny", "hf://datasets/acme/contents") is None
+    assert story.state.plans.at("hf://datasets/acme/contents") is None
     story.contexts.store.close()
 
 

@@ -73,7 +73,7 @@ def test_what_is_said_of_the_files_of_a_run_goes_when_it_is_whole_and_comes_back
 
     def unread() -> list[str]:
         story.settle()
-        return [one.path for one in story.contexts.store.submissions_page("tiny", status="unread")]
+        return [one.path for one in story.state.submissions.page(status="unread")]
 
     story.hub.push(story.source, {**files, "notes.json": b"{}"})
     assert unread() == ["notes.json", *sorted(files)]
@@ -86,6 +86,6 @@ def test_what_is_said_of_the_files_of_a_run_goes_when_it_is_whole_and_comes_back
 def test_a_run_at_the_top_of_a_repository_is_said_to_need_a_folder(story: Story) -> None:
     story.hub.push(story.source, {path.rpartition("/")[2]: data for path, data in folder(run()).items()})
     story.settle()
-    found = story.contexts.store.submissions_at("tiny", ["run_spec.json", "stats.json"])
+    found = story.state.submissions.at(["run_spec.json", "stats.json"])
     assert [one.status for one in found.values()] == ["unread", "unread"]
     assert all("not the top of a repository" in str(one.content) for one in found.values())

@@ -99,7 +99,7 @@ def test_a_merged_review_is_looked_at_less_and_less_often_while_its_rows_cannot_
     later = time.time() + 36_000.0
     run_pass(replace(story.contexts.open_context(story.watch), clock=lambda: later), everything=False)
 
-    [waiting] = [item for item in story.contexts.store.all("tiny") if item.kind == "merged"]
+    [waiting] = [item for item in story.state.items.all() if item.kind == "merged"]
     assert waiting.due > later + 10_000.0
     story.hub.faults.ordered.clear()
     story.settle()

@@ -139,5 +139,5 @@ def test_a_board_that_begins_to_ask_reads_the_logs_that_are_there(story: Story) 
     story.contexts = story.open_context_factory()
     assert rejected(story) == []
     context = story.contexts.open_context(story.watch)
-    found = context.store.submissions_at(context.name, [PATH])
+    found = context.state.submissions.at([PATH])
     assert [entry.backed_by for entry in context.made(list(found.values())).entries] == ["answers"]

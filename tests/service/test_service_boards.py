@@ -20,7 +20,7 @@ def wait_until(happened: Callable[[], object], seconds: float = 120.0) -> None:
 
 def kinds(story: Story) -> list[tuple[str, str]]:
     target = story.watch.targets[0].to
-    return [(one.kind, one.model) for one in story.contexts.store.board_changes("tiny", target)]
+    return [(one.kind, one.model) for one in story.state.boards.changes(target)]
 
 
 def test_what_comes_changes_and_goes_is_noted_and_nothing_else(hub: Hub, tmp_path: Path) -> None:
@@ -36,8 +36,8 @@ def test_what_comes_changes_and_goes_is_noted_and_nothing_else(hub: Hub, tmp_pat
     story.remove()
     story.settle()
     assert kinds(story)[0] == ("removed", "acme/atlas-7b")
-    assert [entry.model.id for entry in store.board_entries("tiny", target)] == ["acme/bison-7b"]
-    kept = store.stored_board("tiny", target)
+    assert [entry.model.id for entry in store.of("tiny").boards.entries(target)] == ["acme/bison-7b"]
+    kept = store.of("tiny").boards.at(target)
     assert kept is not None
     assert kept.head == story.target.main.oid
     store.close()

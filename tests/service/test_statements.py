@@ -61,7 +61,7 @@ def test_the_folders_of_rejected_files_cost_what_is_rejected(hub: Hub, tmp_path:
     story.push(path="a/results_1.json", right=(150, 60, 70), model="acme/borea-1b")
     story.settle()
     with plans_of(story.contexts.store) as plans:
-        assert story.contexts.store.rejected_folders("tiny") == ["a", "b/c"]
+        assert story.state.submissions.rejected_folders() == ["a", "b/c"]
 
     assert [plan for plan in plans.values() if EVERYTHING.search(plan)] == []
     assert any("submissions_by_status (watch=? AND status=?)" in plan for plan in plans.values())

@@ -12,7 +12,7 @@ import pytest
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.publishing.plan import Plan, PlannedRow
-from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
+from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, WatchState, connect, folder_of
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
 from tests.world.postgres import Cluster
@@ -33,22 +33,27 @@ def store(url: str) -> Iterator[Store]:
     store.close()
 
 
+@pytest.fixture
+def state(store: Store) -> WatchState:
+    return store.of("w")
+
+
 def submission(path: str, key: str | None = None, status: str = "accepted") -> StoredSubmission:
     content = UnreadPath(path, "other", "is something else")
     return StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, 1.5, content)
 
 
-def test_what_was_remembered_is_found_in_the_next_process(store: Store, url: str) -> None:
-    store.set_cursor("w", "source", "a" * 40)
-    store.set_cursor("w", "source", "b" * 40)
-    store.set_submissions("w", [submission("x.json", "key"), submission("y.json")])
-    store.set_submissions("w", [submission("x.json", "other")], ["y.json"])
+def test_what_was_remembered_is_found_in_the_next_process(store: Store, state: WatchState, url: str) -> None:
+    state.set_cursor("source", "a" * 40)
+    state.set_cursor("source", "b" * 40)
+    state.submissions.keep([submission("x.json", "key"), submission("y.json")])
+    state.submissions.keep([submission("x.json", "other")], ["y.json"])
     store.memory("t")[4] = b"5"
     again = Store(connect(url))
 
-    assert again.cursor("w", "source") == "b" * 40
-    assert again.submissions_at("w", ["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
-    assert again.submissions_of("w", ["other"]) == {"x.json": submission("x.json", "other")}
+    assert again.of("w").cursor("source") == "b" * 40
+    assert again.of("w").submissions.at(["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
+    assert again.of("w").submissions.of(["other"]) == {"x.json": submission("x.json", "other")}
     assert dict(again.memory("t")) == {4: b"5"}
     again.close()
 
@@ -65,30 +70,30 @@ def test_requests_that_another_process_opened_are_known_when_all_are_looked_thro
     other.close()
 
 
-def test_the_files_of_a_folder_are_those_in_it_and_no_others(store: Store) -> None:
+def test_the_files_of_a_folder_are_those_in_it_and_no_others(state: WatchState) -> None:
     paths = ["top.json", "a/1.json", "a/b/2.json", "a0/3.json", "a/4.json", "a-/5.json", "é/6.json"]
-    store.set_files("w", [IndexedFile(path, "0" * 40, 1) for path in paths])
-    store.set_submissions("w", map(submission, paths))
+    state.files.keep([IndexedFile(path, "0" * 40, 1) for path in paths])
+    state.submissions.keep(map(submission, paths))
 
     for folder, found in {"a": ["a/1.json", "a/4.json"], "": ["top.json"], "é": ["é/6.json"], "b": []}.items():
-        assert sorted(store.files_in("w", folder)) == found
-        assert sorted(store.submissions_in("w", folder)) == found
+        assert sorted(state.files.in_folder(folder)) == found
+        assert sorted(state.submissions.in_folder(folder)) == found
 
 
-def test_all_submissions_come_in_parts(store: Store) -> None:
-    store.set_submissions("w", [submission(f"{n:03}.json") for n in range(25)])
+def test_all_submissions_come_in_parts(state: WatchState) -> None:
+    state.submissions.keep([submission(f"{n:03}.json") for n in range(25)])
 
-    parts = list(store.all_submissions("w", size=10))
+    parts = list(state.submissions.all(size=10))
 
     assert [len(part) for part in parts] == [10, 10, 5]
     assert [one.path for part in parts for one in part] == [f"{n:03}.json" for n in range(25)]
 
 
-def test_the_submissions_of_one_row_come_in_one_part(store: Store) -> None:
-    store.set_submissions("w", [submission(f"{n:03}.json", f"row {n % 5}") for n in range(25)])
-    store.set_submissions("w", [submission("a.json"), submission("b.json")])
+def test_the_submissions_of_one_row_come_in_one_part(state: WatchState) -> None:
+    state.submissions.keep([submission(f"{n:03}.json", f"row {n % 5}") for n in range(25)])
+    state.submissions.keep([submission("a.json"), submission("b.json")])
 
-    parts = [[one.key for one in part] for part in store.all_submissions("w", size=2)]
+    parts = [[one.key for one in part] for part in state.submissions.all(size=2)]
 
     assert parts[0] == [None, None]
     assert [(set(part), len(part)) for part in parts[1:]] == [
@@ -98,55 +103,55 @@ def test_the_submissions_of_one_row_come_in_one_part(store: Store) -> None:
     ]
 
 
-def test_an_item_that_is_marked_while_it_is_worked_on_is_not_finished(store: Store) -> None:
-    store.mark("w", marks("row", ["a", "b"], ["t"]), 10.0)
-    taken = store.due("w", "row", 10.0)
-    store.mark("w", [Mark("row", "a", "t")], 11.0)
-    store.finish(taken)
+def test_an_item_that_is_marked_while_it_is_worked_on_is_not_finished(state: WatchState) -> None:
+    state.items.mark(marks("row", ["a", "b"], ["t"]), 10.0)
+    taken = state.items.due("row", 10.0)
+    state.items.mark([Mark("row", "a", "t")], 11.0)
+    state.items.finish(taken)
 
-    assert [(item.subject, item.marked, item.since) for item in store.all("w")] == [("a", 1, 10.0)]
+    assert [(item.subject, item.marked, item.since) for item in state.items.all()] == [("a", 1, 10.0)]
 
 
-def test_a_failed_item_waits_and_a_held_one_is_not_due(store: Store) -> None:
-    store.mark("w", marks("row", ["a", "b", "c"], ["t"]), 10.0)
-    a, b, _ = store.due("w", "row", 10.0)
-    store.fail(a, "no", 70.0)
-    store.hold([b], "waits for a plan")
+def test_a_failed_item_waits_and_a_held_one_is_not_due(state: WatchState) -> None:
+    state.items.mark(marks("row", ["a", "b", "c"], ["t"]), 10.0)
+    a, b, _ = state.items.due("row", 10.0)
+    state.items.fail(a, "no", 70.0)
+    state.items.hold([b], "waits for a plan")
 
-    assert [item.subject for item in store.due("w", "row", 11.0)] == ["c"]
-    assert [(item.subject, item.attempts, item.reason) for item in store.due("w", "row", 70.0)] == [
+    assert [item.subject for item in state.items.due("row", 11.0)] == ["c"]
+    assert [(item.subject, item.attempts, item.reason) for item in state.items.due("row", 70.0)] == [
         ("a", 1, "no"),
         ("c", 0, ""),
     ]
-    assert store.counts("w") == {("row", "failing"): 1, ("row", "held"): 1, ("row", "waiting"): 1}
-    store.retry_all("w", 12.0)
-    assert [item.subject for item in store.due("w", "row", 12.0)] == ["a", "c"]
+    assert state.items.counts() == {("row", "failing"): 1, ("row", "held"): 1, ("row", "waiting"): 1}
+    state.items.retry_all(12.0)
+    assert [item.subject for item in state.items.due("row", 12.0)] == ["a", "c"]
 
 
-def test_a_push_is_not_hidden_by_a_changed_declaration(store: Store) -> None:
-    store.mark("w", [Mark("row", "a", "t", "push"), Mark("row", "b", "t", "declaration")], 1.0)
-    store.mark("w", [Mark("row", "a", "t", "declaration"), Mark("row", "b", "t", "push")], 2.0)
+def test_a_push_is_not_hidden_by_a_changed_declaration(state: WatchState) -> None:
+    state.items.mark([Mark("row", "a", "t", "push"), Mark("row", "b", "t", "declaration")], 1.0)
+    state.items.mark([Mark("row", "a", "t", "declaration"), Mark("row", "b", "t", "push")], 2.0)
 
-    assert {item.subject: item.cause for item in store.all("w")} == {"a": "push", "b": "push"}
+    assert {item.subject: item.cause for item in state.items.all()} == {"a": "push", "b": "push"}
 
 
-def test_another_plan_needs_another_approval(store: Store) -> None:
+def test_another_plan_needs_another_approval(state: WatchState) -> None:
     one, two = (Plan("t", "tiny", (PlannedRow(key, key, "removed"),), 0) for key in ("a", "b"))
-    store.set_plan("w", one)
-    assert not store.approve_plan("w", two.digest)
-    assert store.approve_plan("w", one.digest)
-    assert [(held.plan, held.is_approved) for held in store.held_plans("w")] == [(one, True)]
-    store.set_plan("w", two)
+    state.plans.hold(one)
+    assert not state.plans.approve(two.digest)
+    assert state.plans.approve(one.digest)
+    assert [(held.plan, held.is_approved) for held in state.plans.all()] == [(one, True)]
+    state.plans.hold(two)
 
-    assert [(held.plan, held.is_approved) for held in store.held_plans("w")] == [(two, False)]
+    assert [(held.plan, held.is_approved) for held in state.plans.all()] == [(two, False)]
 
 
-def test_a_copy_for_a_dry_run_changes_nothing(store: Store) -> None:
-    store.set_cursor("w", "source", "a")
+def test_a_copy_for_a_dry_run_changes_nothing(store: Store, state: WatchState) -> None:
+    state.set_cursor("source", "a")
     copy = store.scratch()
-    copy.set_cursor("w", "source", "b")
+    copy.of("w").set_cursor("source", "b")
 
-    assert (store.cursor("w", "source"), copy.cursor("w", "source")) == ("a", "b")
+    assert (state.cursor("source"), copy.of("w").cursor("source")) == ("a", "b")
     copy.close()
 
 
@@ -158,7 +163,7 @@ def test_a_state_that_cannot_be_written_says_why_and_stays(tmp_path: Path, code:
         setting = "query_only = 1" if code == "readonly" else "max_page_count = 1"
         connection.exec_driver_sql(f"PRAGMA {setting}")
     with pytest.raises(StateUnavailable, match=said):
-        store.set_submissions("w", [submission(f"{n}.json") for n in range(5000)])
+        store.of("w").submissions.keep([submission(f"{n}.json") for n in range(5000)])
 
     assert path.is_file()
     assert not path.with_suffix(".db.broken").exists()
@@ -173,7 +178,7 @@ def test_a_state_that_another_process_holds_says_so(tmp_path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("begin exclusive")
     with pytest.raises(StateUnavailable, match="another process holds it"):
-        store.set_cursor("w", "source", "a")
+        store.of("w").set_cursor("source", "a")
     other.close()
     store.close()
 
@@ -210,9 +215,9 @@ def test_a_file_of_another_kind_is_never_put_aside(tmp_path: Path, name: str) ->
     assert (tmp_path / name).read_text() == "[[watches]]"
 
 
-def test_the_newest_outcomes_are_kept(store: Store) -> None:
-    store.add_outcomes("w", [("written", f"s{n}", "") for n in range(HISTORY + 20)])
-    shown = store.outcomes("w", limit=1000)
+def test_the_newest_outcomes_are_kept(state: WatchState) -> None:
+    state.add_outcomes([("written", f"s{n}", "") for n in range(HISTORY + 20)])
+    shown = state.outcomes(limit=1000)
 
     assert len(shown) == HISTORY
     assert shown[0]["subject"] == f"s{HISTORY + 19}"
@@ -224,7 +229,7 @@ def test_a_broken_file_is_put_aside(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     store = Store(connect(f"sqlite:///{path}"))
 
-    assert store.cursor("w", "source") is None
+    assert store.of("w").cursor("source") is None
     assert path.with_suffix(".db.broken").read_bytes() == content
     store.close()
 
@@ -240,7 +245,7 @@ def test_a_file_with_one_broken_page_is_put_aside(tmp_path: Path) -> None:
     path.write_bytes(data)
     store = Store(connect(f"sqlite:///{path}"))
 
-    assert store.cursor("w", "source") is None
+    assert store.of("w").cursor("source") is None
     assert path.with_suffix(".db.broken").read_bytes() == data
     store.close()
 
@@ -261,20 +266,20 @@ def test_a_file_with_one_broken_page_is_put_aside(tmp_path: Path) -> None:
     ids=["another version", "no version", "no table of it", "other columns"],
 )
 def test_a_store_of_another_form_is_emptied_and_says_so(
-    store: Store, url: str, caplog: pytest.LogCaptureFixture, change: list[str]
+    store: Store, state: WatchState, url: str, caplog: pytest.LogCaptureFixture, change: list[str]
 ) -> None:
-    store.set_cursor("w", "source", "a")
+    state.set_cursor("source", "a")
     with store.engine.begin() as connection:
         for statement in change:
             connection.exec_driver_sql(statement)
     store.close()
     again = Store(connect(url))
 
-    assert again.cursor("w", "source") is None
+    assert again.of("w").cursor("source") is None
     assert [one.getMessage().partition(" has ")[2] for one in caplog.records] == [
         "the tables of another version; it is emptied, and everything is read again"
     ]
-    again.set_cursor("w", "source", "b")
+    again.of("w").set_cursor("source", "b")
     again.close()
 
 
@@ -284,7 +289,7 @@ def test_only_its_owner_reads_the_state(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
         store = Store(connect(f"sqlite:///{path}"))
-        store.set_cursor("w", "source", "a")
+        store.of("w").set_cursor("source", "a")
         assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()} == dict.fromkeys(
             ["state.db", "state.db-wal", "state.db-shm"], "0o600"
         )
@@ -296,51 +301,51 @@ def test_only_its_owner_reads_the_state(tmp_path: Path, umask: int) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_rows_below_a_model_are_those_of_no_near_twin(store: Store) -> None:
+def test_the_rows_below_a_model_are_those_of_no_near_twin(store: Store, state: WatchState) -> None:
     keys = [f"t/acme/{name}" for name in ("a/0-x", "a/1-x", "a-7b/0-x", "a.1/0-x", "a0/0-x", "A/0-x", "a", "a/")]
-    store.set_submissions("w", [submission(f"{number}.json", key) for number, key in enumerate(keys)])
-    store.set_submissions("other", [submission("x.json", "t/acme/a/2-x")])
+    state.submissions.keep([submission(f"{number}.json", key) for number, key in enumerate(keys)])
+    store.of("other").submissions.keep([submission("x.json", "t/acme/a/2-x")])
 
-    assert store.keys_below("w", "t/acme/a") == {"t/acme/a/0-x", "t/acme/a/1-x"}
-
-
-def test_a_kind_s_subjects_and_targets_are_apart(store: Store) -> None:
-    store.set_cursor("w", "declined", "one", "t/acme/a", target="x")
-    store.set_cursor("w", "declined", "two", "t/acme/a-7b", target="x")
-    store.set_cursor("w", "declined", "three", "t/acme/a", target="x y")
-    store.set_cursor("w", "review", "four", "1")
-
-    assert store.cursors("w", "declined", target="x") == {"t/acme/a": "one", "t/acme/a-7b": "two"}
-    assert store.cursor("w", "declined", "t/acme/a", target="x y") == "three"
-    assert store.cursor("w", "review", "11") is None
-    store.set_cursor("w", "declined", None, "t/acme/a", target="x")
-    assert store.cursors("w", "declined", target="x") == {"t/acme/a-7b": "two"}
+    assert state.submissions.keys_below("t/acme/a") == {"t/acme/a/0-x", "t/acme/a/1-x"}
 
 
-def test_words_that_a_database_may_refuse_are_kept(store: Store) -> None:
-    store.set_files("w", [IndexedFile("a\0b/é😀.json", "0" * 64, 5_000_000_000)])
-    store.add_outcomes("w", [("failed", "s\0", "why\0")])
+def test_a_kind_s_subjects_and_targets_are_apart(state: WatchState) -> None:
+    state.set_cursor("declined", "one", "t/acme/a", target="x")
+    state.set_cursor("declined", "two", "t/acme/a-7b", target="x")
+    state.set_cursor("declined", "three", "t/acme/a", target="x y")
+    state.set_cursor("review", "four", "1")
 
-    assert [one.size for one in store.files_at("w", ["a\0b/é😀.json"]).values()] == [5_000_000_000]
-    assert store.outcomes("w")[0]["subject"] == "s\ufffd"
+    assert state.cursors("declined", target="x") == {"t/acme/a": "one", "t/acme/a-7b": "two"}
+    assert state.cursor("declined", "t/acme/a", target="x y") == "three"
+    assert state.cursor("review", "11") is None
+    state.set_cursor("declined", None, "t/acme/a", target="x")
+    assert state.cursors("declined", target="x") == {"t/acme/a-7b": "two"}
 
 
-def test_paths_are_sorted_by_their_bytes(store: Store) -> None:
+def test_words_that_a_database_may_refuse_are_kept(state: WatchState) -> None:
+    state.files.keep([IndexedFile("a\0b/é😀.json", "0" * 64, 5_000_000_000)])
+    state.add_outcomes([("failed", "s\0", "why\0")])
+
+    assert [one.size for one in state.files.at(["a\0b/é😀.json"]).values()] == [5_000_000_000]
+    assert state.outcomes()[0]["subject"] == "s\ufffd"
+
+
+def test_paths_are_sorted_by_their_bytes(state: WatchState) -> None:
     paths = ["B.json", "a.json", "a/b.json", "a-b.json", "Ä.json", "_.json"]
-    store.set_submissions("w", map(submission, paths))
+    state.submissions.keep(map(submission, paths))
 
-    assert [one.path for part in store.all_submissions("w", size=2) for one in part] == sorted(paths)
+    assert [one.path for part in state.submissions.all(size=2) for one in part] == sorted(paths)
 
 
-def test_what_was_written_into_a_table_is_kept_by_watch_and_target(store: Store) -> None:
-    store.set_published("w", "board", {"a": (b"1", None), "b": (b"2", b"1")})
-    store.set_published("w", "board", {"a": (b"3", b"1")})
-    store.set_published("w", "other", {"a": (b"9", None)})
-    store.forget_published("w", "board", ["b", "none"])
+def test_what_was_written_into_a_table_is_kept_by_watch_and_target(store: Store, state: WatchState) -> None:
+    state.published.keep("board", {"a": (b"1", None), "b": (b"2", b"1")})
+    state.published.keep("board", {"a": (b"3", b"1")})
+    state.published.keep("other", {"a": (b"9", None)})
+    state.published.forget("board", ["b", "none"])
 
-    assert store.published("w", "board") == {"a": (b"3", b"1")}
-    assert store.published("w", "other") == {"a": (b"9", None)}
-    assert store.scratch().published("w", "board") == {"a": (b"3", b"1")}
+    assert state.published.at("board") == {"a": (b"3", b"1")}
+    assert state.published.at("other") == {"a": (b"9", None)}
+    assert store.scratch().of("w").published.at("board") == {"a": (b"3", b"1")}
 
 
 def test_what_one_process_writes_no_other_does_until_it_is_known_how_that_ended(store: Store, url: str) -> None:

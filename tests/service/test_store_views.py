@@ -6,41 +6,41 @@ import pytest
 from msgspec.structs import replace
 
 from bot.publishing.changes import BoardChange
-from bot.service.store import Store, StoredBoard
+from bot.service.store import Store, StoredBoard, WatchState
 from bot.service.store.items import STATES, Mark
 from tests.pages.boards import examples, generated
-from tests.service.test_store import store, submission, url
+from tests.service.test_store import state, store, submission, url
 
-__all__ = ["store", "url"]
+__all__ = ["state", "store", "url"]
 BOARD = StoredBoard("h" * 40, "open-llm-v2", "x")
 
 
-def test_items_come_page_by_page_in_each_state(store: Store) -> None:
-    store.mark("w", [Mark("row", f"k{i}", to) for i in range(5) for to in ("a", "b")], 1.0)
-    store.mark("w", [Mark("board", "", "a"), Mark("file", "% _\\.json")], 1.0)
-    for one in [one for one in store.all("w") if one.target == "b"]:
-        store.fail(one, "why", 9.0)
-    store.hold([one for one in store.all("w") if one.kind == "file"], "held")
+def test_items_come_page_by_page_in_each_state(store: Store, state: WatchState) -> None:
+    state.items.mark([Mark("row", f"k{i}", to) for i in range(5) for to in ("a", "b")], 1.0)
+    state.items.mark([Mark("board", "", "a"), Mark("file", "% _\\.json")], 1.0)
+    for one in [one for one in state.items.all() if one.target == "b"]:
+        state.items.fail(one, "why", 9.0)
+    state.items.hold([one for one in state.items.all() if one.kind == "file"], "held")
     seen = {}
-    for state in STATES:
+    for each in STATES:
         found, after = [], None
-        while some := store.items_page("w", state, after, 2):
+        while some := state.items.page(each, after, 2):
             found += some
             after = (some[-1].kind, some[-1].target, some[-1].subject)
-        seen[state] = [(one.kind, one.target, one.subject) for one in found]
+        seen[each] = [(one.kind, one.target, one.subject) for one in found]
     assert seen["failing"] == [("row", "b", f"k{i}") for i in range(5)]
     assert seen["waiting"] == [("board", "a", ""), *(("row", "a", f"k{i}") for i in range(5))]
     assert seen["held"] == [("file", "", "% _\\.json")]
-    assert store.counts("w") == {
+    assert state.items.counts() == {
         ("row", "waiting"): 5,
         ("board", "waiting"): 1,
         ("row", "failing"): 5,
         ("file", "held"): 1,
     }
-    assert store.retry_item("w", ("row", "b", "k0"), 5.0)
-    assert not store.retry_item("w", ("file", "", "% _\\.json"), 5.0)
-    assert not store.retry_item("other", ("row", "b", "k0"), 5.0)
-    assert [one.subject for one in store.due("w", "row", 6.0) if one.target == "b"] == ["k0"]
+    assert state.items.retry(("row", "b", "k0"), 5.0)
+    assert not state.items.retry(("file", "", "% _\\.json"), 5.0)
+    assert not store.of("other").items.retry(("row", "b", "k0"), 5.0)
+    assert [one.subject for one in state.items.due("row", 6.0) if one.target == "b"] == ["k0"]
 
 
 @pytest.mark.parametrize(
@@ -55,47 +55,47 @@ def test_items_come_page_by_page_in_each_state(store: Store) -> None:
         ("'; drop table items; --", []),
     ],
 )
-def test_a_search_takes_every_letter_as_it_is(store: Store, text: str, found: list[str]) -> None:
+def test_a_search_takes_every_letter_as_it_is(store: Store, state: WatchState, text: str, found: list[str]) -> None:
     keys = {"A/1.json": "key-a", "a_b/2.json": None, "a%b/3.json": None, "z/4.json": "key-z"}
-    store.set_submissions("w", [submission(path, key, "rejected" if key else "unread") for path, key in keys.items()])
-    store.set_submissions("other", [submission("A/9.json", "key-z")])
-    assert sorted(one.path for one in store.submissions_page("w", text=text)) == sorted(found)
+    state.submissions.keep([submission(path, key, "rejected" if key else "unread") for path, key in keys.items()])
+    store.of("other").submissions.keep([submission("A/9.json", "key-z")])
+    assert sorted(one.path for one in state.submissions.page(text=text)) == sorted(found)
     rejected = [path for path in found if keys[path]]
-    assert sorted(one.path for one in store.submissions_page("w", "rejected", text)) == sorted(rejected)
-    first = store.submissions_page("w", text=text, limit=1)
+    assert sorted(one.path for one in state.submissions.page("rejected", text)) == sorted(rejected)
+    first = state.submissions.page(text=text, limit=1)
     if first:
-        rest = store.submissions_page("w", text=text, after=first[0].path)
-        assert [one.path for one in (*first, *rest)] == [one.path for one in store.submissions_page("w", text=text)]
+        rest = state.submissions.page(text=text, after=first[0].path)
+        assert [one.path for one in (*first, *rest)] == [one.path for one in state.submissions.page(text=text)]
 
 
-def test_rejected_submissions_are_counted_and_found_by_their_reasons(store: Store) -> None:
+def test_rejected_submissions_are_counted_and_found_by_their_reasons(store: Store, state: WatchState) -> None:
     reasons = ["limited-run", "limited-run", "limited-run, missing-task", "missing-task", ""]
     rejected = [replace(submission(f"{i}.json", "key", "rejected"), why=why)
                 for i, why in enumerate(reasons)]  # fmt: skip
-    store.set_submissions("w", [*rejected, submission("sound.json", "key")])
+    state.submissions.keep([*rejected, submission("sound.json", "key")])
     counted = [("limited-run", 2), ("", 1), ("limited-run, missing-task", 1), ("missing-task", 1)]
-    assert store.rejections("w", 9) == counted
-    assert store.rejections("w", 1) == counted[:1]
-    assert store.rejections("other", 9) == []
-    found = store.submissions_page("w", "rejected", "missing-task")
+    assert state.submissions.rejections(9) == counted
+    assert state.submissions.rejections(1) == counted[:1]
+    assert store.of("other").submissions.rejections(9) == []
+    found = state.submissions.page("rejected", "missing-task")
     assert [(one.path, one.why) for one in found] == [("2.json", reasons[2]), ("3.json", reasons[3])]
 
-    store.set_verdicts("w", [replace(rejected[3], status="accepted", why="")])
-    assert store.rejections("w", 9) == counted[:3]
+    state.submissions.set_verdicts([replace(rejected[3], status="accepted", why="")])
+    assert state.submissions.rejections(9) == counted[:3]
 
 
-def test_a_board_is_kept_with_what_came_changed_and_went(store: Store) -> None:
+def test_a_board_is_kept_with_what_came_changed_and_went(state: WatchState) -> None:
     rows = (*examples(), *generated(3))
-    assert store.stored_board("w", "t") is None
-    store.keep_board("w", "t", BOARD, rows, "2026-03-01T00:00:00Z")
-    assert store.stored_board("w", "t") == BOARD
-    assert {entry.key: entry for entry in store.board_entries("w", "t")} == {entry.key: entry for entry in rows}
-    assert len(store.board_changes("w", "t")) == len(rows)
-    store.keep_board("w", "t", BOARD, rows, "2026-03-02T00:00:00Z")
-    assert len(store.board_changes("w", "t")) == len(rows)
-    store.keep_board("w", "t", BOARD, rows[1:], "2026-03-03T00:00:00Z")
-    newest = store.board_changes("w", "t")[0]
+    assert state.boards.at("t") is None
+    state.boards.keep("t", BOARD, rows, "2026-03-01T00:00:00Z")
+    assert state.boards.at("t") == BOARD
+    assert {entry.key: entry for entry in state.boards.entries("t")} == {entry.key: entry for entry in rows}
+    assert len(state.boards.changes("t")) == len(rows)
+    state.boards.keep("t", BOARD, rows, "2026-03-02T00:00:00Z")
+    assert len(state.boards.changes("t")) == len(rows)
+    state.boards.keep("t", BOARD, rows[1:], "2026-03-03T00:00:00Z")
+    newest = state.boards.changes("t")[0]
     assert isinstance(newest, BoardChange)
     assert (newest.kind, newest.key, newest.date) == ("removed", rows[0].key, "2026-03-03T00:00:00Z")
-    assert store.count_board_rows("w", "t")
-    assert not store.count_board_rows("w", "other")
+    assert state.boards.count_rows("t")
+    assert not state.boards.count_rows("other")

@@ -35,7 +35,7 @@ def test_a_good_push_opens_one_request_with_its_evidence(story: Story) -> None:
     (file,) = entry.evidence
     assert (file.source, file.path) == ("hf://datasets/acme/results", path_of())
     assert file.commit == commit.oid
-    [stored] = story.contexts.store.submissions_at("tiny", [path_of()]).values()
+    [stored] = story.state.submissions.at([path_of()]).values()
     assert stored.committed == datetime.fromisoformat(commit.date).timestamp()
     assert story.acts() == ["request"]
 
@@ -103,7 +103,7 @@ def test_a_pass_says_of_a_rejected_file_its_first_error_and_how_many_more_there_
     assert "other error" not in one
     assert two.startswith("value-out-of-range: ")
     assert two.endswith(" and 1 other error")
-    assert story.contexts.store.rejections("tiny", 9) == [("value-out-of-range", 2)]
+    assert story.state.submissions.rejections(9) == [("value-out-of-range", 2)]
     assert story.acts() == ["discussion"] * 2
 
 

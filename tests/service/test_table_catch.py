@@ -58,7 +58,7 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory, is_l
     ]
     assert story.board() == FOREIGN
 
-    story.contexts.store.approve_plan("tiny", digest_in(outcomes))
+    story.state.plans.approve(digest_in(outcomes))
     [done] = settle_watches(story.contexts, [story.watch])
     assert [one.line for one in done.ledgers] == [
         f"{ROWS} accepted: {ROWS} on main, 0 open, 0 held, 0 declined, 0 unexplained"
@@ -71,7 +71,7 @@ def test_rows_of_an_approved_plan_that_a_person_put_back_wait_for_another_approv
     story.hub.push(story.target, {"board.csv": twice})
     push_all(story)
     digest = digest_in(story.settle())
-    story.contexts.store.approve_plan("tiny", digest)
+    story.state.plans.approve(digest)
     [refused] = said(story.settle(), "rejected")
     assert story.board() == twice.replace(b"90.5", b"58.33").replace(b"m0,58.33", b"m0,90.5")
 
@@ -81,7 +81,7 @@ def test_rows_of_an_approved_plan_that_a_person_put_back_wait_for_another_approv
         assert said(list(done.outcomes), "rejected") == [refused]
         assert digest_in(list(done.outcomes)) == digest
         assert story.board() == twice
-    story.contexts.store.approve_plan("tiny", digest)
+    story.state.plans.approve(digest)
     story.settle()
     assert story.board() == twice.replace(b"90.5", b"58.33").replace(b"m0,58.33", b"m0,90.5")
     story.hub.push(story.target, {"board.csv": OURS})
@@ -89,7 +89,7 @@ def test_rows_of_an_approved_plan_that_a_person_put_back_wait_for_another_approv
 
 def test_a_lost_state_does_not_rewrite_the_rows_of_others(story: TableStory) -> None:
     push_all(story)
-    story.contexts.store.approve_plan("tiny", digest_in(story.settle()))
+    story.state.plans.approve(digest_in(story.settle()))
     story.settle()
     assert story.board() == OURS
     story.hub.push(story.target, {"board.csv": FOREIGN})

@@ -235,7 +235,7 @@ def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     assert held.startswith("0 rows would be removed and 7 changed; approve plan ")
     assert (story.board(), story.acts()) == (TABLE + rows, ["discussion", "comment"])
 
-    story.contexts.store.approve_plan("tiny", held.split()[10])
+    story.state.plans.approve(held.split()[10])
     story.settle()
     assert story.board() == TABLE + rows.replace(b"58.33", b"61.67")
     assert story.acts() == ["commit", "edit"]

@@ -38,7 +38,7 @@ def spelled(model: str, right: tuple[int, int, int] = (50, 60, 70), of: str = FI
 
 
 def statuses(story: Story) -> dict[str, str]:
-    found = story.contexts.store.submissions_at("tiny", [path_of(FIRST), path_of(OTHER)])
+    found = story.state.submissions.at([path_of(FIRST), path_of(OTHER)])
     return {one.parsed.result.model.id: one.status for one in found.values() if one.parsed and one.parsed.result}
 
 
@@ -91,7 +91,7 @@ def test_no_file_is_rejected_for_what_the_settings_called_its_own_model_before(h
         story.more = runs_are_of(model)
         story.settle()
         assert sorted(request.title.split()[1] for request in story.requests) == [model, "zeta/zeus-1b"]
-        assert story.contexts.store.count_submissions("tiny") == {"accepted": 2}
+        assert story.state.submissions.counts() == {"accepted": 2}
 
 
 def test_of_two_spellings_in_one_push_one_is_published(story: Story) -> None:

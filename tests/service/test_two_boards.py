@@ -44,7 +44,7 @@ def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(
     story.settle()
 
     theirs = f"entries/{KEY.replace('tiny/', 'small/', 1)}.json"
-    assert {key.partition("/")[0] for key in story.contexts.store.row_keys("tiny")} <= {"tiny"}
+    assert {key.partition("/")[0] for key in story.state.rows.all_keys()} <= {"tiny"}
     if is_merged:
         assert hub.file(story.target, theirs)
         assert [request.status for request in (tiny, small)] == ["merged", "merged"]

@@ -127,7 +127,7 @@ def test_a_discussion_that_is_refused_is_opened_later_and_the_sound_row_at_once(
     if is_lost:
         story.lose_state()
     else:  # the minute in which a discussion might show is over
-        [item] = [item for item in story.contexts.store.all("tiny") if item.kind == "folder"]
+        [item] = [item for item in story.state.items.all() if item.kind == "folder"]
         assert (item.attempts, "503" in item.reason) == (1, True)
     done = settle(story)
     assert [row.title for row in story.discussions] == ["Results in acme__borea-1b were rejected"]

@@ -116,7 +116,7 @@ def test_cron_is_told_once_and_the_status_stays(hub: Hub, tmp_path: Path) -> Non
     assert [exit_status(first), exit_status(second)] == [1, 1]
     [done] = passes(story, decline=digest_in(held(second[0].outcomes)))
     assert exit_status([done]) == 0
-    assert [row for row in story.contexts.store.outcomes("tiny") if row["outcome"] == "held"][1:] == []
+    assert [row for row in story.state.outcomes() if row["outcome"] == "held"][1:] == []
     story.contexts.store.close()
 
 

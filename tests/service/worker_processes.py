@@ -31,10 +31,11 @@ def wait_until(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
 
 def is_done(story: Story, jobs: Jobs) -> bool:
     """Whether a pass was made over all that was pushed, and nothing waits."""
-    store = story.contexts.store
+    state = story.state
     with suppress(StateUnavailable):
-        is_read = store.cursor("tiny", "source") == story.source.main.oid
-        return is_read and store.cursor("tiny", "tried") is not None and not store.counts("tiny") and not jobs.undone()
+        is_read = state.cursor("source") == story.source.main.oid
+        is_tried = state.cursor("tried") is not None
+        return is_read and is_tried and not state.items.counts() and not jobs.undone()
     return False
 
 

@@ -127,18 +127,17 @@ class Import:
     def plan(self) -> ImportPlan:
         """List the source and the target. Raises Unavailable or Refused."""
         observe(self.context)
-        store, name = self.context.store, self.context.name
-        files, size = store.count_files(name)
-        return ImportPlan(files, size, store.count_items(name, "file"), len(self.bulk_writer.paths()))
+        files, size = self.context.state.files.count()
+        return ImportPlan(files, size, self.context.state.items.count("file"), len(self.bulk_writer.paths()))
 
     def run(self) -> ImportResult:
         """Read what is unread, and write what is new."""
         with bulk_work():
             self._patiently(self._read, ends=False)  # an unreadable file does not stop the others
             self._patiently(self._write, ends=True)
-        self.result.unread = self.context.store.count_items(self.context.name, "file")
+        self.result.unread = self.context.state.items.count("file")
         self.result.untraced = self._untraced()
-        self.result.rejected = self.context.store.count_submissions(self.context.name).get("rejected", 0)
+        self.result.rejected = self.context.state.submissions.counts().get("rejected", 0)
         self.result.why = tuple(self._why())
         self._patiently(self._rebuild_board, ends=False)  # the first settlement rebuilds it, too
         return self.result
@@ -188,25 +187,24 @@ class Import:
             return
 
     def _left(self) -> tuple[int, int]:
-        store, name = self.context.store, self.context.name
-        return store.count_items(name, "file"), store.count_items(name, "row")
+        return self.context.state.items.count("file"), self.context.state.items.count("row")
 
     # reading
 
     def _read(self) -> None:
         """Read every file that waits. Raises Unavailable if a service failed for one, once the others are read."""
-        store, name = self.context.store, self.context.name
-        store.retry_all(name, self.context.clock())
-        total, failures = store.count_items(name, "file"), list[Exception]()
+        state = self.context.state
+        state.items.retry_all(self.context.clock())
+        total, failures = state.items.count("file"), list[Exception]()
 
         def fail(item: Item, failure: Exception) -> None:
-            store.fail(item, str(failure)[:500], self.context.clock() + 1.0)
+            state.items.fail(item, str(failure)[:500], self.context.clock() + 1.0)
             if isinstance(failure, Unavailable):
                 failures.append(failure)
 
-        commit, done, now = store.cursor(name, "source") or "", 0, self.context.clock()
+        commit, done, now = state.cursor("source") or "", 0, self.context.clock()
         with self.context.source.in_bulk(commit, total) as source:
-            while items := store.due(name, "file", now, BATCH):
+            while items := state.items.due("file", now, BATCH):
                 read_files(self.context, items, fail, source)
                 done += len(items)
                 self.tell("read", done, total)
@@ -217,13 +215,13 @@ class Import:
 
     def _write(self) -> None:
         """Write the rows that wait, many at a time."""
-        store, name = self.context.store, self.context.name
-        rest = store.item(name, "row", self.context.targets[0][1].to, "")
-        store.finish([rest] if rest else [])  # it asks for rows that no file makes, which are left alone here
-        total, done, now = store.count_items(name, "row"), 0, self.context.clock()
-        while items := store.due(name, "row", now, ROWS):
+        state = self.context.state
+        rest = state.items.get("row", self.context.targets[0][1].to, "")
+        state.items.finish([rest] if rest else [])  # it asks for rows that no file makes, which are left alone here
+        total, done, now = state.items.count("row"), 0, self.context.clock()
+        while items := state.items.due("row", now, ROWS):
             self._write_rows(items, total)
-            store.finish(items)
+            state.items.finish(items)
             done += len(items)
             self.tell("written", done, total)
 
@@ -243,14 +241,14 @@ class Import:
 
     def _entries(self, keys: Sequence[str]) -> list[Entry]:
         """The entries of these rows; one that cannot be stored is named, and the others go on."""
-        made = self.context.made(list(self.context.store.submissions_of(self.context.name, keys).values()))
+        made = self.context.made(list(self.context.state.submissions.of(keys).values()))
         self.result.refused += [f"{key}: {why}" for key, why in made.refused.items()]
         return list(made.entries)
 
     def _why(self) -> Iterator[str]:
         """The commands that say why the first rejected files give no number."""
         watch = self.context.watch
-        for line in self.context.store.submissions_page(watch.name, "rejected", limit=COMMANDS):
+        for line in self.context.state.submissions.page("rejected", limit=COMMANDS):
             path = line.path if "://" in watch.source else f"{watch.source}/{line.path}"
             yield check_command(watch.source, line.commit, path, watch.leaderboard)
 
@@ -260,8 +258,8 @@ class Import:
         keys = (
             path.removeprefix(first).removesuffix(last) for path in self.bulk_writer.paths() if path.startswith(first)
         )
-        board, store = key_start(self.context.leaderboard.id), self.context.store
-        rows = (store.row_digests(self.context.name, [board + key for key in some]) for some in batches(keys))
+        board, state = key_start(self.context.leaderboard.id), self.context.state
+        rows = (state.rows.digests([board + key for key in some]) for some in batches(keys))
         return sum(path.startswith(first) for path in self.bulk_writer.paths()) - sum(map(len, rows))
 
 

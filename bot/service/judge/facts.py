@@ -22,7 +22,7 @@ from bot.publishing.entry import digest_of_raws
 
 if TYPE_CHECKING:  # commands and the Action judge without a database and without the Hub's client
     from bot.service.settings.config import Watch
-    from bot.service.store import Store, StoredSubmission
+    from bot.service.store import StoredSubmission, WatchState
 
 LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]
 
@@ -147,21 +147,20 @@ MOST_FILES = 200  # of one row that are judged for a page
 class StoredRows:
     """The rows that a watch knows beside the submissions at some paths: on its boards, and of its other submissions."""
 
-    store: Store
-    watch: str
+    state: WatchState
     paths: Collection[str] = ()
 
     def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
         """The model on a board that has these raw values."""
         digests = {one: digest_of_raws(one) for one in raws}
-        models = self.store.models_with(self.watch, digests.values())
+        models = self.state.boards.models_with(digests.values())
         return {one: models[digest] for one, digest in digests.items() if digest in models}
 
     def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str]]:
         """The rows of these models; one on a board came before all others, and there the one measured first."""
-        on_boards = [(measured or "~", key) for measured, key in self.store.board_spellings(self.watch, readings)]
+        on_boards = [(measured or "~", key) for measured, key in self.state.boards.spellings(readings)]
         first = {key for _, key in on_boards} - twins(on_boards).keys()
-        return [*self.store.spellings(self.watch, readings, self.paths), *((-inf, key) for key in first)]
+        return [*self.state.submissions.spellings(readings, self.paths), *((-inf, key) for key in first)]
 
     @property
     def documents(self) -> Mapping[str, str]:
@@ -192,16 +191,16 @@ def judge_stored(judge: Judge, found: Iterable[StoredSubmission]) -> Judgement:
 
 
 def verdict_on(
-    judge: Judge, store: Store, name: str, path: str
+    judge: Judge, state: WatchState, path: str
 ) -> tuple[StoredSubmission, Verdict | None, Row | None] | None:
     """The submission of a watch at a path, the verdict on it, and its row; None if there is no submission.
 
     A file that is not a result has no verdict, and one that gives no number no row.
     """
-    stored = store.submissions_at(name, [path]).get(path)
+    stored = state.submissions.at([path]).get(path)
     if stored is None:
         return None
-    others = store.submissions_of(name, [stored.key]) if stored.key else {}
+    others = state.submissions.of([stored.key]) if stored.key else {}
     judged = judge_stored(judge, {path: stored, **dict(sorted(others.items())[:MOST_FILES])}.values())
     verdict = next((one for one in judged.verdicts if one.path == path), None)
     row = next((row for row in judged.rows if any(file.path == path for file in row.files)), None)

@@ -47,7 +47,7 @@ def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source:
 
     `source` is the watch's, as it is or prepared for reading very many files.
     """
-    if context.store.cursor(context.name, "source") is None:  # the source was not listed to its end
+    if context.state.cursor("source") is None:  # the source was not listed to its end
         return
     for batch in batches(items, BATCH):
         _read_batch(context, source, batch, fail)
@@ -55,8 +55,8 @@ def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source:
 
 def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
     check_lease()
-    store, name = context.store, context.name
-    before = store.submissions_at(name, [item.subject for item in items])
+    state = context.state
+    before = state.submissions.at([item.subject for item in items])
     found = candidates_at(context, [item.subject for item in items])
     wanted = [
         Wanted(item, *there)
@@ -67,12 +67,12 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
     gone = [path for path, there in found.items() if there is None and path in before]
     read = list(_read_all(context, source, wanted, fail))
     failed = {one.item.subject for one in wanted} - {one.path for one in read}
-    with store.transaction():
-        store.set_submissions(name, read, gone)
+    with state.transaction():
+        state.submissions.keep(read, gone)
         causes = {item.cause for item in items}
         cause: Cause = "push" if "push" in causes else "bulk" if "bulk" in causes else "lost"
         mark_changed(context, [before[path] for path in gone], read, before, cause)
-        store.finish(item for item in items if item.subject not in failed)
+        state.items.finish(item for item in items if item.subject not in failed)
 
 
 def _read_all(
@@ -81,7 +81,7 @@ def _read_all(
     """Read and judge; what fails is told to `fail`."""
     if not wanted:
         return
-    commit = context.store.cursor(context.name, "source") or ""
+    commit = context.state.cursor("source") or ""
     try:
         touched = source.touched([file.path for one in wanted for file in one.candidate.files], commit)
     except BotError as failure:
@@ -107,7 +107,7 @@ def _samples_of(context: WatchContext, source: Source, commit: str) -> LogSample
     """What reads the sample logs of one batch, by the index of files."""
 
     def listing(folder: str) -> Iterator[ListedFile]:
-        files = context.store.files_in(context.name, folder)
+        files = context.state.files.in_folder(folder)
         return (ListedFile(file.path, file.size) for file in files.values())
 
     return LogSamples(source, commit, listing)
@@ -211,21 +211,21 @@ def mark_changed(
     keys = {one.key for one in changed if one.key is not None}
     judge_twins(context, keys, cause)
     mark_rows(context, keys, cause, is_moved=True)  # open requests name the places of files, too
-    mark_folders(context, {one.folder for one in changed} | context.store.folders_of(context.name, keys), cause)
+    mark_folders(context, {one.folder for one in changed} | context.state.submissions.folders_of(keys), cause)
 
 
 def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push") -> None:
     """Judge the submissions of models again of which these rows have twins: which of them counts may be another."""
-    store, name = context.store, context.name
+    state = context.state
     for some in batches(keys, BATCH):
         readings = {reading_of(key) for key in some}
-        ours = {key for _, key in store.spellings(name, readings)}
-        every = {*some, *ours, *(key for _, key in store.board_spellings(name, readings))}
+        ours = {key for _, key in state.submissions.spellings(readings)}
+        every = {*some, *ours, *(key for _, key in state.boards.spellings(readings))}
         unlike = {reading_of(key) for key in twins((0, key) for key in every)}
         for part in batches(sorted(key for key in ours if reading_of(key) in unlike), BATCH):
-            found = list(store.submissions_of(name, part).values())
+            found = list(state.submissions.of(part).values())
             again = judged(context, found)
-            store.set_verdicts(name, again)
+            state.submissions.set_verdicts(again)
             mark_rows(context, part, cause)
             mark_folders(context, {one.folder for one in again}, cause)
 
@@ -234,7 +234,7 @@ def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) ->
     """Mark the folders about which something may have to be said."""
     if context.discussions is not None:
         found = [Mark("folder", f"/{folder}", "", cause) for folder in sorted(folders)]
-        context.store.mark(context.name, found, context.clock())
+        context.state.items.mark(found, context.clock())
 
 
 def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_moved: bool = False) -> None:
@@ -244,17 +244,17 @@ def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_mo
 
 
 def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause, others: Iterable[str] = ()) -> None:
-    store, name = context.store, context.name
-    known = store.row_digests(name, digests)
+    state = context.state
+    known = state.rows.digests(digests)
     moved = {key: digest for key, digest in digests.items() if digest != known.get(key)}
-    store.set_row_digests(name, moved)
+    state.rows.keep(moved)
     targets = [settings.to for _, settings in context.targets]
-    store.mark(name, marks("row", dict.fromkeys([*moved, *others]), targets, cause), context.clock())
+    state.items.mark(marks("row", dict.fromkeys([*moved, *others]), targets, cause), context.clock())
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
     """The digest of each row as its submissions make it, "" if they make none, the reason where it is unwritable."""
-    found = list(context.store.submissions_of(context.name, keys).values())
+    found = list(context.state.submissions.of(keys).values())
     return _digests(context.made(found), keys)
 
 
@@ -265,12 +265,12 @@ def _digests(made: MadeEntries, keys: Iterable[str]) -> dict[str, str]:
 
 def judge_again(context: WatchContext, item: Item) -> None:
     """Judge every submission under today's declaration, from what was read; only rows that change are marked."""
-    for some in context.store.all_submissions(context.name):
+    for some in context.state.submissions.all():
         judgement = context.judge(some)
         again = _as_judged(context, some, judgement)
-        with context.store.transaction():
+        with context.state.transaction():
             _mark_judged(context, some, again, context.made_of(judgement.rows, some))
-    context.store.finish([item])
+    context.state.items.finish([item])
 
 
 def _mark_judged(
@@ -278,7 +278,7 @@ def _mark_judged(
 ) -> None:
     """Note what judging again came to. The submissions of a row come together: what was judged is the whole row."""
     moved = {new.path: new for new, old in zip(again, before, strict=True) if _verdict(new) != _verdict(old)}
-    context.store.set_verdicts(context.name, moved.values())
+    context.state.submissions.set_verdicts(moved.values())
     known = {one.key for one in before if one.key is not None}
     _mark_moved(context, _digests(made, sorted(known)), "declaration")
     mark_rows(context, {one.key for one in again if one.key is not None} - known, "declaration")

@@ -39,8 +39,7 @@ from bot.service.publish.reconcile import (
     reconcile,
     retry_write,
 )
-from bot.service.store import Store, StoredBoard
-from bot.service.store.engine import batches
+from bot.service.store import StoredBoard, WatchState, batches
 from bot.service.store.items import Mark, marks
 from bot.service.watch.outcome import Report
 
@@ -63,7 +62,7 @@ class KnownModel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def is_time(context: WatchContext) -> bool:
     """Tell whether the settings ask for look-ups, and the last one was long enough ago."""
-    last = float(context.store.cursor(context.name, "models asked") or 0)
+    last = float(context.state.cursor("models asked") or 0)
     is_wanted = context.watch.look_up_heads or context.watch.look_up_models
     return is_wanted and not 0 <= context.clock() - last < PAUSE
 
@@ -73,13 +72,13 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
 
     At most MOST in an hour, each once a day, as work that can wait. Raises Unavailable.
     """
-    store, name, now = context.store, context.name, context.clock()
-    known = known_models(store, name)
+    state, now = context.state, context.clock()
+    known = known_models(state)
     asked = {model: _asked_at(known.get(model), context) for model in models if _can_be(model)}
     due = [model for at, model in sorted((at, model) for model, at in asked.items() if not 0 <= now - at < AGE)][:MOST]
     if not due:
         return False
-    store.set_cursor(name, "models asked", str(now))
+    state.set_cursor("models asked", str(now))
     with bulk_work():
         heads = read_heads(HubPlatform.client(context.opener), due) if context.watch.look_up_heads else {}
         facts = read_facts(HubPlatform.client(context.opener), due) if context.watch.look_up_models else {}
@@ -88,12 +87,12 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
     learned = {
         model: _learn(known.get(model), now, today, heads.get(model, ""), facts.get(model, nothing)) for model in due
     }
-    store.set_cursors(name, "model", {model: msgspec.json.encode(one).decode() for model, one in learned.items()})
+    state.set_cursors("model", {model: msgspec.json.encode(one).decode() for model, one in learned.items()})
     is_new = any(
         model not in known or replaced(one, at=known[model].at) != known[model] for model, one in learned.items()
     )
     if is_new:
-        store.set_cursor(name, "models moved", str(now))
+        state.set_cursor("models moved", str(now))
     return is_new
 
 
@@ -117,29 +116,29 @@ def _can_be(model: str) -> bool:
     return 0 < len(model) <= LONGEST and model.isprintable()
 
 
-def known_models(store: Store, watch: str) -> Mapping[str, KnownModel]:
+def known_models(state: WatchState) -> Mapping[str, KnownModel]:
     """What the Hub said of each model."""
-    found = store.cursors(watch, "model")
+    found = state.cursors("model")
     return {model: msgspec.json.decode(text, type=KnownModel) for model, text in found.items()}
 
 
-def note_sizes(store: Store, watch: str, entries: Iterable[Entry], now: float) -> None:
+def note_sizes(state: WatchState, entries: Iterable[Entry], now: float) -> None:
     """Remember the number of parameters that the newest file of each row states; known files are not read again."""
-    known = store.cursors(watch, "model size")
+    known = state.cursors("model size")
     newest = {entry.key: entry.evidence[0] for entry in entries if entry.evidence}
     unread = [key for key, file in newest.items() if known.get(key, "").partition(" ")[0] != file.sha256]
     for keys in batches(unread):
-        found = store.submissions_at(watch, [newest[key].path for key in keys])
+        found = state.submissions.at([newest[key].path for key in keys])
         parsed = {key: found[newest[key].path].parsed for key in keys if newest[key].path in found}
         sizes = {key: f"{newest[key].sha256} {params_in(parsed.get(key)) or ''}" for key in keys}
-        store.set_cursors(watch, "model size", sizes)
-        store.set_cursor(watch, "models moved", str(now))
+        state.set_cursors("model size", sizes)
+        state.set_cursor("models moved", str(now))
 
 
-def known_facts(store: Store, watch: str, entries: Iterable[Entry]) -> dict[str, ModelFacts]:
+def known_facts(state: WatchState, entries: Iterable[Entry]) -> dict[str, ModelFacts]:
     """What is known of the model of each row, by the row's key; what its file states comes first."""
-    asked = known_models(store, watch)
-    sizes = {key: text.partition(" ")[2] for key, text in store.cursors(watch, "model size").items()}
+    asked = known_models(state)
+    sizes = {key: text.partition(" ")[2] for key, text in state.cursors("model size").items()}
     facts = {}
     for entry in entries:
         said = asked[entry.model.id].facts if entry.model.id in asked else UNKNOWN
@@ -163,17 +162,17 @@ class BoardUpdater:
 
     def observe(self) -> None:
         """Mark the board where the target's main branch moved since it was rebuilt last."""
-        store, name = self.context.store, self.context.name
+        state = self.context.state
         head = self.target.head()
-        kept = store.stored_board(name, self.to)
-        if not head or kept is None or store.cursor(name, "board", target=self.to) != head:
-            store.mark(name, [Mark("board", "", self.to)], self.context.clock())
-        if self._is_shown and store.cursor(name, "site") != self.context.watch.site:
-            store.mark(name, [Mark("site", "", self.to)], self.context.clock())
+        kept = state.boards.at(self.to)
+        if not head or kept is None or state.cursor("board", target=self.to) != head:
+            state.items.mark([Mark("board", "", self.to)], self.context.clock())
+        if self._is_shown and state.cursor("site") != self.context.watch.site:
+            state.items.mark([Mark("site", "", self.to)], self.context.clock())
 
     def learn(self) -> None:
         """Read the rows on main where none is known, as after a loss of the state: new rows are compared with them."""
-        if self.context.store.stored_board(self.context.name, self.to) is None and self.target.head():
+        if self.context.state.boards.at(self.to) is None and self.target.head():
             self._keep(entries_of(self.target, self.context.leaderboard))
 
     @property
@@ -191,14 +190,13 @@ class BoardUpdater:
         for duplicate in self.target.find_duplicates():
             self.target.remove_duplicate(duplicate)
             self.report.say("written", duplicate.mark.key, f"closed the later {duplicate.kind} {duplicate.name}")
-        store, name = self.context.store, self.context.name
-        digests = store.row_digests(name, self.target.read_keys(self.context.leaderboard.id))
+        digests = self.context.state.rows.digests(self.target.read_keys(self.context.leaderboard.id))
         withdrawn = [key for key, digest in digests.items() if not digest]
-        store.mark(name, marks("row", withdrawn, [self.to]), self.context.clock())
+        self.context.state.items.mark(marks("row", withdrawn, [self.to]), self.context.clock())
 
     def rebuild(self) -> None:
         """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""
-        store, name = self.context.store, self.context.name
+        state = self.context.state
         try:
             if rebuild_board(self.target, self.context.leaderboard):
                 self.report.say("written", f"board of {self.to}", "rebuilt from what was merged")
@@ -210,47 +208,45 @@ class BoardUpdater:
         entries = entries_of(self.target, self.context.leaderboard)
         for key, fault in sorted(faults_of(entries).items())[:SHOWN]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
-        store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
+        state.items.mark([Mark("alarm", "", self.to)], self.context.clock())
         observe_main(self.context, self.target, self.to)
         self._keep(entries)
-        store.set_cursor(name, "board", self.target.head(), target=self.to)
+        state.set_cursor("board", self.target.head(), target=self.to)
         if self._is_shown:
-            store.mark(name, [Mark("site", "", self.to)], self.context.clock())
+            state.items.mark([Mark("site", "", self.to)], self.context.clock())
 
     def publish(self) -> None:
         """Bring the web site of the board to what is kept of it."""
-        context, store = self.context, self.context.store
-        kept = store.stored_board(context.name, self.to)
-        is_empty = kept is None or not store.count_board_rows(context.name, self.to)
+        context, state = self.context, self.context.state
+        kept = state.boards.at(self.to)
+        is_empty = kept is None or not state.boards.count_rows(self.to)
         if kept is None or is_empty or not self._is_shown:
             return  # the last pages stay until there is a row again
-        kept = replace(kept, models=store.cursor(context.name, "models moved") or "")
-        site = Site(board_content(store, context.name, self.to, kept))
+        kept = replace(kept, models=state.cursor("models moved") or "")
+        site = Site(board_content(state, self.to, kept))
         done = retry_write(lambda: publish_site(site, context.watch.site, context.opener))
         if done.changed or done.removed:
             text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
             self.report.say("written", f"site {context.watch.site}", text)
-        store.set_cursor(context.name, "site", context.watch.site)
+        state.set_cursor("site", context.watch.site)
 
     def look_up_models(self) -> None:
         """Ask the Hub about the models of this board, where the settings say so and it is time."""
         context = self.context
         if not is_time(context):
             return
-        entries = context.store.board_entries(context.name, self.to)
+        entries = context.state.boards.entries(self.to)
         if look_up_models(context, [entry.model.id for entry in entries]) and self._is_shown:
-            context.store.mark(context.name, [Mark("site", "", self.to)], context.clock())
+            context.state.items.mark([Mark("site", "", self.to)], context.clock())
 
     def _keep(self, entries: Sequence[Entry]) -> None:
         """Leave the rows to the pages: what they show costs no request."""
         context, board = self.context, self.context.leaderboard
         kept = StoredBoard(self.target.head(), board.id, board.text)
-        is_first = context.store.stored_board(context.name, self.to) is None
+        is_first = context.state.boards.at(self.to) is None
         history = self._history(board.id) if is_first and kept.head else ()
-        moved = context.store.keep_board(
-            context.name, self.to, kept, entries, iso_date(context.clock()), history=history
-        )
-        note_sizes(context.store, context.name, entries, context.clock())
+        moved = context.state.boards.keep(self.to, kept, entries, iso_date(context.clock()), history=history)
+        note_sizes(context.state, entries, context.clock())
         judge_twins(context, moved)
 
     def _history(self, leaderboard: str) -> Sequence[BoardChange]:
@@ -291,26 +287,26 @@ class BoardUpdater:
     def tell_plan(self) -> None:
         """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
         mark = plan_mark(self.context.leaderboard.id, self.context.source.name)
-        known = self.context.store.plan(self.context.name, self.to)
+        known = self.context.state.plans.at(self.to)
         text = plan_done_text(mark)
         if known is not None:
             is_discussed = self.target.comments is not None
             text = plan_text(known.plan, mark, is_discussed=is_discussed, is_declined=known.is_declined)
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
-            self.context.store.set_cursor(self.context.name, "plan discussion", url, target=self.to)
+            self.context.state.set_cursor("plan discussion", url, target=self.to)
             self.report.say("written", f"plan of {self.to}", url)
 
 
-def board_content(store: Store, watch: str, target: str, kept: StoredBoard) -> PageContent:
+def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageContent:
     """The content of a stored board's pages; a path on this machine stays private."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
-    entries = store.board_entries(watch, target)
+    entries = state.boards.entries(target)
     board = make_board(entries, declared)
     is_remote = "://" in target  # the commits of a folder are read, those of a service are not
-    changes = store.board_changes(watch, target)
-    known = {model: one for model, one in known_models(store, watch).items() if one.head} if kept.models else {}
+    changes = state.boards.changes(target)
+    known = {model: one for model, one in known_models(state).items() if one.head} if kept.models else {}
     heads = {model: one.head for model, one in known.items()} or None
     days = {model: one.since for model, one in known.items()}
-    facts = known_facts(store, watch, entries) if kept.models else {}
+    facts = known_facts(state, entries) if kept.models else {}
     return PageContent(board, target if is_remote else "", changes, heads, days, facts, is_partial=is_remote)

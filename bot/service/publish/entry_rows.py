@@ -133,7 +133,7 @@ class SubmittedRows(TargetRows[L]):
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
         keys = [item.subject for item in items]
         submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
-        found = list(self.context.store.submissions_of(self.context.name, keys).values())
+        found = list(self.context.state.submissions.of(keys).values())
         for one in found:
             submissions[one.key or ""].append(one)
         made = self.context.made(found)
@@ -244,7 +244,7 @@ class EntryRows(SubmittedRows[RowLook]):
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_rolling(tuple(entry_path(item.subject) for item in items))
         looks = self.compare(items)
-        gone = self.context.store.cursors(self.context.name, "gone", target=self.settings.to)
+        gone = self.context.state.cursors("gone", target=self.settings.to)
         declined, beside = self.declined(looks), self._beside(looks)
         return [
             replace(
@@ -259,7 +259,7 @@ class EntryRows(SubmittedRows[RowLook]):
     def _beside(self, looks: Sequence[RowLook]) -> dict[str, Sequence[Entry]]:
         """The other rows on main of the models of new rows, by the key of the new one; only those of this source."""
         new = [look.key for look in looks if look.entry is not None and not look.is_merged and self.form != "comment"]
-        keys = {key: self.context.store.keys_beside(self.context.name, key)[:MOST_BESIDE] for key in new}
+        keys = {key: self.context.state.rows.beside(key)[:MOST_BESIDE] for key in new}
         files = self.target.read_files({entry_path(one) for found in keys.values() for one in found})
         rows = {key: [parsed(files.get(entry_path(one))) for one in found] for key, found in keys.items()}
         return {key: [one for one in found if one is not None] for key, found in rows.items()}
@@ -325,7 +325,7 @@ class EntryRows(SubmittedRows[RowLook]):
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
         closed = [one.declined or {} for one in (shared.rolling, shared.migration)]
-        known = self.context.store.declined(self.context.name, self.settings.to)
+        known = self.context.state.declined(self.settings.to)
         for key in left - found.keys() - known.keys():
             own = self.target.read_state(Marker("entry", key, self._board), (entry_path(key),)).declined or {}
             rows = [parsed(files.get(entry_path(key))) for files in (own, *closed)]
@@ -335,10 +335,10 @@ class EntryRows(SubmittedRows[RowLook]):
 
     def _merged(self) -> Mapping[str, str]:
         """The digests of the rows on main, by key."""
-        store, name, to = self.context.store, self.context.name, self.settings.to
-        kept = store.stored_board(name, to)
+        state, to = self.context.state, self.settings.to
+        kept = state.boards.at(to)
         if kept is not None and kept.head == self.target.head():
-            return store.stored_rows(name, to)
+            return state.boards.rows(to)
         return {entry.key: digest_of(entry) for entry in self.entries()}
 
     # after the state was lost
@@ -348,16 +348,16 @@ class EntryRows(SubmittedRows[RowLook]):
 
         While a file could not be read, nobody knows which row it makes.
         """
-        context, store = self.context, self.context.store
-        if store.count_items(context.name, "file"):
+        context, state = self.context, self.context.state
+        if state.items.count("file"):
             for item in items:
-                store.postpone(item, context.clock() + FIRST_WAIT)
+                state.items.postpone(item, context.clock() + FIRST_WAIT)
             return
-        gone = self._keys() - store.row_keys(context.name)
-        with store.transaction():
-            store.set_row_digests(context.name, dict.fromkeys(gone, ""))
-            store.mark(context.name, marks("row", sorted(gone), [self.settings.to]), context.clock())
-            store.finish(items)
+        gone = self._keys() - state.rows.all_keys()
+        with state.transaction():
+            state.rows.keep(dict.fromkeys(gone, ""))
+            state.items.mark(marks("row", sorted(gone), [self.settings.to]), context.clock())
+            state.items.finish(items)
 
     def _keys(self) -> set[str]:
         """The keys of this source's rows at the target, merged or proposed."""
@@ -379,7 +379,9 @@ class EntryRows(SubmittedRows[RowLook]):
         keys = self.declined(admitted)
         declined = {look.path for look in admitted if look.key in keys}
         left = declined - (self.shared.rolling.request.files if self.shared.rolling.request else {}).keys()
-        self.context.store.finish([look.item for look in admitted if look.path in left and not look.state.request])
+        self.context.state.items.finish(
+            [look.item for look in admitted if look.path in left and not look.state.request]
+        )
         yield from (self._closing(look) for look in admitted if look.path in left and look.state.request)
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
         if not self._left_to_workers(single):
@@ -399,7 +401,7 @@ class EntryRows(SubmittedRows[RowLook]):
         """A comment for each row; a withdrawn row without one needs none."""
         for look in looks:
             if look.entry is None and look.state.comment is None:
-                self.context.store.finish(look.items)
+                self.context.state.items.finish(look.items)
             else:
                 yield self._alone(look, self.form)
 
@@ -442,7 +444,7 @@ class EntryRows(SubmittedRows[RowLook]):
         is_declined = look.path in declined and is_same_row(declined[look.path], wanted.files[look.path])
         is_declined = is_declined and not look.taken
         if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
-            self.context.store.finish([look.item])
+            self.context.state.items.finish([look.item])
         elif isinstance(decision.publication, OpenRequest):
             new.append(look)
         else:

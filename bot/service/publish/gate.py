@@ -21,12 +21,11 @@ LET_GO = "somebody took the row from main; it is not proposed again with this co
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item], *, is_shown: bool = False) -> list[Item]:
     """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved or to be shown."""
-    store, name = context.store, context.name
     rows = [item for item in items if item.subject]
-    plan = store.plan(name, target)
+    plan = context.state.plans.at(target)
     if not rows and not (plan is not None and (plan.is_approved or is_shown)):
         return []
-    return [*rows, *(item for item in store.held(name, target) if item.kind == "row")]
+    return [*rows, *(item for item in context.state.items.held(target) if item.kind == "row")]
 
 
 def narrow_approved(context: WatchContext, target: str) -> None:
@@ -35,23 +34,23 @@ def narrow_approved(context: WatchContext, target: str) -> None:
     A row that is done needs another approval, so this comes before anything marks it again. A row that waits still was
     not written, or the process ended before it noted so.
     """
-    store, name = context.store, context.name
-    known = store.plan(name, target)
+    state = context.state
+    known = state.plans.at(target)
     if known is None or not known.is_approved:
         return
     plan = known.plan
-    waiting = {item.subject for item in store.items_at(name, "row", target)}
+    waiting = {item.subject for item in state.items.at("row", target)}
     if context.targets_by_address[target][1].kind == "models":  # there, a plan counts models
         waiting = {model_of(subject) for subject in waiting}
     rest = msgspec.structs.replace(plan, rows=tuple(row for row in plan.rows if row.key in waiting))
     if rest == plan:
         return
-    with store.transaction():
+    with state.transaction():
         if rest.large:
-            store.narrow_plan(name, rest)
+            state.plans.narrow(rest)
         else:
-            store.forget_plan(name, target)
-        store.mark(name, [Mark("plan", "", target)], context.clock())
+            state.plans.forget(target)
+        state.items.mark([Mark("plan", "", target)], context.clock())
 
 
 class Look(Protocol):
@@ -115,18 +114,18 @@ class Gate:
 
     def _ask(self, looks: Sequence[L]) -> list[L]:
         """Of the rows of one plan those that may be published now; the others are held."""
-        store, name = self.context.store, self.context.name
+        state = self.context.state
         looks = self._without_taken(looks)
         plan = self.plan(looks)
         self.report.plans.append(self._shown(plan, looks))
-        known, is_approved = store.plan(name, self.target), self._is_approved(plan)
+        known, is_approved = state.plans.at(self.target), self._is_approved(plan)
         if is_approved or not self.is_large(plan):
             if known is not None:
-                with store.transaction():
+                with state.transaction():
                     if not is_approved:
-                        store.forget_plan(name, self.target)
+                        state.plans.forget(self.target)
                     self._release(looks)
-                    store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
+                    state.items.mark([Mark("plan", "", self.target)], self.context.clock())
             return list(looks)
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
         self._hold(plan, [look for look in looks if look.planned.action not in free])
@@ -134,13 +133,12 @@ class Gate:
 
     def _release(self, looks: Sequence[Look]) -> None:
         held = [item for look in looks for item in look.items if item.is_held]
-        self.context.store.release(held, self.context.clock())
+        self.context.state.items.release(held, self.context.clock())
 
     def _without_taken(self, looks: Sequence[L]) -> Sequence[L]:
         """The rows but for those that people want no longer: a few that they took from main, or a declined plan's."""
-        store, name = self.context.store, self.context.name
         taken = [look for look in looks if look.planned.action == "restored"]
-        known, plan = store.plan(name, self.target), self.plan(looks)
+        known, plan = self.context.state.plans.at(self.target), self.plan(looks)
         if not taken or self._is_approved(plan):
             return looks
         if known is None or known.digest != plan.digest or not known.is_declined:
@@ -154,7 +152,7 @@ class Gate:
 
     def _is_approved(self, plan: Plan) -> bool:
         """Tell whether a person approved this plan, or one of which it is the rest."""
-        known = self.context.store.plan(self.context.name, self.target)
+        known = self.context.state.plans.at(self.target)
         return known is not None and known.is_approved and known.plan.covers(plan)
 
     def _are_few(self, taken: Sequence[L]) -> bool:
@@ -175,7 +173,7 @@ class Gate:
         if not self.context.dry_run:
             return plan
         if self.context.targets_by_address[self.target][1].kind != "models":  # there, a plan counts models
-            done = self.context.store.accepted_rows(self.context.name).keys() - {look.key for look in looks}
+            done = self.context.state.rows.accepted().keys() - {look.key for look in looks}
             plan = msgspec.structs.replace(plan, unchanged=plan.unchanged + len(done))
         proposed = {look.key: look.entry for look in looks if look.planned.action != "unchanged"}
         return with_ranks(plan, self.entries(), proposed) if proposed else plan
@@ -186,7 +184,7 @@ class Gate:
             return bool(plan.rows)
         if plan.having("restored"):
             return True
-        if plan.having("removed") and not self.context.store.has_files(self.context.name):
+        if plan.having("removed") and not self.context.state.files.any():
             return True  # a source that lists nothing may be an outage of its service
         watch = self.context.watch
         limits = [(len(plan.having("removed")), watch.max_removed), (len(plan.having("changed")), watch.max_changed)]
@@ -196,16 +194,17 @@ class Gate:
         return any(count > allowed(limit, size) for count, limit in limits)
 
     def _hold(self, plan: Plan, held: Sequence[Look]) -> None:
-        store, name = self.context.store, self.context.name
-        known = store.plan(name, self.target)
-        with store.transaction():
+        state = self.context.state
+        known = state.plans.at(self.target)
+        with state.transaction():
             if self._is_approved(plan):  # just now: the next pass carries it out
                 return
-            store.set_plan(name, plan)
-            kept = store.plan(name, self.target)
+            state.plans.hold(plan)
+            kept = state.plans.at(self.target)
             is_declined = kept is not None and kept.is_declined
-            store.hold([item for look in held for item in look.items], held_by(plan.digest, is_declined=is_declined))
-            store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
+            why = held_by(plan.digest, is_declined=is_declined)
+            state.items.hold([item for look in held for item in look.items], why)
+            state.items.mark([Mark("plan", "", self.target)], self.context.clock())
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
         if not is_declined:

@@ -16,7 +16,7 @@ from bot.platforms.target import Target
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
 from bot.service.publish.reconcile import entries_of, parsed
-from bot.service.store import Store
+from bot.service.store import WatchState
 from bot.service.store.items import Mark, marks
 
 Place = Literal["main", "open", "held", "declined"]
@@ -121,12 +121,12 @@ def make_ledger(
 
     `refused` are the reasons for those that it cannot have. What waits for a person is known here.
     """
-    store, name = context.store, context.name
-    waiting = {item.subject: item for item in store.items_at(name, "row", to)}
-    plan = store.plan(name, to)
+    state = context.state
+    waiting = {item.subject: item for item in state.items.at("row", to)}
+    plan = state.plans.at(to)
     is_declined = plan is not None and plan.is_declined
     given_up: Place = "declined" if is_declined else "held"
-    declined = store.declined(name, to)
+    declined = state.declined(to)
     leaving = sum(item.is_held and key not in accepted for key, item in waiting.items())
     found: dict[str, Place] = {}
     for key, digest in accepted.items():
@@ -158,28 +158,28 @@ def _name_of(context: WatchContext, to: str) -> str:
     return Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
 
 
-def ledgers_due(store: Store, watch: str) -> float | None:
+def ledgers_due(state: WatchState) -> float | None:
     """When the ledgers of a watch are made anew (Unix seconds): something happened since. None if nothing did."""
-    text = store.cursor(watch, "recount")
+    text = state.cursor("recount")
     return float(text) if text else None
 
 
-def count_pause(store: Store, watch: str, targets: Iterable[str]) -> float:
+def count_pause(state: WatchState, targets: Iterable[str]) -> float:
     """Seconds between two counts of a watch: each reads all accepted rows."""
-    known = [stored_ledger(store, watch, to).get("took", 0.0) for to in targets]
+    known = [stored_ledger(state, to).get("took", 0.0) for to in targets]
     return max(COUNT_EVERY, COUNT_SHARE * max(known, default=0.0))
 
 
-def count_later(store: Store, watch: str, targets: Collection[str]) -> None:
+def count_later(state: WatchState, targets: Collection[str]) -> None:
     """Something changed or failed: have the ledgers of a watch made anew, once its pause is over."""
-    if ledgers_due(store, watch) is None:
-        last = min((stored_ledger(store, watch, to).get("at", 0.0) for to in targets), default=0.0)
-        store.set_cursor(watch, "recount", str(last + count_pause(store, watch, targets)))
+    if ledgers_due(state) is None:
+        last = min((stored_ledger(state, to).get("at", 0.0) for to in targets), default=0.0)
+        state.set_cursor("recount", str(last + count_pause(state, targets)))
 
 
-def next_look(store: Store, watch: str) -> float | None:
+def next_look(state: WatchState) -> float | None:
     """When a watch has something to do (Unix seconds): an item is due, or the ledgers are. None if nothing waits."""
-    return min((due for due in (store.next_due(watch), ledgers_due(store, watch)) if due is not None), default=None)
+    return min((due for due in (state.items.next_due(), ledgers_due(state)) if due is not None), default=None)
 
 
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float = 0.0) -> None:
@@ -192,7 +192,7 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
         known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock(), "took": took}
         known |= {"requests": one.requests.text, "head": one.head}
         text = json.dumps(known)
-        context.store.set_cursor(context.name, "ledger", text, target=one.target)
+        context.state.set_cursor("ledger", text, target=one.target)
 
 
 # what people do at a target
@@ -219,79 +219,79 @@ class SeenRepository(msgspec.Struct, frozen=True):
 
 def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     """Start a target from nothing where its repository was deleted and made again; whether it was."""
-    store, name, head = context.store, context.name, target.head()
-    text = store.cursor(name, "repository", target=to)
+    state, head = context.state, target.head()
+    text = state.cursor("repository", target=to)
     known = msgspec.json.decode(text, type=SeenRepository) if text else None
-    if stored_ledger(store, name, to).get("head", head) != head:
-        count_later(store, name, context.targets_by_address)
+    if stored_ledger(state, to).get("head", head) != head:
+        count_later(state, context.targets_by_address)
     if known is not None and known.head == head and known.id:
         return False
     seen = SeenRepository(target.identity(), head)
     is_another = known is not None and known.id not in {"", seen.id}
-    with store.transaction():
+    with state.transaction():
         if is_another:
             target.forget()
-            store.forget_target(name, to)
-            rows = marks("row", sorted(store.row_keys(name)), [to], "lost")
-            store.mark(name, [*rows, Mark("board", "", to)], context.clock())
-        store.set_cursor(name, "repository", msgspec.json.encode(seen).decode(), target=to)
+            state.forget_target(to)
+            rows = marks("row", sorted(state.rows.all_keys()), [to], "lost")
+            state.items.mark([*rows, Mark("board", "", to)], context.clock())
+        state.set_cursor("repository", msgspec.json.encode(seen).decode(), target=to)
     return is_another
 
 
 def observe_requests(context: WatchContext, target: Target, to: str) -> None:
     """Mark the rows of open requests to which somebody else pushed."""
-    store, name, keys = context.store, context.name, set[str]()
+    state, keys = context.state, set[str]()
     for mark in target.pushed_requests():
         if mark.leaderboard != context.leaderboard.id:
             continue
         request = target.read_state(mark, ()).request if mark.is_shared else None
         rows = [parsed(data) for data in request.files.values()] if request is not None else []
         found = {row.key for row in rows if row is not None} if mark.is_shared else {mark.key}
-        keys |= found or store.row_keys(name)  # a table does not say by its files which rows are proposed
-    store.mark(name, marks("row", sorted(keys), [to]), context.clock())
+        keys |= found or state.rows.all_keys()  # a table does not say by its files which rows are proposed
+    state.items.mark(marks("row", sorted(keys), [to]), context.clock())
 
 
 def observe_main(context: WatchContext, target: Target, to: str) -> None:
     """Mark the rows that are otherwise on main than when its rows were kept last, and not as the source has them."""
-    store, name = context.store, context.name
-    kept, head = store.stored_board(name, to), target.head()
+    state = context.state
+    kept, head = state.boards.at(to), target.head()
     if kept is None or kept.head in {"", head}:
         return
-    known = store.stored_rows(name, to)
+    known = state.boards.rows(to)
     there = {entry.key: digest_of(entry) for entry in entries_of(target, context.leaderboard)}
     moved = [key for key in known.keys() | there.keys() if there.get(key) != known.get(key)]
-    held = [item.subject for item in store.held(name, to) if item.kind == "row"]
-    accepted = {key: digest for key, digest in store.row_digests(name, [*moved, *held]).items() if digest}
+    held = [item.subject for item in state.items.held(to) if item.kind == "row"]
+    accepted = {key: digest for key, digest in state.rows.digests([*moved, *held]).items() if digest}
     back = [key for key in held if key in there and accepted.get(key) == there[key]]
     wanted = [key for key in moved if key in accepted and accepted[key] != there.get(key)]
     changed = [key for key in wanted if key in there or accepted[key] != known[key]]
     models = {key.rpartition("/")[0] for key in moved}  # what a request says of another row of its model may be old
-    waiting = store.accepted_rows(name).keys() - there.keys() - {*moved, *held} if moved else set()
+    waiting = state.rows.accepted().keys() - there.keys() - {*moved, *held} if moved else set()
     beside = [key for key in waiting if key.rpartition("/")[0] in models]
     gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
-    removed = store.cursors(name, "removed", target=to)
+    removed = state.cursors("removed", target=to)
     is_rewritten = bool(gone or removed) and not target.contains(kept.head)
-    noted = store.cursors(name, "gone", target=to)
+    noted = state.cursors("gone", target=to)
     # Where a rewritten history lost the merge of a request, it lost the removal of its row, too: a person is asked.
     is_unknown = is_rewritten and context.targets_by_address[to][1].form == "pull-request"
     again = removed.keys() if is_unknown else removed.keys() & there.keys()
-    with store.transaction():
+    with state.transaction():
         for key in again:
-            store.set_cursor(name, "removed", None, key, target=to)
+            state.set_cursor("removed", None, key, target=to)
         for key in noted.keys() & there.keys():  # if it goes once more, a person is asked once more
-            store.set_cursor(name, "gone", None, key, target=to)
+            state.set_cursor("gone", None, key, target=to)
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
-            store.set_cursor(name, "gone", note, key, target=to)
-        store.mark(name, marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]), context.clock())
+            state.set_cursor("gone", note, key, target=to)
+        state.items.mark(marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]), context.clock())
 
 
 def _taken(
     context: WatchContext, to: str, gone: Mapping[str, str], accepted: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """The rows that the source still has as they were on main, and that nobody declined or is asked about yet."""
-    noted = context.store.cursors(context.name, "gone", target=to)
-    declined = context.store.declined(context.name, to)
+    noted = context.state.cursors("gone", target=to)
+    declined = context.state.declined(to)
     for key, digest in gone.items():
         note = GoneRow.parse(noted.get(key))
         is_known = (note is not None and note.digest == digest) or digest in declined.get(key, ())
@@ -301,19 +301,19 @@ def _taken(
 
 def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
     """Note that people want these rows no longer, as they are now."""
-    store, name = context.store, context.name
-    with store.transaction():
-        for key, digest in store.row_digests(name, keys).items():
-            store.set_cursor(name, "removed", digest or None, key, target=to)
-            store.set_cursor(name, "gone", None, key, target=to)
+    state = context.state
+    with state.transaction():
+        for key, digest in state.rows.digests(keys).items():
+            state.set_cursor("removed", digest or None, key, target=to)
+            state.set_cursor("gone", None, key, target=to)
 
 
-def stored_ledger(store: Store, watch: str, target: str) -> dict[str, Any]:
+def stored_ledger(state: WatchState, target: str) -> dict[str, Any]:
     """The last ledger of a target: its `line`, the first rows that are `declined`, and how many are `unexplained`.
 
     `waiting` counts those of the unexplained that the bot tries by itself. The ledger was made `at` this time, in Unix
     seconds. `requests` says in words what waits to be merged. Empty where there is none.
     """
-    text = store.cursor(watch, "ledger", target=target)
+    text = state.cursor("ledger", target=target)
     found: dict[str, Any] = json.loads(text) if text else {}
     return found

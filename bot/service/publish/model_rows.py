@@ -172,7 +172,7 @@ class ModelRows(TargetRows[ModelLook]):
 
     def look(self, items: Sequence[Item]) -> list[ModelLook]:
         """The models with something of the bot, or all before the first was written to."""
-        self.known = set(self.context.store.published(self.context.name, self.settings.to))
+        self.known = set(self.context.state.published.at(self.settings.to))
         models = self._models(items, self.known)
         if models:
             _ = self._models_of_hub.client.user  # from here on a refusal concerns one repository
@@ -205,7 +205,7 @@ class ModelRows(TargetRows[ModelLook]):
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
         """Where the results of each row's model were at the last look; many repositories are not asked again."""
-        found = self.context.store.cursors(self.context.name, "place", target=self.settings.to)
+        found = self.context.state.cursors("place", target=self.settings.to)
         known = {model: place for place, _ in PLACES for model, text in found.items() if text == place}
         places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
         self.waiting = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
@@ -254,10 +254,10 @@ class ModelRows(TargetRows[ModelLook]):
     @property
     def _may_write(self) -> bool:
         """Tell whether a first plan was approved, or something of the bot was found."""
-        return self.context.store.cursor(self.context.name, "first write", target=self.settings.to) is not None
+        return self.context.state.cursor("first write", target=self.settings.to) is not None
 
     def _allow(self) -> None:
-        self.context.store.set_cursor(self.context.name, "first write", "yes", target=self.settings.to)
+        self.context.state.set_cursor("first write", "yes", target=self.settings.to)
 
     def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
         """The items by model; those for which there is nothing to do are done, and nothing is asked about them.
@@ -270,7 +270,7 @@ class ModelRows(TargetRows[ModelLook]):
             found[model_of(item.subject)].append(item)
         idle = [one for one in found if not self._options.allow(one) or not (is_mapped or one in known)]
         for model in idle:
-            self.context.store.finish(found.pop(model))
+            self.context.state.items.finish(found.pop(model))
         return dict(sorted(found.items()))
 
     # looking
@@ -284,7 +284,7 @@ class ModelRows(TargetRows[ModelLook]):
                 looks.append(self._look_at(model, items))
             except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
-                self.context.store.finish(items)
+                self.context.state.items.finish(items)
 
         self.report.attempt(items, call, finish=False)
         return looks[0] if looks else None
@@ -305,10 +305,9 @@ class ModelRows(TargetRows[ModelLook]):
 
     def _changes(self, items: Sequence[Item]) -> list[RowChange]:
         """All rows of the model that its submissions make, and those that they make no longer."""
-        store, name = self.context.store, self.context.name
         keys = {item.subject for item in items}
-        keys |= store.keys_below(name, items[0].subject.rpartition("/")[0])
-        made = self.context.made(list(store.submissions_of(name, keys).values()))
+        keys |= self.context.state.submissions.keys_below(items[0].subject.rpartition("/")[0])
+        made = self.context.made(list(self.context.state.submissions.of(keys).values()))
         rows = {entry.key: entry for entry in made.entries}
         return [RowChange(key, rows.get(key), links=evidence_links(rows.get(key))) for key in sorted(keys)]
 
@@ -324,7 +323,7 @@ class ModelRows(TargetRows[ModelLook]):
         elif not desired.draft.files and not desired.draft.refused and desired.draft.remarks:
             self.report.say("unchanged", model, " ".join(desired.draft.remarks))
         place = place_of(look, is_written=publication is not None and not self.context.dry_run)
-        self.context.store.set_cursor(self.context.name, "place", place, model, target=self.settings.to)
+        self.context.state.set_cursor("place", place, model, target=self.settings.to)
         if not self.context.dry_run:
             self._remember(look, is_ours=bool(desired.draft.files) or look.is_known)
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""
@@ -344,15 +343,15 @@ class ModelRows(TargetRows[ModelLook]):
     def _remember_ours(self, looks: Iterable[ModelLook]) -> set[str]:
         """Remember at once which models have something of the bot, so that the safety catch reads them from now on."""
         ours = {look.model for look in looks}
-        self.context.store.set_published(self.context.name, self.settings.to, dict.fromkeys(ours, (b"", None)))
+        self.context.state.published.keep(self.settings.to, dict.fromkeys(ours, (b"", None)))
         return ours
 
     def _remember(self, look: ModelLook, *, is_ours: bool) -> None:
-        store, name, to = self.context.store, self.context.name, self.settings.to
+        state, to = self.context.state, self.settings.to
         if is_ours:
-            store.set_published(name, to, {look.model: (b"", None)})
+            state.published.keep(to, {look.model: (b"", None)})
         else:
-            store.forget_published(name, to, [look.model])
+            state.published.forget(to, [look.model])
 
 
 def place_of(look: ModelLook, *, is_written: bool) -> Place | None:

@@ -116,7 +116,7 @@ class TargetRows(ABC, Generic[L]):
 
     def accepted(self) -> dict[str, str]:
         """The digests of the accepted rows that this target is to have."""
-        return self.context.store.accepted_rows(self.context.name)
+        return self.context.state.rows.accepted()
 
     def alone(self, admitted: Sequence[L]) -> Iterable[Proposal]:
         """The proposals for rows that have a request or a comment of their own; the others wait for the next pass."""
@@ -134,7 +134,7 @@ class TargetRows(ABC, Generic[L]):
 
     def restore(self, items: Sequence[Item]) -> None:
         """Find the rows of the bot after the state was lost; by default nobody can tell which these are."""
-        self.context.store.finish(items)
+        self.context.state.items.finish(items)
 
     def follow(self, *, is_touched: bool) -> Iterable[Proposal]:
         """What is to be written once the rows are merged; `is_touched` says that a row was due in this pass."""
@@ -155,7 +155,7 @@ class TargetRows(ABC, Generic[L]):
         """The keys of the rows that a maintainer declined as they are now."""
         if self.form == "comment":
             return set()
-        known = self.context.store.declined(self.context.name, self.settings.to)  # one question, however many rows
+        known = self.context.state.declined(self.settings.to)  # one question, however many rows
         digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None}
         return {key for key, digest in digests.items() if digest in known.get(key, ())}
 
@@ -179,7 +179,7 @@ class TargetRows(ABC, Generic[L]):
         """Tell whether a dry run still has to show what changes here, or that nothing does."""
         context, to = self.context, self.settings.to
         is_shown = any(plan.target == to for plan in self.report.plans)
-        held = context.store.plan(context.name, to)
+        held = context.state.plans.at(to)
         return context.dry_run and not is_shown and not (held is not None and held.is_declined)
 
     def publish_admitted(self, item: Item, admitted: str) -> None:
@@ -243,7 +243,7 @@ class TargetRows(ABC, Generic[L]):
 
 def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -> list[Item]:
     """The rows at one target that are due, of one priority only, but for those that a worker has already."""
-    found = context.store.due(context.name, "row", context.clock(), MOST_ROWS, priority=priority, target=to)
+    found = context.state.items.due("row", context.clock(), MOST_ROWS, priority=priority, target=to)
     waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
     return [item for item in found if item.subject not in waiting]
 

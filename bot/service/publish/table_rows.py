@@ -268,7 +268,7 @@ class TableRows(SubmittedRows[PlannedLook]):
 
     def _written(self, name: str) -> dict[str, WrittenRow]:
         """The record of what was written under a name."""
-        found = self.context.store.published(self.context.name, name)
+        found = self.context.state.published.at(name)
         return {
             key: WrittenRow(parse_entry(entry, key), None if earlier is None else parse_entry(earlier, key))
             for key, (entry, earlier) in found.items()
@@ -308,14 +308,14 @@ class TableRows(SubmittedRows[PlannedLook]):
         return ""
 
     def _remember(self, table: DesiredTable) -> None:
-        store, name, to = self.context.store, self.context.name, self.settings.to
+        state, to = self.context.state, self.settings.to
         rows = {
             key: (row.entry.to_bytes(), None if row.earlier is None else row.earlier.to_bytes())
             for key, row in table.written.items()
         }
-        with store.transaction():
-            store.set_published(name, to, rows)
-            store.forget_published(name, to, table.gone)
+        with state.transaction():
+            state.published.keep(to, rows)
+            state.published.forget(to, table.gone)
 
 
 def files_of(layout: Layout, target: Target, changes: Sequence[RowChange]) -> tuple[str, ...]:
@@ -334,11 +334,11 @@ class TemplateRows(TableRows):
 
     def follow(self, *, is_touched: bool) -> Iterator[Proposal]:
         """The status of the requests, where a row was touched or withdrawn, or where the results moved since."""
-        store, name, target = self.context.store, self.context.name, self.context.requests.get(self.settings.to)
+        state, target = self.context.state, self.context.requests.get(self.settings.to)
         if target is None:
             return
         withdrawn, head = self._written(self._withdrawn), self.target.head()
-        if not withdrawn and not is_touched and store.cursor(name, "template", target=self.settings.to) == head:
+        if not withdrawn and not is_touched and state.cursor("template", target=self.settings.to) == head:
             return
         gone = [RowChange(key, None, row.entry) for key, row in sorted(withdrawn.items())]
         status = DesiredStatus(RequestFiles(self._options), self._mark, [*self._merged(), *gone])
@@ -347,9 +347,9 @@ class TemplateRows(TableRows):
             for key, why in sorted(status.refused.items()):
                 self.report.say("rejected", key, why)
             if not self.context.dry_run:
-                with store.transaction():
-                    store.set_cursor(name, "template", head, target=self.settings.to)
-                    store.forget_published(name, self._withdrawn, withdrawn)
+                with state.transaction():
+                    state.set_cursor("template", head, target=self.settings.to)
+                    state.published.forget(self._withdrawn, withdrawn)
             return ""
 
         paths = files_of(status.layout, target, status.changes)
@@ -371,12 +371,12 @@ class TemplateRows(TableRows):
 
     def _remember(self, table: DesiredTable) -> None:
         """Remember withdrawn rows too, until their requests say so."""
-        store, name = self.context.store, self.context.name
+        state = self.context.state
         withdrawn = {key: (self.known[key].entry.to_bytes(), None) for key in table.gone & self.known.keys()}
-        with store.transaction():
+        with state.transaction():
             super()._remember(table)
-            store.set_published(name, self._withdrawn, withdrawn)
-            store.forget_published(name, self._withdrawn, table.written)
+            state.published.keep(self._withdrawn, withdrawn)
+            state.published.forget(self._withdrawn, table.written)
 
     def _merged(self) -> list[RowChange]:
         """The rows that were written and are on the main branch of the results."""

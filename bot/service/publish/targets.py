@@ -53,13 +53,13 @@ class Targets:
     waiting: Mapping[str, Mapping[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        store, name = self.context.store, self.context.name
+        state = self.context.state
         dry = self.context.targets_by_address if self.context.dry_run else ()
-        self.waiting = {to: {one.subject: one.reason or WAITS for one in store.items_at(name, "row", to)} for to in dry}
+        self.waiting = {to: {one.subject: one.reason or WAITS for one in state.items.at("row", to)} for to in dry}
 
     def _due(self, kind: Kind, to: str, priority: Priority | None = None) -> list[Item]:
-        store, now = self.context.store, self.context.clock()
-        return store.due(self.context.name, kind, now, MOST_ROWS, priority=priority, target=to)
+        now = self.context.clock()
+        return self.context.state.items.due(kind, now, MOST_ROWS, priority=priority, target=to)
 
     def rows(self, to: str, priority: Priority | None = None) -> bool:
         """Publish the rows of one target that are due, of one priority only; whether there was anything to do.
@@ -111,7 +111,7 @@ class Targets:
         if commands is not None:
             commands.settle(asked)
         else:
-            self.context.store.finish(asked)
+            self.context.state.items.finish(asked)
 
     def _observe(self, target: Target, settings: WatchTarget) -> None:
         """Look for commands on the bot's requests."""
@@ -132,7 +132,7 @@ class Targets:
     def _learn_approvals(self, to: str) -> None:
         """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
         context = self.context
-        plan = context.store.plan(context.name, to)
+        plan = context.state.plans.at(to)
         if plan is None or plan.is_approved or f"{to} {plan.digest}" in self.learned:
             return
         self.learned.add(f"{to} {plan.digest}")
@@ -147,7 +147,7 @@ class Targets:
     def ledgers(self) -> list[Ledger]:
         """Where the accepted rows are, at every target."""
         found: list[Ledger] = []
-        self.context.store.set_cursor(self.context.name, "recount", None)  # what happens from now on asks anew
+        self.context.state.set_cursor("recount", None)  # what happens from now on asks anew
         for target, settings in self.context.targets:
             head = target.head()
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
@@ -187,16 +187,16 @@ class Targets:
 
         Not until everything is read and published: an answer counts no longer where the comment above it changes.
         """
-        name, store = self.context.name, self.context.store
+        state = self.context.state
         if self._due("sweep", to):
-            store.set_cursor(name, "plan comment", "to be looked at", target=to)
-        elif store.cursor(name, "plan comment", target=to) is None:
+            state.set_cursor("plan comment", "to be looked at", target=to)
+        elif state.cursor("plan comment", target=to) is None:
             return
-        unsettled = sum(store.count_items(name, kind) for kind in ("source", "judge", "file", "row"))
-        if not unsettled and store.cursor(name, "source"):
-            if store.plan(name, to) is None:
-                store.mark(name, marks("plan", [""], [to]), self.context.clock())
-            store.set_cursor(name, "plan comment", None, target=to)
+        unsettled = sum(state.items.count(kind) for kind in ("source", "judge", "file", "row"))
+        if not unsettled and state.cursor("source"):
+            if state.plans.at(to) is None:
+                state.items.mark(marks("plan", [""], [to]), self.context.clock())
+            state.set_cursor("plan comment", None, target=to)
 
     def _explain(self) -> None:
         """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""
@@ -206,7 +206,7 @@ class Targets:
         note_ledgers(context, ledgers)
         for one in ledgers:
             lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
-            context.store.mark(context.name, marks("row", lost, [one.target]), context.clock())
+            context.state.items.mark(marks("row", lost, [one.target]), context.clock())
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions

@@ -123,7 +123,7 @@ def read_proposal(
     if kept.head != head:
         _list_changes(context, source, head, main, kept)
     wanted = kept.changes
-    known = context.store.files_at(context.name, [change.path for change in wanted])
+    known = context.state.files.at([change.path for change in wanted])
     news = [one for one in wanted if known.get(one.path) is None or known[one.path].oid != one.oid]
     unread: dict[str, list[str]] = {}
     files = list(_read(context, source, kept, news, unread))
@@ -206,7 +206,7 @@ def _listing(context: WatchContext, changes: Iterable[Change]) -> Callable[[str]
     changed = {one.path: one for one in changes if not one.fault}
 
     def listing(folder: str) -> Iterator[ListedFile]:
-        there = context.store.files_in(context.name, folder)
+        there = context.state.files.in_folder(folder)
         yield from (ListedFile(file.path, file.size) for path, file in there.items() if path not in changed)
         for path, one in changed.items():
             if one.oid is not None and folder_of(path) == folder:
@@ -223,7 +223,7 @@ def _candidates(context: WatchContext, changes: Iterable[Change]) -> list[tuple[
     changed = {one.path: one for one in changes if not one.fault}
     with_logs = {folder for path in changed if is_sample_log(path) for folder in folders_of_results(path)}
     folders = {folder_of(path) for path in changed if path.rpartition("/")[2] in _members()} | with_logs
-    there = {path: file for folder in folders for path, file in context.store.files_in(context.name, folder).items()}
+    there = {path: file for folder in folders for path, file in context.state.files.in_folder(folder).items()}
     there |= {path: IndexedFile(path, one.oid or "", one.size) for path, one in changed.items()}
     listing = [file for path, file in there.items() if path not in changed or changed[path].oid is not None]
     found = candidates_in(ListedFile(file.path, file.size) for file in listing if not is_sample_log(file.path))

@@ -63,13 +63,12 @@ class TargetBoard:
 
 def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Callable[[], TargetBoard]) -> Effects:
     """Compare the rows as they stand with those that the source would make after the merge."""
-    store, name = context.store, context.name
     touched = sorted(proposal.touched)
-    gone = store.submissions_at(name, touched[:REVIEW_ROWS])
+    gone = context.state.submissions.at(touched[:REVIEW_ROWS])
     new = judged(context, proposal.files)
     found = sorted({one.key for one in [*gone.values(), *new] if one.key is not None})
     keys = found[:REVIEW_ROWS]
-    current = list(store.submissions_of(name, keys).values()) if keys else []
+    current = list(context.state.submissions.of(keys).values()) if keys else []
     after = [one for one in current if one.path not in proposal.touched] + [one for one in new if one.key in keys]
     is_cut = len(touched) > REVIEW_ROWS or len(found) > len(keys)
     effects = Effects(proposal.unread, proposal.deleted, proposal.replaced, proposal.others, is_cut=is_cut)
@@ -158,35 +157,35 @@ class Reviews:
 
     def must_be_listed(self) -> bool:
         """Whether a pass lists the requests though nobody told of one: a short list always, a long one now and then."""
-        at, _, count = (self.context.store.cursor(self.context.name, "reviews") or "").partition(" ")
+        at, _, count = (self.context.state.cursor("reviews") or "").partition(" ")
         return not count or int(count) <= SHORT_LIST or not 0 <= self.context.clock() - int(at) < LISTED_FOR
 
     def list_requests(self, item: Item) -> None:
         """Mark each open request of others in which something happened; one list and the refs are asked for."""
-        us, store, name = self.discussions.us, self.context.store, self.context.name
+        us, state = self.discussions.us, self.context.state
         try:
             listed = self.discussions.listed("pull_request", "open")
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", "reviews", str(refusal))
-            store.finish([item])
+            state.items.finish([item])
             return
         rows = [row for row in listed if row.author != us]
         refs = self.source.refs(requests=True) if rows else {}
         known = known_states(self.context)
         nums = admitted(rows, self.context.maintainers)
         found = {num: (self._seen(num, refs), known.get(num, ReviewState())) for num in nums}
-        moved = {num: (seen, state) for num, (seen, state) in found.items() if not seen or seen != state.seen}
+        moved = {num: (seen, was) for num, (seen, was) in found.items() if not seen or seen != was.seen}
         ended = {*(known.keys() - {row.num for row in rows}), *self._lost()}
-        with store.transaction():
-            for num, (seen, state) in moved.items():
-                keep_state(self.context, num, msgspec.structs.replace(state, seen=seen))
-            store.mark(name, marks("review", map(str, [*moved, *sorted(ended)])), self.context.clock())
-            store.set_cursor(name, "reviews", f"{self.context.clock():.0f} {len(listed)}")
-            store.finish([item])
+        with state.transaction():
+            for num, (seen, was) in moved.items():
+                keep_state(self.context, num, msgspec.structs.replace(was, seen=seen))
+            state.items.mark(marks("review", map(str, [*moved, *sorted(ended)])), self.context.clock())
+            state.set_cursor("reviews", f"{self.context.clock():.0f} {len(listed)}")
+            state.items.finish([item])
 
     def _lost(self) -> list[int]:
         """After a loss of the state, the newest merged requests of others: their reviews may not say so yet."""
-        if self.context.store.cursor(self.context.name, "reviews") is not None:
+        if self.context.state.cursor("reviews") is not None:
             return []
         us, rows = self.discussions.us, self.discussions.listed("pull_request", "closed")
         return sorted(row.num for row in rows if row.status == "merged" and row.author != us)[-LOST:]
@@ -204,13 +203,13 @@ class Reviews:
         basis = basis_of(self.context, self._head)
         behind = [(num, state) for num, state in sorted(known.items()) if state.said and state.basis != basis]
         stale = {num for num, state in behind[:REFRESHED] if not self._is_same(num, state, basis)}
-        store, name = self.context.store, self.context.name
-        with store.transaction():
+        state = self.context.state
+        with state.transaction():
             for num in stale:  # nothing of it is up to date
                 keep_state(self.context, num, msgspec.structs.replace(known[num], memo="", basis=basis))
             more = [Mark("reviews", GO_ON)] if len(behind) > REFRESHED else []
-            store.mark(name, [*marks("review", map(str, sorted(stale))), *more], self.context.clock())
-        self.settle([item for item in store.due(name, "review", self.context.clock()) if int(item.subject) in stale])
+            state.items.mark([*marks("review", map(str, sorted(stale))), *more], self.context.clock())
+        self.settle([item for item in state.items.due("review", self.context.clock()) if int(item.subject) in stale])
 
     def _is_same(self, num: int, state: ReviewState, basis: str) -> bool:
         """Tell whether a review would say what it says, without asking the Hub about it.
@@ -218,7 +217,7 @@ class Reviews:
         One that cannot be looked at is taken for another, and fails alone, when it is its turn.
         """
         with suppress(BotError):
-            kept = parse_cached(self.context.store.proposal(self.context.name, num))
+            kept = parse_cached(self.context.state.proposal(num))
             proposal = read_proposal(self.context, self.source, kept.head, "", kept) if kept.head else None
             if proposal and digest_of_text(self._body(num, proposal, self._judge(proposal, []))) == state.said:
                 keep_state(self.context, num, msgspec.structs.replace(state, basis=basis))
@@ -257,28 +256,27 @@ class Reviews:
 
     def _close(self, num: int, thread: Thread) -> None:
         """Leave a closed request; once it is merged, its review links what is proposed at the targets."""
-        store, name = self.context.store, self.context.name
-        with store.transaction():
+        with self.context.state.transaction():
             keep_state(self.context, num, None)
             if thread.status == "merged" and stickies(self.context, thread, self.discussions.us):
-                store.mark(name, [Mark("merged", str(num))], self.context.clock())
+                self.context.state.items.mark([Mark("merged", str(num))], self.context.clock())
 
-    def _update(self, num: int, head: str, main: str, state: ReviewState) -> None:
+    def _update(self, num: int, head: str, main: str, was: ReviewState) -> None:
         """Judge, answer and write."""
-        store, name = self.context.store, self.context.name
-        kept = parse_cached(store.proposal(name, num))
+        state = self.context.state
+        kept = parse_cached(state.proposal(num))
         basis = basis_of(self.context, self._head)
         proposal = read_proposal(self.context, self.source, head, main, kept)
-        store.set_proposal(name, num, kept.to_bytes())
+        state.set_proposal(num, kept.to_bytes())
         said: list[str] = []
         waiting: list[int] = []
         retry_write(lambda: self._look_and_write(num, proposal, said, waiting))
         self.report.say("written", f"review #{num}", "the comment is up to date")
         memo = memo_of(self.context, self._without_repeated(self.discussions.read(num)), head)
         if waiting:  # commands beyond the quota have their turn later
-            store.mark(name, [Mark("review", str(num))], self.context.clock() + HOUR)
+            state.items.mark([Mark("review", str(num))], self.context.clock() + HOUR)
             memo = ""
-        keep_state(self.context, num, ReviewState(state.seen, memo, said[0], basis))
+        keep_state(self.context, num, ReviewState(was.seen, memo, said[0], basis))
 
     def _without_repeated(self, thread: Thread) -> Thread:
         """The thread without what another process said there at the same moment."""

@@ -51,18 +51,18 @@ def parse_state(text: str) -> ReviewState:
 def known_states(context: WatchContext, num: int | None = None) -> dict[int, ReviewState]:
     """The remembered states of all reviews, or of one, by number."""
     if num is not None:
-        value = context.store.cursor(context.name, "review", str(num))
+        value = context.state.cursor("review", str(num))
         return {} if value is None else {num: parse_state(value)}
-    found = context.store.cursors(context.name, "review")
+    found = context.state.cursors("review")
     return {int(subject): parse_state(value) for subject, value in found.items()}
 
 
 def keep_state(context: WatchContext, num: int, state: ReviewState | None) -> None:
     """Remember a review; None forgets it."""
     value = msgspec.json.encode(state).decode() if state is not None else None
-    context.store.set_cursor(context.name, "review", value, str(num))
+    context.state.set_cursor("review", value, str(num))
     if state is None:
-        context.store.set_proposal(context.name, num, None)
+        context.state.set_proposal(num, None)
 
 
 def rules_of(context: WatchContext) -> str:
@@ -84,7 +84,7 @@ def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
 
 def basis_of(context: WatchContext, head: str) -> str:
     """A digest of what a review depends on: the source, the head of the first target, the rules and the waivers."""
-    source = context.store.cursor(context.name, "source")
+    source = context.state.cursor("source")
     parts = [source, head, context.definition(), dump_waivers(context.waivers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -132,16 +132,16 @@ class MergedReviews:
             self.report.attempt([item], lambda one=item: self._settle_one(one), finish=False)  # type: ignore[misc]
 
     def _settle_one(self, item: Item) -> None:
-        num, store = int(item.subject), self.context.store
+        num, state = int(item.subject), self.context.state
         head, main = self.source.closed_head(num), self.source.head()
         subjects = self._subjects(head, main) if head is not None else set()
-        keys = sorted({one.key for one in store.submissions_at(self.context.name, subjects).values() if one.key})
+        keys = sorted({one.key for one in state.submissions.at(subjects).values() if one.key})
         if self._is_pending(main, subjects, keys):
             now = self.context.clock()  # a target may be out of reach for weeks
-            store.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
+            state.items.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
             return
         retry_write(lambda: self._write(num, keys))
-        store.finish([item])
+        state.items.finish([item])
 
     def _subjects(self, head: str, main: str) -> set[str]:
         """The submissions that a request brought or changed."""
@@ -151,10 +151,10 @@ class MergedReviews:
 
     def _is_pending(self, main: str, subjects: Collection[str], keys: Collection[str]) -> bool:
         """Tell whether the source is not read so far, or rows of the request are not published yet."""
-        store, name = self.context.store, self.context.name
-        if store.cursor(name, "source") != main:
+        state = self.context.state
+        if state.cursor("source") != main:
             return True
-        return store.is_waiting(name, "file", subjects) or store.is_waiting(name, "row", [*keys, ""])
+        return state.items.is_waiting("file", subjects) or state.items.is_waiting("row", [*keys, ""])
 
     def _write(self, num: int, keys: Collection[str]) -> None:
         thread = self.discussions.read(num)

@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Connection,
     Delete,
     Engine,
     Executable,
     Select,
     Table,
+    and_,
     create_engine,
     event,
     func,
@@ -106,6 +108,25 @@ class Database:
         statement = _upsert(table, self.engine.dialect.name, tuple(rows[0]))
         with self.transaction() as connection:
             connection.execute(statement, [dict(row) for row in rows])
+
+    def close(self) -> None:
+        """Give the connections back."""
+        dispose(self.engine)
+
+
+class Part:
+    """A part of the state of one watch."""
+
+    def __init__(self, db: Database, watch: str) -> None:
+        self.db, self.watch = db, watch
+
+    def ours(self, table: Table, **values: str | int) -> ColumnElement[bool]:
+        """The condition on the rows of this watch that have these values."""
+        return and_(table.c.watch == self.watch, *(table.c[name] == value for name, value in values.items()))
+
+    def upsert(self, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Insert rows of this watch, or replace those with the same primary key."""
+        self.db.upsert(table, [{"watch": self.watch, **row} for row in rows])
 
 
 @cache

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from bot.errors import NEEDS_TOKEN
-from bot.service.store.engine import Database, batches
+from bot.service.store.engine import Part, batches
 from bot.service.store.tables import items, plans
 
 Kind = Literal[
@@ -138,79 +138,83 @@ _cause = case(
     else_=items.c.reason,
 )
 
+_LONGEST_FIRST = (items.c.since, items.c.subject)
 
-class Items(Database):
+
+class Items(Part):
     """Marks items, gives those that are due, notes how they ended, and shows them in pages."""
 
-    def mark(self, watch: str, found: Iterable[Mark], now: float) -> None:
+    def mark(self, found: Iterable[Mark], now: float) -> None:
         """Mark things as out of step, due at once; one that is marked already is marked once more.
 
         A declaration's change never hides a push: the cause stays "push" where both came together.
         """
-        with self.transaction():
+        with self.db.transaction():
             for some in batches(found):
-                known = self._known(watch, some)
-                rows = {
-                    (one.kind, one.target, one.subject): _marked(
-                        watch, one, known.get((one.kind, one.target, one.subject)), now
-                    )
-                    for one in some
-                }
-                self.upsert(items, list(rows.values()))
+                known = self._known(some)
+                marked = {(one.kind, one.target, one.subject): one for one in some}
+                self.upsert(items, [_marked(one, known.get(place), now) for place, one in marked.items()])
 
-    def _known(self, watch: str, some: Sequence[Mark]) -> dict[tuple[str, str, str], Any]:
+    def _known(self, some: Sequence[Mark]) -> dict[ItemPlace, Any]:
         """The rows of those that are marked already."""
-        found: dict[tuple[str, str, str], Any] = {}
+        found: dict[ItemPlace, Any] = {}
         for kind, target in {(one.kind, one.target) for one in some}:
             subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
-            there = select(items).where(items.c.watch == watch, items.c.kind == kind, items.c.target == target)
-            found |= {(kind, target, row.subject): row for row in self.rows_in(there, items.c.subject, subjects)}
+            there = select(items).where(self.ours(items, kind=kind, target=target))
+            found |= {(kind, target, row.subject): row for row in self.db.rows_in(there, items.c.subject, subjects)}
         return found
 
     def due(
         self,
-        watch: str,
         kind: Kind,
         now: float,
-        limit: int = 10_000,
+        limit: int | None = None,
         *,
         priority: Priority | None = None,
         target: str | None = None,
     ) -> list[Item]:
         """The items of a kind that are due and not held, the longest waiting first; of one priority or target only."""
-        where = _due(watch, kind, now, priority)
+        where = self._due(kind, now, priority)
         return self._select(*where, *([] if target is None else [items.c.target == target]), limit=limit)
 
-    def count_due(self, watch: str, kind: Kind, now: float, priority: Priority | None = None) -> int:
+    def _due(self, kind: Kind, now: float, priority: Priority | None) -> list[ColumnElement[bool]]:
+        """What is so of the items of a kind that are due."""
+        where = [self.ours(items, kind=kind, is_held=False), items.c.due <= now]
+        if priority is not None:
+            where.append(items.c.cause == "push" if priority == "people" else items.c.cause != "push")
+        return where
+
+    def count_due(self, kind: Kind, now: float, priority: Priority | None = None) -> int:
         """How many items of a kind are due."""
-        return int(self.value(select(func.count()).select_from(items).where(*_due(watch, kind, now, priority))))
+        return int(self.db.value(select(func.count()).where(*self._due(kind, now, priority))))
 
-    def item(self, watch: str, kind: str, target: str, subject: str) -> Item | None:
+    def get(self, kind: str, target: str, subject: str) -> Item | None:
         """One item, None if nothing of it is out of step."""
-        return next(iter(self._select(*_of(watch, kind, target, subject), limit=1)), None)
+        return next(iter(self._select(self.ours(items, kind=kind, target=target, subject=subject), limit=1)), None)
 
-    def held(self, watch: str, target: str = "") -> list[Item]:
+    def held(self, target: str = "") -> list[Item]:
         """The items that wait for the approval of a plan."""
-        where = [items.c.watch == watch, items.c.is_held.is_(True)]
-        return self._select(*where, *([items.c.target == target] if target else []), limit=1_000_000)
+        return self._select(self.ours(items, is_held=True, **({"target": target} if target else {})))
 
-    def items_at(self, watch: str, kind: Kind, target: str) -> list[Item]:
+    def at(self, kind: Kind, target: str) -> list[Item]:
         """The items of a kind at a target, whether they are due, held or neither."""
-        return self._select(items.c.watch == watch, items.c.kind == kind, items.c.target == target, limit=1_000_000)
+        return self._select(self.ours(items, kind=kind, target=target))
 
-    def all(self, watch: str, limit: int = 1000) -> list[Item]:
+    def all(self, limit: int = 1000) -> list[Item]:
         """The items that wait, the longest waiting first."""
-        return self._select(items.c.watch == watch, limit=limit)
+        return self._select(self.ours(items), limit=limit)
 
-    def _select(self, *where: ColumnElement[bool], limit: int) -> list[Item]:
-        statement = select(items).where(*where).order_by(items.c.since, items.c.subject).limit(limit)
-        return _items(self.rows(statement))
+    def _select(
+        self, *where: ColumnElement[bool], limit: int | None = None, order: Sequence[Any] = _LONGEST_FIRST
+    ) -> list[Item]:
+        found = self.db.rows(select(items).where(*where).order_by(*order).limit(limit))
+        return [Item(**row._mapping) for row in found]  # noqa: SLF001 - so SQLAlchemy calls it
 
     def finish(self, done: Iterable[Item]) -> None:
         """Forget items that are in step, but for those that were marked again meanwhile."""
         asked = [{name: getattr(one, name) for name in _KEY} for one in done]
         if asked:
-            self.run(_FINISH, asked)
+            self.db.run(_FINISH, asked)
 
     def fail(self, one: Item, reason: str, due: float) -> None:
         """Note why an item failed, and when it is tried again."""
@@ -224,148 +228,106 @@ class Items(Database):
         """Let an item wait for something else, without counting a failure."""
         self._change([one], due=due)
 
-    def is_waiting(self, watch: str, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
+    def is_waiting(self, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
         """Tell whether one of these subjects is out of step still, and due by `now`; held ones are not counted."""
-        where = [items.c.watch == watch, items.c.kind == kind, items.c.is_held.is_(False)]
+        where = [self.ours(items, kind=kind, is_held=False)]
         where += [] if now is None else [items.c.due <= now]
         found = select(items.c.subject).where(*where).limit(1)
-        return any(self.rows(found.where(items.c.subject.in_(some))) for some in batches(subjects))
+        return any(self.db.rows(found.where(items.c.subject.in_(some))) for some in batches(subjects))
 
     def hold(self, found: Sequence[Item], reason: str) -> None:
         """Let items wait for the approval of a plan."""
         self._change(found, is_held=True, reason=reason)
 
-    def say_why_held(self, watch: str, target: str, reason: str) -> None:
+    def say_why_held(self, target: str, reason: str) -> None:
         """Note anew why the held items of a target are held."""
-        where = (items.c.watch == watch, items.c.target == target, items.c.is_held.is_(True))
-        self.run(update(items).where(*where).values(reason=reason))
+        self.db.run(update(items).where(self.ours(items, target=target, is_held=True)).values(reason=reason))
 
     def release(self, found: Sequence[Item], now: float) -> None:
         """Let held items go on."""
         self._change(found, is_held=False, reason="", due=now)
 
-    def retry_all(self, watch: str, now: float) -> None:
+    def retry_all(self, now: float) -> None:
         """Let every failed item be tried at once."""
-        self.run(update(items).where(items.c.watch == watch, items.c.is_held.is_(False)).values(due=now))
+        self.db.run(update(items).where(self.ours(items, is_held=False)).values(due=now))
 
-    def bring_forward(self, watch: str, now: float, seconds: float) -> None:
+    def bring_forward(self, now: float, seconds: float) -> None:
         """Let every item that waits be tried so many seconds sooner, at once at the earliest."""
         sooner = case((items.c.due - seconds < now, now), else_=items.c.due - seconds)
-        self.run(update(items).where(items.c.watch == watch, items.c.due > now).values(due=sooner))
+        self.db.run(update(items).where(self.ours(items), items.c.due > now).values(due=sooner))
 
-    def counts(self, watch: str) -> dict[tuple[str, str], int]:
+    def counts(self) -> dict[tuple[str, str], int]:
         """How many items there are, by kind and state: waiting, failing, held, declined."""
-        states = {
-            "waiting": (items.c.is_held.is_(False), items.c.attempts == 0),
-            "failing": (items.c.is_held.is_(False), items.c.attempts > 0),
-            "held": (_in_state("held"),),
-            "declined": (_in_state("declined"),),
-        }
-        counted = select(items.c.kind, func.count()).where(items.c.watch == watch).group_by(items.c.kind)
-        with self.transaction():
+        counted = select(items.c.kind, func.count()).where(self.ours(items)).group_by(items.c.kind)
+        with self.db.transaction():
             return {
                 (kind, state): count
-                for state, where in states.items()
-                for kind, count in self.rows(counted.where(*where))
+                for state in STATES
+                for kind, count in self.db.rows(counted.where(_in_state(state)))
             }
 
-    def count_items(self, watch: str, kind: Kind) -> int:
+    def count(self, kind: Kind) -> int:
         """How many items of a kind there are."""
-        found = select(func.count()).select_from(items).where(items.c.watch == watch, items.c.kind == kind)
-        return int(self.value(found))
+        return int(self.db.value(select(func.count()).where(self.ours(items, kind=kind))))
 
-    def next_due(self, watch: str) -> float | None:
+    def next_due(self) -> float | None:
         """When the next item is due, None if none waits."""
-        found = select(func.min(items.c.due)).where(items.c.watch == watch, items.c.is_held.is_(False))
-        due: float | None = self.value(found)
+        found = select(func.min(items.c.due)).where(self.ours(items, is_held=False))
+        due: float | None = self.db.value(found)
         return due
 
     def _change(self, found: Sequence[Item], **values: Any) -> None:
-        with self.transaction():
+        with self.db.transaction():
             for one in found:
-                where = _of(one.watch, one.kind, one.target, one.subject)
-                self.run(update(items).where(*where, items.c.marked == one.marked).values(**values))
+                where = self.ours(items, kind=one.kind, target=one.target, subject=one.subject)
+                self.db.run(update(items).where(where, items.c.marked == one.marked).values(**values))
 
     # pages for people: each costs the same, however large the state is
 
-    def items_page(
-        self,
-        watch: str,
-        state: ItemState,
-        after: ItemPlace | None,
-        limit: int,
-        *,
-        cause: str = "",
-        without: Sequence[str] = (),
+    def page(
+        self, state: ItemState, after: ItemPlace | None, limit: int, *, cause: str = "", without: Sequence[str] = ()
     ) -> list[Item]:
         """Items in one state after a place, in the order of kind, target and subject.
 
         Where `cause` is named, those of it; `without` are causes that are left out.
         """
-        where = [items.c.watch == watch, _in_state(state)]
+        where = [self.ours(items), _in_state(state)]
         where += [*([_cause == cause] if cause else []), *([_cause.not_in(without)] if without else [])]
         if after is not None:
             where.append(tuple_(items.c.kind, items.c.target, items.c.subject) > tuple_(*after))
-        found = select(items).where(*where).order_by(items.c.kind, items.c.target, items.c.subject).limit(limit)
-        return _items(self.rows(found))
+        return self._select(*where, limit=limit, order=(items.c.kind, items.c.target, items.c.subject))
 
-    def causes(self, watch: str, limit: int, state: ItemState = "failing") -> list[FailureCause]:
-        """Why items of a watch fail or are held, the most frequent cause first."""
-        count = func.count()
-        found = (
-            select(
-                _cause,
-                count,
-                func.min(items.c.due),
-                func.min(items.c.since),
-                func.min(items.c.kind),
-                func.max(items.c.kind),
-            )
-            .where(items.c.watch == watch, _in_state(state))
-            .group_by(_cause)
-            .order_by(count.desc(), _cause)
-            .limit(limit)
-        )
+    def causes(self, limit: int, state: ItemState = "failing") -> list[FailureCause]:
+        """Why items fail or are held, the most frequent cause first."""
+        count, kinds = func.count(), (func.min(items.c.kind), func.max(items.c.kind))
+        found = select(_cause, count, func.min(items.c.due), func.min(items.c.since), *kinds).group_by(_cause)
+        found = found.where(self.ours(items), _in_state(state)).order_by(count.desc(), _cause).limit(limit)
         return [
             FailureCause(reason, number, due, since, first if first == last else "")
-            for reason, number, due, since, first, last in self.rows(found)
+            for reason, number, due, since, first, last in self.db.rows(found)
         ]
 
-    def retry_cause(self, watch: str, reason: str, now: float) -> int:
+    def retry_cause(self, reason: str, now: float) -> int:
         """Let all items that fail for one reason be tried at once; how many there are."""
-        where = (items.c.watch == watch, _cause == reason, _in_state("failing"))
-        return self.run(update(items).where(*where).values(due=now))
+        where = (self.ours(items), _cause == reason, _in_state("failing"))
+        return self.db.run(update(items).where(*where).values(due=now))
 
-    def retry_item(self, watch: str, place: ItemPlace, now: float) -> bool:
+    def retry(self, place: ItemPlace, now: float) -> bool:
         """Let one item be tried at once; whether there is one that waits for nobody's approval."""
-        where = (*_of(watch, *place), items.c.is_held.is_(False))
-        return bool(self.run(update(items).where(*where).values(due=now)))
+        kind, target, subject = place
+        where = self.ours(items, kind=kind, target=target, subject=subject, is_held=False)
+        return bool(self.db.run(update(items).where(where).values(due=now)))
 
 
 _KEY = ("watch", "kind", "target", "subject", "marked")
 _FINISH = delete(items).where(*(items.c[name] == bindparam(name) for name in _KEY))
 
 
-def _due(watch: str, kind: Kind, now: float, priority: Priority | None) -> list[ColumnElement[bool]]:
-    """What is so of the items of a kind that are due."""
-    where = [items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False)]
-    if priority is not None:
-        where.append(items.c.cause == "push" if priority == "people" else items.c.cause != "push")
-    return where
-
-
-def _of(watch: str, kind: str, target: str, subject: str) -> tuple[ColumnElement[bool], ...]:
-    return items.c.watch == watch, items.c.kind == kind, items.c.target == target, items.c.subject == subject
-
-
-def _marked(watch: str, one: Mark, known: Any, now: float) -> dict[str, Any]:
+def _marked(one: Mark, known: Any, now: float) -> dict[str, Any]:
     """The row of an item that is marked, once more where it is known."""
     is_push = known is not None and known.cause == "push" and not known.is_held
     return {
-        "watch": watch,
-        "kind": one.kind,
-        "target": one.target,
-        "subject": one.subject,
+        **msgspec.structs.asdict(one),
         "cause": "push" if is_push else one.cause,
         "is_held": False,
         "marked": 0 if known is None else known.marked + 1,
@@ -374,10 +336,6 @@ def _marked(watch: str, one: Mark, known: Any, now: float) -> dict[str, Any]:
         "due": now,
         "reason": "",
     }
-
-
-def _items(rows: Iterable[Any]) -> list[Item]:
-    return [Item(**row._mapping) for row in rows]  # noqa: SLF001 - so SQLAlchemy calls it
 
 
 _is_declined = exists().where(

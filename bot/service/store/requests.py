@@ -5,46 +5,23 @@ from __future__ import annotations
 import time
 import uuid
 import zlib
-from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, ItemsView, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
 from bot.platforms.row_index import IndexedRow, Moved, RowStore
 from bot.service.store.engine import Database, batches
-from bot.service.store.tables import cursors, indexed_rows, intents, proposals, published, requests, row_indexes
+from bot.service.store.tables import indexed_rows, intents, requests, row_indexes
 
 LONGEST_LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows
 
 
-class Requests(Database):
-    """Facts about requests and discussions, what was read of open requests at a source, and rows on main branches."""
-
-    def memory(self, target: str) -> Memory:
-        """The stored facts about a repository's requests, as a mapping that stores each new fact."""
-        return Memory(self, target)
-
-    def proposal(self, watch: str, num: int) -> bytes | None:
-        """The kept content of a request; None if there is none."""
-        data = self.value(select(proposals.c.data).where(proposals.c.watch == watch, proposals.c.num == num))
-        return None if data is None else zlib.decompress(data)
-
-    def set_proposal(self, watch: str, num: int, data: bytes | None) -> None:
-        """Keep what was read of a request; None forgets it."""
-        if data is not None:
-            self.upsert(proposals, [{"watch": watch, "num": num, "data": zlib.compress(data, 1)}])
-        else:
-            self.run(delete(proposals).where(proposals.c.watch == watch, proposals.c.num == num))
-
-    def row_index(self, target: str) -> StoredRowIndex:
-        """The index of the rows on the main branch of a target."""
-        return StoredRowIndex(self, target)
-
-    # writes that may be done once
+class Intents(Database):
+    """Writes that may be done once."""
 
     @contextmanager
     def intend(self, name: str, seconds: float) -> Iterator[None]:
@@ -176,121 +153,3 @@ class StoredRowIndex(RowStore):
             return True
         is_old = (row_indexes.c.target == self._target, row_indexes.c.at == old)
         return bool(self._store.run(row_indexes.update().where(*is_old).values(at=new)))
-
-
-Written = tuple[bytes, bytes | None]
-
-
-class Published(Database):
-    """Keeps for each row of a table the entry that was written last, and the one that stood there before, if any."""
-
-    def published(self, watch: str, target: str) -> dict[str, Written]:
-        """The rows of one watch in one table, by key."""
-        found = self.rows(select(published).where(published.c.watch == watch, published.c.target == target))
-        return {row.key: (row.entry, row.earlier) for row in found}
-
-    def set_published(self, watch: str, target: str, rows: Mapping[str, Written]) -> None:
-        """Remember what was written."""
-        where = {"watch": watch, "target": target}
-        self.upsert(published, [{**where, "key": key, "entry": e, "earlier": b} for key, (e, b) in rows.items()])
-
-    def forget_published(self, watch: str, target: str, keys: Iterable[str]) -> None:
-        """Forget rows that are not in the table any more."""
-        where = (published.c.watch == watch, published.c.target == target)
-        self.delete_in(delete(published).where(*where), published.c.key, keys)
-
-
-CursorKind = Literal[
-    # of the watch
-    "source",  # the commit up to which the source was read
-    "selection",  # the files that the settings selected then
-    "definition",  # a digest of everything that decided the verdicts
-    "pass",  # how the last pass ended, for other processes
-    "tried",  # when the last pass began, in Unix seconds
-    "clock",  # when the last pass ended, in Unix seconds
-    "recount",  # when the ledgers are made anew (Unix seconds), there if something happened since they were made
-    "failures",  # the causes of the failures of the last pass, as JSON
-    "swept",  # the day of the last search for duplicates
-    "waivers",  # the waivers that the bot's answers record, as JSON
-    "maintainers",  # the accounts that `waivers` was read for, as JSON
-    "reviews",  # when the requests at the source were listed, and how many there were
-    "site",  # where the web site was written last
-    "models asked",  # when the Hub was last asked about models
-    "models moved",  # when anything new was last learned of models, from the Hub or from result files
-    # by subject
-    "review",  # number of a request at the source: its ReviewState
-    "discussion",  # number of a discussion about a push: how many comments were answered
-    "commands",  # account: when its commands of the last hour were answered, as JSON
-    "model",  # model: what the Hub said of it, and when, as JSON
-    "model size",  # key of a row: the digest of its newest file, and the number of parameters that the file states
-    # by target
-    "target",  # a digest of the settings that decide about its rows
-    "repository",  # the id of its repository, and the commit at its main branch, as JSON
-    "board",  # the commit that the board was rebuilt from
-    "template",  # the commit of main at which all rows were compared
-    "place",  # by model: where its results were found at the last look
-    "first write",  # whether a person approved the first write to models
-    "declines",  # the accounts for which the declined rows were read, as JSON
-    # by target and subject
-    "request",  # number of a request of the bot: how many comments were read
-    "declined",  # key of a row: the digests of what people declined, as JSON
-    "removed",  # key of a row that people took from main: the digest that is not proposed again until main has the row
-    "gone",  # key of a row that somebody took from main: its digest, and whether history was rewritten, as JSON
-    "ledger",  # the last ledger of a target, as JSON (it has no subject)
-    "plan discussion",  # where people answer the plan that waits at a target (no subject)
-    "plan comment",  # whether the comment about plans at a target is still to be looked at after a sweep (no subject)
-    "plan comments",  # the comments that approved or declined a plan at a target, as JSON (no subject)
-]
-
-
-class Cursors(Database):
-    """One text for each watch, kind, target and subject; a kind that has no target or subject leaves them empty."""
-
-    def cursor(self, watch: str, kind: CursorKind, subject: str = "", *, target: str = "") -> str | None:
-        """What is remembered; None if nothing is."""
-        found = select(cursors.c.value).where(*_place(watch, kind, target), cursors.c.subject == subject)
-        value: str | None = self.value(found)
-        return value
-
-    def cursors(self, watch: str, kind: CursorKind, *, target: str = "") -> dict[str, str]:
-        """All that is remembered of a kind, by subject."""
-        found = self.rows(select(cursors.c.subject, cursors.c.value).where(*_place(watch, kind, target)))
-        return {row.subject: row.value for row in found}
-
-    def set_cursor(
-        self, watch: str, kind: CursorKind, value: str | None, subject: str = "", *, target: str = ""
-    ) -> None:
-        """Remember a value; None forgets it."""
-        if value is None:
-            self.run(delete(cursors).where(*_place(watch, kind, target), cursors.c.subject == subject))
-        else:
-            place = {"watch": watch, "kind": kind, "target": target, "subject": subject}
-            self.upsert(cursors, [{**place, "value": value}])
-
-    def set_cursors(self, watch: str, kind: CursorKind, values: Mapping[str, str]) -> None:
-        """Remember many values of one kind, by subject."""
-        rows = [{"watch": watch, "kind": kind, "target": "", "subject": one, "value": values[one]} for one in values]
-        with self.transaction():
-            for some in batches(rows):
-                self.upsert(cursors, some)
-
-    def declined(self, watch: str, target: str) -> dict[str, set[str]]:
-        """The digests of the rows that people declined at a target, or took from it, by key."""
-        found = {key: {digest} for key, digest in self.cursors(watch, "removed", target=target).items()}
-        for key, digests in self.cursors(watch, "declined", target=target).items():
-            found.setdefault(key, set()).update(msgspec.json.decode(digests, type=list[str]))
-        return found
-
-    def set_declined(self, watch: str, target: str, key: str, digests: Collection[str]) -> bool:
-        """Remember that a row is declined with these digests, too, with none that it is not; whether that is new."""
-        text = self.cursor(watch, "declined", key, target=target)
-        known = set(msgspec.json.decode(text, type=list[str])) if text else set[str]()
-        wanted = known.union(digests) if digests else set[str]()
-        if wanted != known:
-            data = msgspec.json.encode(sorted(wanted)).decode() if wanted else None
-            self.set_cursor(watch, "declined", data, key, target=target)
-        return wanted != known
-
-
-def _place(watch: str, kind: CursorKind, target: str) -> tuple[ColumnElement[bool], ...]:
-    return cursors.c.watch == watch, cursors.c.kind == kind, cursors.c.target == target

@@ -9,11 +9,11 @@ from math import inf
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, Select, delete, func, or_, select, update
+from sqlalchemy import Column, ColumnElement, delete, func, or_, select, update
 
 from bot.evaluation.row_key import reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.service.store.engine import Database, batches
+from bot.service.store.engine import Part, batches
 from bot.service.store.tables import files, rows, submissions
 
 DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place
@@ -70,153 +70,144 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-class Sources(Database):
-    """Files, submissions and rows of each watch."""
+class Files(Part):
+    """The files of the source."""
 
-    # files
-
-    def files_at(self, watch: str, paths: Iterable[str]) -> dict[str, IndexedFile]:
+    def at(self, paths: Iterable[str]) -> dict[str, IndexedFile]:
         """The files at these paths."""
-        found = self.rows_in(select(files).where(files.c.watch == watch), files.c.path, paths)
+        found = self.db.rows_in(select(files).where(self.ours(files)), files.c.path, paths)
         return {row.path: IndexedFile(row.path, row.oid, row.size) for row in found}
 
-    def files_in(self, watch: str, folder: str) -> dict[str, IndexedFile]:
+    def in_folder(self, folder: str) -> dict[str, IndexedFile]:
         """The files that lie in a folder, not below it."""
-        found = self.rows(select(files).where(files.c.watch == watch, files.c.folder == folder))
+        found = self.db.rows(select(files).where(self.ours(files, folder=folder)))
         return {row.path: IndexedFile(row.path, row.oid, row.size) for row in found}
 
-    def file_paths(self, watch: str) -> set[str]:
+    def paths(self) -> set[str]:
         """The paths of all files."""
-        return set(self.values(select(files.c.path).where(files.c.watch == watch)))
+        return set(self.db.values(select(files.c.path).where(self.ours(files))))
 
-    def count_files(self, watch: str) -> tuple[int, int]:
+    def count(self) -> tuple[int, int]:
         """How many files there are, and how many bytes they have."""
-        found = select(func.count(), func.coalesce(func.sum(files.c.size), 0)).where(files.c.watch == watch)
-        count, size = self.rows(found)[0]
+        found = select(func.count(), func.coalesce(func.sum(files.c.size), 0)).where(self.ours(files))
+        count, size = self.db.rows(found)[0]
         return int(count), int(size)
 
-    def has_files(self, watch: str) -> bool:
+    def any(self) -> bool:
         """Tell whether there is any file."""
-        return bool(self.rows(select(files.c.path).where(files.c.watch == watch).limit(1)))
+        return bool(self.db.rows(select(files.c.path).where(self.ours(files)).limit(1)))
 
-    def forget_contents(self, watch: str) -> None:
-        """Forget which contents were listed and read, so that all files count as changed."""
-        with self.transaction():
-            for table in (files, submissions):
-                self.run(update(table).where(table.c.watch == watch).values(oid=""))
-
-    def set_files(self, watch: str, there: Iterable[IndexedFile], gone: Iterable[str] = ()) -> None:
+    def keep(self, there: Iterable[IndexedFile], gone: Iterable[str] = ()) -> None:
         """Remember files, and forget those that are gone."""
-        with self.transaction():
-            self.delete_in(delete(files).where(files.c.watch == watch), files.c.path, gone)
-            values = [
-                {"watch": watch, "path": one.path, "folder": folder_of(one.path), "oid": one.oid, "size": one.size}
-                for one in there
-            ]
+        with self.db.transaction():
+            self.db.delete_in(delete(files).where(self.ours(files)), files.c.path, gone)
+            values = (
+                {"path": one.path, "folder": folder_of(one.path), "oid": one.oid, "size": one.size} for one in there
+            )
             self.upsert(files, values)
 
-    # submissions
 
-    def submissions_at(self, watch: str, paths: Iterable[str]) -> dict[str, StoredSubmission]:
+class Submissions(Part):
+    """The outcomes of the submissions at the source."""
+
+    def at(self, paths: Iterable[str]) -> dict[str, StoredSubmission]:
         """The submissions at these paths."""
-        return _restored(self.rows_in(_of(watch), submissions.c.path, paths))
+        return _restored(self.db.rows_in(select(submissions).where(self.ours(submissions)), submissions.c.path, paths))
 
-    def submissions_of(self, watch: str, keys: Iterable[str]) -> dict[str, StoredSubmission]:
+    def of(self, keys: Iterable[str]) -> dict[str, StoredSubmission]:
         """The submissions that measure these rows."""
-        return _restored(self.rows_in(_of(watch), submissions.c.key, keys))
+        return _restored(self.db.rows_in(select(submissions).where(self.ours(submissions)), submissions.c.key, keys))
 
-    def spellings(self, watch: str, readings: Iterable[str], without: Collection[str] = ()) -> list[tuple[float, str]]:
+    def spellings(self, readings: Iterable[str], without: Collection[str] = ()) -> list[tuple[float, str]]:
         """When submissions with these readings came (Unix seconds, infinity if unknown), and their keys.
 
         `without` are paths of submissions that do not count.
         """
         columns = select(submissions.c.path, submissions.c.key, submissions.c.committed)
-        found = self.rows_in(columns.where(submissions.c.watch == watch), submissions.c.reading, readings)
+        found = self.db.rows_in(columns.where(self.ours(submissions)), submissions.c.reading, readings)
         return [(inf if row.committed is None else row.committed, row.key) for row in found if row.path not in without]
 
-    def keys_below(self, watch: str, folder: str) -> set[str]:
+    def keys_below(self, folder: str) -> set[str]:
         """The rows that submissions measure and whose keys begin with a folder, such as all rows of one model."""
         below = (submissions.c.key > f"{folder}/", submissions.c.key < f"{folder}0")  # "0" comes after "/"
-        return set(self.values(select(submissions.c.key).where(submissions.c.watch == watch, *below).distinct()))
+        return set(self.db.values(select(submissions.c.key).where(self.ours(submissions), *below).distinct()))
 
-    def submissions_in(self, watch: str, folder: str) -> dict[str, StoredSubmission]:
+    def in_folder(self, folder: str) -> dict[str, StoredSubmission]:
         """The submissions that lie in a folder, not below it."""
-        return _restored(self.rows(_of(watch).where(submissions.c.folder == folder)))
+        return _restored(self.db.rows(select(submissions).where(self.ours(submissions, folder=folder))))
 
-    def shared_keys(self, watch: str, folder: str, most: int) -> list[str]:
+    def shared_keys(self, folder: str, most: int) -> list[str]:
         """The first rows that accepted submissions of a folder measure, and accepted ones of another folder too.
 
         Each statement names what one index has, and no more: a database may take another index for the rest, and read
         everything.
         """
         columns = select(submissions.c.key, submissions.c.folder, submissions.c.status)
-        ours = columns.where(submissions.c.watch == watch)
-        in_folder = self.rows(ours.where(submissions.c.folder == folder))
+        ours = columns.where(self.ours(submissions))
+        in_folder = self.db.rows(columns.where(self.ours(submissions, folder=folder)))
         here = sorted({row.key for row in in_folder if row.key and row.status == "accepted"})
         shared: list[str] = []
         for some in batches(here):
-            found = self.rows(ours.where(submissions.c.key.in_(some)))
+            found = self.db.rows(ours.where(submissions.c.key.in_(some)))
             shared += sorted({row.key for row in found if row.folder != folder and row.status == "accepted"})
             if len(shared) >= most:
                 break
         return shared[:most]
 
-    def folders_of(self, watch: str, keys: Iterable[str]) -> set[str]:
+    def folders_of(self, keys: Iterable[str]) -> set[str]:
         """The folders in which these rows are measured."""
-        found = select(submissions.c.folder).where(submissions.c.watch == watch)
-        return {row.folder for row in self.rows_in(found, submissions.c.key, keys)}
+        found = select(submissions.c.folder).where(self.ours(submissions))
+        return {row.folder for row in self.db.rows_in(found, submissions.c.key, keys)}
 
-    def rejected_folders(self, watch: str) -> list[str]:
+    def rejected_folders(self) -> list[str]:
         """The folders in which a submission is rejected."""
-        found = select(submissions.c.folder).where(submissions.c.watch == watch, submissions.c.status == "rejected")
-        return sorted(set(self.values(found)))
+        found = select(submissions.c.folder).where(self.ours(submissions, status="rejected"))
+        return sorted(set(self.db.values(found)))
 
-    def all_submissions(self, watch: str, size: int = 500) -> Iterator[list[StoredSubmission]]:
+    def all(self, size: int = 500) -> Iterator[list[StoredSubmission]]:
         """All submissions, about so many at once: those of no row in the order of their paths, then row by row."""
-        alone = (submissions.c.watch == watch, submissions.c.key.is_(None))
+        alone = (self.ours(submissions), submissions.c.key.is_(None))
         last = ""
         while paths := self._next(submissions.c.path, last, size, *alone):
-            yield list(self.submissions_at(watch, paths).values())
+            yield list(self.at(paths).values())
             last = paths[-1]
         last = ""
-        while keys := self._next(submissions.c.key, last, size, submissions.c.watch == watch):
-            yield list(self.submissions_of(watch, keys).values())
+        while keys := self._next(submissions.c.key, last, size, self.ours(submissions)):
+            yield list(self.of(keys).values())
             last = keys[-1]
 
     def _next(self, column: Column[str], last: str, size: int, *where: ColumnElement[bool]) -> list[str]:
         """The values that follow the last one."""
-        return self.values(select(column).where(*where, column > last).distinct().order_by(column).limit(size))
+        return self.db.values(select(column).where(*where, column > last).distinct().order_by(column).limit(size))
 
-    def set_submissions(self, watch: str, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
+    def keep(self, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
         """Remember submissions, and forget those that are gone."""
-        with self.transaction():
-            self.delete_in(delete(submissions).where(submissions.c.watch == watch), submissions.c.path, gone)
-            self.upsert(submissions, [_stored(watch, one) for one in there])
+        with self.db.transaction():
+            self.db.delete_in(delete(submissions).where(self.ours(submissions)), submissions.c.path, gone)
+            self.upsert(submissions, map(_stored, there))
 
-    def set_verdicts(self, watch: str, again: Iterable[StoredSubmission]) -> None:
+    def set_verdicts(self, again: Iterable[StoredSubmission]) -> None:
         """Remember key, status and reason of submissions that were judged again."""
-        with self.transaction():
+        with self.db.transaction():
             for one in again:
-                where = (submissions.c.watch == watch, submissions.c.path == one.path)
+                where = self.ours(submissions, path=one.path)
                 values = {"key": one.key, "reading": _reading(one.key), "status": one.status, "why": one.why}
-                self.run(update(submissions).where(*where).values(values))
+                self.db.run(update(submissions).where(where).values(values))
 
-    def count_submissions(self, watch: str) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """How many submissions have each status."""
-        counted = select(submissions.c.status, func.count()).where(submissions.c.watch == watch)
-        return {row[0]: row[1] for row in self.rows(counted.group_by(submissions.c.status))}
+        counted = select(submissions.c.status, func.count()).where(self.ours(submissions))
+        return {row[0]: row[1] for row in self.db.rows(counted.group_by(submissions.c.status))}
 
-    def rejections(self, watch: str, limit: int) -> list[tuple[str, int]]:
+    def rejections(self, limit: int) -> list[tuple[str, int]]:
         """The most frequent reasons for which submissions are rejected, with how many are."""
-        count, rejected = func.count(), (submissions.c.watch == watch, submissions.c.status == "rejected")
-        found = select(submissions.c.why, count).where(*rejected).group_by(submissions.c.why)
-        return [(row[0], row[1]) for row in self.rows(found.order_by(count.desc(), submissions.c.why).limit(limit))]
+        count, rejected = func.count(), self.ours(submissions, status="rejected")
+        found = select(submissions.c.why, count).where(rejected).group_by(submissions.c.why)
+        return [(row[0], row[1]) for row in self.db.rows(found.order_by(count.desc(), submissions.c.why).limit(limit))]
 
-    def submissions_page(
-        self, watch: str, status: str = "", text: str = "", after: str = "", limit: int = 50
-    ) -> list[SubmissionLine]:
+    def page(self, status: str = "", text: str = "", after: str = "", limit: int = 50) -> list[SubmissionLine]:
         """Submissions in the order of their paths, those after one; `text` is a part of path, key or reason."""
-        where = [submissions.c.watch == watch, submissions.c.path > after]
+        where = [self.ours(submissions), submissions.c.path > after]
         if status:
             where.append(submissions.c.status == status)
         if text:
@@ -224,52 +215,51 @@ class Sources(Database):
         # The index on watch, path, status, key and reason answers this without the rows, which hold what was read.
         found = select(submissions.c.path).where(*where).order_by(submissions.c.path).limit(limit)
         columns = (submissions.c.path, submissions.c.status, submissions.c.key, submissions.c.commit)
-        lines = select(*columns, submissions.c.committed, submissions.c.why).where(submissions.c.watch == watch)
-        with self.transaction():
-            paths = self.values(found)
+        lines = select(*columns, submissions.c.committed, submissions.c.why).where(self.ours(submissions))
+        with self.db.transaction():
+            paths = self.db.values(found)
             return [
                 SubmissionLine(*row)
-                for row in self.rows_in(lines.order_by(submissions.c.path), submissions.c.path, paths)
+                for row in self.db.rows_in(lines.order_by(submissions.c.path), submissions.c.path, paths)
             ]
 
-    # rows
 
-    def row_digests(self, watch: str, keys: Iterable[str]) -> dict[str, str]:
+class Rows(Part):
+    """The digests of the rows that the submissions made."""
+
+    def digests(self, keys: Iterable[str]) -> dict[str, str]:
         """The digests of these rows, as they were when they were last found to be out of step."""
-        return {
-            row.key: row.digest for row in self.rows_in(select(rows).where(rows.c.watch == watch), rows.c.key, keys)
-        }
+        return {row.key: row.digest for row in self.db.rows_in(select(rows).where(self.ours(rows)), rows.c.key, keys)}
 
-    def accepted_rows(self, watch: str) -> dict[str, str]:
+    def accepted(self) -> dict[str, str]:
         """The digests of the rows that the submissions make now, and that can be written."""
-        found = self.rows(select(rows).where(rows.c.watch == watch, func.length(rows.c.digest) == DIGITS))
+        found = self.db.rows(select(rows).where(self.ours(rows), func.length(rows.c.digest) == DIGITS))
         return {row.key: row.digest for row in found}
 
-    def row_keys(self, watch: str) -> set[str]:
+    def all_keys(self) -> set[str]:
         """The keys of all rows that were ever made."""
-        return set(self.values(select(rows.c.key).where(rows.c.watch == watch)))
+        return set(self.db.values(select(rows.c.key).where(self.ours(rows))))
 
-    def keys_beside(self, watch: str, key: str) -> list[str]:
+    def beside(self, key: str) -> list[str]:
         """The keys of the other rows of a row's model that were ever made, in order."""
         model = key.rpartition("/")[0]
         is_below = (rows.c.key > f"{model}/", rows.c.key < f"{model}0")  # "0" follows "/"
-        found = select(rows.c.key).where(rows.c.watch == watch, *is_below, rows.c.key != key)
-        return self.values(found.order_by(rows.c.key))
+        found = select(rows.c.key).where(self.ours(rows), *is_below, rows.c.key != key)
+        return self.db.values(found.order_by(rows.c.key))
 
-    def count_rows(self, watch: str) -> int:
+    def count(self) -> int:
         """How many rows were ever made."""
-        return int(self.value(select(func.count()).select_from(rows).where(rows.c.watch == watch)))
+        return int(self.db.value(select(func.count()).select_from(rows).where(self.ours(rows))))
 
-    def set_row_digests(self, watch: str, digests: Mapping[str, str]) -> None:
+    def keep(self, digests: Mapping[str, str]) -> None:
         """Remember the digests of rows."""
-        self.upsert(rows, [{"watch": watch, "key": each, "digest": digest} for each, digest in digests.items()])
+        self.upsert(rows, ({"key": each, "digest": digest} for each, digest in digests.items()))
 
 
-def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
+def _stored(one: StoredSubmission) -> dict[str, Any]:
     content = one.content
     raw = content.to_bytes() if isinstance(content, Parsed) else ENCODER.encode((content.kind, content.why))
     return {
-        "watch": watch,
         "path": one.path,
         "folder": one.folder,
         "key": one.key,
@@ -285,10 +275,6 @@ def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
 
 def _reading(row_key: str | None) -> str | None:
     return None if row_key is None else reading_of(row_key)
-
-
-def _of(watch: str) -> Select[Any]:
-    return select(submissions).where(submissions.c.watch == watch)
 
 
 def _restored(found: Iterable[Any]) -> dict[str, StoredSubmission]:

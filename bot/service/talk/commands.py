@@ -98,18 +98,18 @@ class CommandQuota:
         """Tell whether one more command of an account may be answered now; if so, it is counted."""
         if author in self.context.maintainers:
             return True
-        store, name, now = self.context.store, self.context.name, self.context.clock()
+        state, now = self.context.state, self.context.clock()
         limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}
-        with store.transaction():
+        with state.transaction():
             recent = {who: self._recent(who, now) for who in limits}
             if any(len(recent[who]) >= most for who, most in limits.items()):
                 return False
             for who, times in recent.items():
-                store.set_cursor(name, "commands", json.dumps([*times, now]), who)
+                state.set_cursor("commands", json.dumps([*times, now]), who)
         return True
 
     def _recent(self, who: str, now: float) -> list[float]:
-        times = json.loads(self.context.store.cursor(self.context.name, "commands", who) or "[]")
+        times = json.loads(self.context.state.cursor("commands", who) or "[]")
         return [time for time in times if now - HOUR < time <= now]
 
 

@@ -103,7 +103,7 @@ class Folders:
             _ = self.ours
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", "folders", str(refusal))
-            self.context.store.finish(items)
+            self.context.state.items.finish(items)
             return
         except BotError as failure:
             for item in items:
@@ -144,7 +144,7 @@ class Folders:
 
     def faults(self, folder: str) -> list[FolderFault]:
         """The files of a folder that are not taken as they are."""
-        found = self.context.store.submissions_in(self.context.name, folder)
+        found = self.context.state.submissions.in_folder(folder)
         if all(one.status != "rejected" for one in found.values()):
             return []
         verdicts = self.context.judge(list(found.values())).verdicts
@@ -159,7 +159,7 @@ class Folders:
 
     def shared_faults(self) -> list[FolderFault]:
         """The faults in all folders that have no discussion of their own."""
-        folders = self.context.store.rejected_folders(self.context.name)
+        folders = self.context.state.submissions.rejected_folders()
         return [fault for folder in folders if folder not in self.ours for fault in self.faults(folder)]
 
     def _settle_folder(self, folder: str, faults: Sequence[FolderFault], *, few: bool = False) -> None:
@@ -210,14 +210,14 @@ class Folders:
 
     def _settle_accepted(self, folder: str, *, may_open: bool) -> None:
         """Bring the discussion about accepted files up to date; where many folders changed at once, none is opened."""
-        store, name, board = self.context.store, self.context.name, self.context.leaderboard.id
+        state, board = self.context.state, self.context.leaderboard.id
         if not self.context.watch.say_success or self.context.dry_run:
             return
         num = self._accepted(folder)
-        keys = {one.key for one in store.submissions_in(name, folder).values() if one.status == "accepted" and one.key}
+        keys = {one.key for one in state.submissions.in_folder(folder).values() if one.status == "accepted" and one.key}
         if num is None and not (may_open and keys):
             return
-        rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
+        rows = self.context.judge(list(state.submissions.of(keys).values())).rows
         said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
         links, _ = row_links(self.context, sorted(keys))
         text = success_text(folder, said, links, Marker("accepted", folder, board))
@@ -239,10 +239,10 @@ class Folders:
 
 def rival_lines(context: WatchContext, folder: str) -> list[str]:
     """For each row of a folder that files elsewhere measured otherwise, a line that names both sides."""
-    keys = context.store.shared_keys(context.name, folder, RIVALS)
+    keys = context.state.submissions.shared_keys(folder, RIVALS)
     if not keys:
         return []
-    found = list(context.store.submissions_of(context.name, keys).values())
+    found = list(context.state.submissions.of(keys).values())
     return [line for row in context.judge(found).rows for line in _lines(row, folder)]
 
 
@@ -269,7 +269,7 @@ def answer_folders(folders: Folders) -> None:
         return
     for folder, num in open_ones.items():
         count = folders.discussions.counts.get(num)
-        if count is not None and context.store.cursor(context.name, "discussion", str(num)) == str(count):
+        if count is not None and context.state.cursor("discussion", str(num)) == str(count):
             continue  # no new comments since
         folders.report.attempt([], lambda f=folder, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
 
@@ -279,11 +279,11 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     thread, us = discussions.read(num), discussions.us
     asked = unanswered(thread.comments, us, names_of(SOURCE))
     if not asked:
-        context.store.set_cursor(context.name, "discussion", str(discussions.counts.get(num)), str(num))
+        context.state.set_cursor("discussion", str(discussions.counts.get(num)), str(num))
         return
     faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
     verdicts = [fault.verdict for fault in faults]
-    found = context.store.submissions_at(context.name, [verdict.path for verdict in verdicts])
+    found = context.state.submissions.at([verdict.path for verdict in verdicts])
     place = SourcePlace(
         context.maintainers,
         context.leaderboard.id,
@@ -294,17 +294,15 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
         [verdict.status for verdict in verdicts],
     )
     if thread.opening is not None and thread.opening.changed == inf:  # another's words, until the bot writes anew
-        context.store.mark(
-            context.name, [Mark("folder", f"/{folder_of(one.path)}") for one in verdicts[:1]], context.clock()
-        )
+        context.state.items.mark([Mark("folder", f"/{folder_of(one.path)}") for one in verdicts[:1]], context.clock())
     take = CommandQuota(context).take
     answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))
     waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
     context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
     again = judged(context, list(found.values()))
-    with context.store.transaction():
-        context.store.set_cursor(context.name, "waivers", dump_waivers(context.waivers))
-        context.store.set_verdicts(context.name, again)
+    with context.state.transaction():
+        context.state.set_cursor("waivers", dump_waivers(context.waivers))
+        context.state.submissions.set_verdicts(again)
         mark_changed(context, [], again, found)
 
 

@@ -56,15 +56,15 @@ class TargetCommands:
     def observe(self) -> None:
         """Mark the requests on which somebody wrote since they were read last."""
         self._find_declines()
-        store, name = self.context.store, self.context.name
+        state = self.context.state
         counts = self.target.comment_counts()
-        known = store.cursors(name, "request", target=self.to)
+        known = state.cursors("request", target=self.to)
         moved = {num: count for num, count in counts.items() if known.get(num) != str(count)}
-        with store.transaction():
+        with state.transaction():
             for num, count in moved.items():
-                store.set_cursor(name, "request", str(count), num, target=self.to)
+                state.set_cursor("request", str(count), num, target=self.to)
             written = [num for num, count in moved.items() if count > 1]  # its text alone is no command
-            store.mark(name, marks("request", written, [self.to]), self.context.clock())
+            state.items.mark(marks("request", written, [self.to]), self.context.clock())
 
     def settle(self, items: Sequence[Item]) -> None:
         """Do and answer what was written on these requests; one that fails is tried again, the others go on."""
@@ -73,15 +73,14 @@ class TargetCommands:
 
     def _find_declines(self) -> None:
         """After a loss of the state, or where others are maintainers, find again what was declined."""
-        store, name = self.context.store, self.context.name
         maintainers = sorted(self.context.watch.maintainers_at(self.to))
-        if store.cursor(name, "declines", target=self.to) == json.dumps(maintainers):
+        if self.context.state.cursor("declines", target=self.to) == json.dumps(maintainers):
             return
         for num in self.target.shared_requests() if maintainers else ():
             request = self._read_shared(num)
             if request is not None:
                 note_declines(self.context, self.to, declines_in(request.comments, self.comments.us, maintainers))
-        store.set_cursor(name, "declines", json.dumps(maintainers), target=self.to)
+        self.context.state.set_cursor("declines", json.dumps(maintainers), target=self.to)
 
     def _read_shared(self, num: str) -> Conversation | None:
         """A request that many rows share; None if it is not there, or if somebody made it too long to be read."""
@@ -101,7 +100,7 @@ class TargetCommands:
         take = CommandQuota(self.context).take
         for one in unanswered(request.comments, us, names_of(REQUEST)):
             if not take(one.comment.author):
-                self.context.store.set_cursor(self.context.name, "request", None, num, target=self.to)  # it waits
+                self.context.state.set_cursor("request", None, num, target=self.to)  # it waits
             elif not answer_commands(REQUEST, place, [one]):
                 break  # it is merged: later comments there need no answer
         after = self.target.conversation(num)
@@ -137,7 +136,7 @@ class TargetCommands:
 
 def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     """Approve or decline the plan that waits at a target where a maintainer wrote so; each comment counts once."""
-    plan, comments = context.store.plan(context.name, to), target.comments
+    plan, comments = context.state.plans.at(to), target.comments
     if plan is None or plan.is_approved or comments is None:
         return
     mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers_at(to)
@@ -149,17 +148,17 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         plan.digest,
         plan.plan.row_marks,
         taken,
-        lambda: context.store.approve_plan(context.name, plan.digest),
-        lambda: context.store.decline_plan(context.name, plan.digest),
+        lambda: context.state.plans.approve(plan.digest),
+        lambda: context.state.plans.decline(plan.digest),
     )
     replies, us = comments.replies(mark), comments.us
-    used = json.loads(context.store.cursor(context.name, "plan comments", target=to) or "[]")
+    used = json.loads(context.state.cursor("plan comments", target=to) or "[]")
     # A command that is older than what the bot shows was about another plan, or is carried out.
     shown = max((one.changed for one in replies if one.author == us and find_marker(one.text) == mark), default=0.0)
 
     def note_used(comment: Comment) -> None:
         used.append(comment.id)
-        context.store.set_cursor(context.name, "plan comments", json.dumps(used[-KEPT:]), target=to)
+        context.state.set_cursor("plan comments", json.dumps(used[-KEPT:]), target=to)
 
     asked, answer = last_answer(plan.plan, replies, us, maintainers)
     if answer == "declined":
@@ -181,7 +180,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
             note_used(one.comment)
     dropped = taken.items() & dropped_in(replies, us, maintainers)
     let_go(context, to, [key for key, _ in dropped])  # with other rows in an earlier plan
-    context.store.mark(context.name, marks("row", sorted(key for key, _ in dropped), [to]), context.clock())
+    context.state.items.mark(marks("row", sorted(key for key, _ in dropped), [to]), context.clock())
 
 
 # the rows that were declined
@@ -189,8 +188,8 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
 
 def note_declines(context: WatchContext, to: str, found: Mapping[str, Collection[str]]) -> None:
     """Remember what was declined, forget what was taken back, and mark those rows."""
-    store, name = context.store, context.name
-    with store.transaction():
+    state = context.state
+    with state.transaction():
         for key, digests in found.items():
-            if store.set_declined(name, to, key, digests):
-                store.mark(name, [Mark("row", key, to)], context.clock())
+            if state.set_declined(to, key, digests):
+                state.items.mark([Mark("row", key, to)], context.clock())

@@ -13,7 +13,7 @@ from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.service.context import Maintainers, WatchContext
 from bot.service.settings.config import Watch
-from bot.service.store import Store
+from bot.service.store import WatchState
 from bot.service.store.items import Mark
 from bot.service.talk.commands import waivers_in
 
@@ -32,12 +32,12 @@ def parse_waivers(text: str | None) -> list[Waiver]:
     return [Waiver.model_validate(row) for row in json.loads(text or "[]")]
 
 
-def stored_waivers(store: Store, watch: Watch) -> list[Waiver]:
+def stored_waivers(state: WatchState, watch: Watch) -> list[Waiver]:
     """The waivers that count for a watch, as its last pass found them, for whoever asks no service.
 
     Those of an account that the settings name no longer do not count. For `@writers` the last pass asked.
     """
-    kept = parse_waivers(store.cursor(watch.name, "waivers"))
+    kept = parse_waivers(state.cursor("waivers"))
     may_write = Maintainers(watch.maintainers, lambda _: True)
     return [waiver for waiver in kept if waiver.who in may_write]
 
@@ -48,15 +48,15 @@ def learn_waivers(context: WatchContext) -> None:
     When the list of maintainers changes, every discussion is read once more and all files are judged again: the waivers
     of a former maintainer do not count. Where the discussions cannot be read, the rows that may need a waiver wait.
     """
-    store, name, maintainers = context.store, context.name, sorted(context.watch.maintainers)
-    kept, known = store.cursor(name, "waivers"), store.cursor(name, "maintainers")
+    state, maintainers = context.state, sorted(context.watch.maintainers)
+    kept, known = state.cursor("waivers"), state.cursor("maintainers")
     if kept is not None and known == json.dumps(maintainers):
         waivers = parse_waivers(kept)
         context.waivers[:] = [waiver for waiver in waivers if waiver.who in context.maintainers]
         if context.waivers != waivers:  # an account of "@writers" may not write any more
-            with store.transaction():
-                store.set_cursor(name, "waivers", dump_waivers(context.waivers))
-                store.mark(name, [Mark("judge")], context.clock())
+            with state.transaction():
+                state.set_cursor("waivers", dump_waivers(context.waivers))
+                state.items.mark([Mark("judge")], context.clock())
         return
     found: list[Waiver] = []
     context.has_waivers = False
@@ -64,11 +64,11 @@ def learn_waivers(context: WatchContext) -> None:
         with suppress(DiscussionsDisabled):  # where nobody can write, nothing was waived
             found = all_waivers(context.discussions, context.maintainers)
     context.waivers[:], context.has_waivers = found, True
-    with store.transaction():
-        if parse_waivers(kept) != found and store.has_files(name):
-            store.mark(name, [Mark("judge")], context.clock())
-        store.set_cursor(name, "waivers", dump_waivers(found))
-        store.set_cursor(name, "maintainers", json.dumps(maintainers))
+    with state.transaction():
+        if parse_waivers(kept) != found and state.files.any():
+            state.items.mark([Mark("judge")], context.clock())
+        state.set_cursor("waivers", dump_waivers(found))
+        state.set_cursor("maintainers", json.dumps(maintainers))
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:

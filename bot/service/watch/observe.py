@@ -29,41 +29,41 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     selected, everything is listed and compared with the index. Where the remembered commit is gone, so may be every
     other that texts name: all files are read again.
     """
-    store, name, source = context.store, context.name, context.source
-    old, head = store.cursor(name, "source"), source.head()
+    state, source = context.state, context.source
+    old, head = state.cursor("source"), source.head()
     selection = selection_of(context)
-    is_selected = store.cursor(name, "selection") == selection
+    is_selected = state.cursor("selection") == selection
     is_rewritten = old is not None and old != head and not source.knows(old)
     if is_rewritten:
-        store.forget_contents(name)
+        state.forget_contents()
     if is_rewritten or not is_selected:
         old = None
-    if not store.has_files(name):
+    if not state.files.any():
         old = None  # an empty listing is no proof that there is nothing: the source is listed until it has something
     changes: Sequence[Change] = []
     faulty: list[StoredSubmission] = []
     if old is None:
-        cause: Cause = "lost" if store.cursor(name, "source") is None else "push"
+        cause: Cause = "lost" if state.cursor("source") is None else "push"
         changes, faulty = _record_everything(context, head, cause)
     elif old != head:
         changes = _new(context, list(_wanted(source.changes(old, head), patterns_of(context))))
-    with store.transaction():
+    with state.transaction():
         faulty += _record(context, changes)
         _mark_redefined(context)
-        if store.cursor(name, "source") is None:
-            store.mark(name, _lost(context), context.clock())
+        if state.cursor("source") is None:
+            state.items.mark(_lost(context), context.clock())
         _mark_targets(context)
-        store.set_cursor(name, "source", head)
-        store.set_cursor(name, "selection", selection)
+        state.set_cursor("source", head)
+        state.set_cursor("selection", selection)
     return faulty
 
 
 def _mark_redefined(context: WatchContext) -> None:
     """Have everything judged again where the declaration, or what else decides, is another than at the last pass."""
-    known, definition = context.store.cursor(context.name, "definition"), context.definition()
+    known, definition = context.state.cursor("definition"), context.definition()
     if known != definition:
-        context.store.mark(context.name, [Mark("judge")] if known is not None else [], context.clock())
-        context.store.set_cursor(context.name, "definition", definition)
+        context.state.items.mark([Mark("judge")] if known is not None else [], context.clock())
+        context.state.set_cursor("definition", definition)
 
 
 def selection_of(context: WatchContext) -> str:
@@ -89,12 +89,12 @@ def _record_everything(context: WatchContext, head: str, cause: Cause) -> tuple[
     Each part is recorded together with its items. A listing that breaks off is started again, and what it recorded is
     known by then.
     """
-    gone, faulty = context.store.file_paths(context.name), list[StoredSubmission]()
+    gone, faulty = context.state.files.paths(), list[StoredSubmission]()
     for some in batches(_wanted(context.source.changes(None, head), patterns_of(context)), LISTED):
         gone -= {change.path for change in some}
         new = _new(context, some)
         cause = "bulk" if cause == "push" and len(new) > MANY else cause
-        with context.store.transaction():
+        with context.state.transaction():
             faulty += _record(context, new, cause)
     return [Change(path, None, 0) for path in sorted(gone)], faulty
 
@@ -105,7 +105,7 @@ def _wanted(changes: Iterable[Change], patterns: Sequence[str]) -> Iterator[Chan
 
 def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:
     """The changes that the index does not have yet."""
-    known = context.store.files_at(context.name, [change.path for change in changes])
+    known = context.state.files.at([change.path for change in changes])
     oids = {path: file.oid for path, file in known.items()}
     return [change for change in changes if oids.get(change.path) != change.oid]
 
@@ -117,18 +117,18 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
     """
     cause = "bulk" if cause == "push" and len(changes) > MANY else cause
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
-    context.store.set_files(context.name, there, [change.path for change in changes if change.oid is None])
+    context.state.files.keep(there, [change.path for change in changes if change.oid is None])
     faulty = [_unreadable(change) for change in changes if change.fault and change.oid is not None]
-    context.store.set_submissions(context.name, faulty)
-    context.store.mark(context.name, [Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
+    context.state.submissions.keep(faulty)
+    context.state.items.mark([Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
     runs = {folder_of(path) for path in subjects if is_of_a_run(path)} - {""}
     folders = sorted({folder for path in subjects if is_sample_log(path) for folder in folders_of_results(path)})
-    beside = [path for folder in folders for path in context.store.files_in(context.name, folder)]
+    beside = [path for folder in folders for path in context.state.files.in_folder(folder)]
     # A file of a run is one by itself, of no format, as long as the run is not whole.
-    beside += [path for run in sorted(runs) for path in context.store.files_in(context.name, run) if is_of_a_run(path)]
+    beside += [path for run in sorted(runs) for path in context.state.files.in_folder(run) if is_of_a_run(path)]
     found = [path for path in dict.fromkeys([*subjects, *beside, *sorted(runs)]) if not is_sample_log(path)]
-    context.store.mark(context.name, marks("file", found, cause=cause), context.clock())
+    context.state.items.mark(marks("file", found, cause=cause), context.clock())
     return faulty
 
 
@@ -148,15 +148,15 @@ def _lost(context: WatchContext) -> list[Mark]:
 
 def _mark_targets(context: WatchContext) -> None:
     """Mark all rows at a target that the settings did not have before, or whose deciding settings have changed."""
-    store, name = context.store, context.name
+    state = context.state
     for _, settings in context.targets:
         decides = _decides(settings, context.leaderboard)
-        if store.cursor(name, "target", target=settings.to) == decides:
+        if state.cursor("target", target=settings.to) == decides:
             continue
-        if store.cursor(name, "source") is not None:
-            rows = marks("row", sorted(store.row_keys(name)), [settings.to], "declaration")
-            store.mark(name, rows, context.clock())
-        store.set_cursor(name, "target", decides, target=settings.to)
+        if state.cursor("source") is not None:
+            rows = marks("row", sorted(state.rows.all_keys()), [settings.to], "declaration")
+            state.items.mark(rows, context.clock())
+        state.set_cursor("target", decides, target=settings.to)
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:
@@ -169,7 +169,7 @@ def _decides(settings: WatchTarget, board: Leaderboard) -> str:
 
 def candidates_at(context: WatchContext, paths: Sequence[str]) -> dict[str, tuple[Candidate, str] | None]:
     """The submissions that the index has at paths, and the ids of their content; None if there is none any more."""
-    known = context.store.files_at(context.name, paths)
+    known = context.state.files.at(paths)
     return {path: _candidate_at(context, path, known.get(path)) for path in paths}
 
 
@@ -177,16 +177,15 @@ def _logs_beside(context: WatchContext, path: str) -> str:
     """What tells the sample logs beside a file, so that it is read again where one of them changes; "" without any."""
     if not context.leaderboard.asks_samples:
         return ""
-    files = [file for place in folders_of_logs(path) for file in context.store.files_in(context.name, place).values()]
+    files = [file for place in folders_of_logs(path) for file in context.state.files.in_folder(place).values()]
     oids = sorted(file.oid for file in files if is_sample_log(file.path))
     return f" {hashlib.sha256(repr(oids).encode()).hexdigest()[:16]}" if oids else ""
 
 
 def _candidate_at(context: WatchContext, path: str, own: IndexedFile | None) -> tuple[Candidate, str] | None:
-    store, name = context.store, context.name
     if own is not None and not (is_of_a_run(path) and folder_of(path)):  # a run at the top has no folder to be named by
         return Candidate(path, (ListedFile(path, own.size),)), own.oid + _logs_beside(context, path)
-    files = store.files_in(name, folder_of(path) if own is not None else path)
+    files = context.state.files.in_folder(folder_of(path) if own is not None else path)
     for candidate in candidates_in(ListedFile(file.path, file.size) for file in files.values()):
         if candidate.path == path:
             return candidate, " ".join(files[file.path].oid for file in candidate.files)

@@ -95,7 +95,7 @@ def _first_of(subjects: Sequence[str]) -> str:
 
 @dataclass
 class Report:
-    """Collects the outcomes of one pass, and notes in the store why items failed.
+    """Collects the outcomes of one pass, and notes in the state why items failed.
 
     `written` counts the repositories that were written to, at targets with a limit of them.
     """
@@ -116,12 +116,12 @@ class Report:
     def refuse(self, item: Item, why: str) -> None:
         """Note a row that cannot be written as the target or the settings are; it is looked at again later."""
         again = self.context.clock() + max(wait_after(item.attempts, BotError(why)), REFUSED_WAIT)
-        self.context.store.refuse(item, why, again)
+        self.context.state.items.refuse(item, why, again)
         self.say("rejected", item.subject, why, status=1, is_new=(item.attempts, item.reason) == (0, ""))
 
     def say_plans(self) -> None:
         """Say every plan that waits for a person, whether its rows were looked at in this pass or not."""
-        held = {one.target: one for one in self.context.store.held_plans(self.context.name)}
+        held = {one.target: one for one in self.context.state.plans.all()}
         waiting = {target: one for target, one in held.items() if one.waits}
         planned = {plan.target for plan in self.plans}
         self.plans += [one.plan for target, one in waiting.items() if target not in planned]
@@ -149,12 +149,13 @@ class Report:
                 self.say_failed(subject, failure)
         else:
             if finish:
-                self.context.store.finish(items)
+                self.context.state.items.finish(items)
 
     def fail(self, item: Item, failure: Exception) -> None:
         """Note that an item failed, and when it is tried again. Raises LeaseLost: then the item did not fail."""
         check_lease()
-        self.context.store.fail(item, reason_of(failure), self.context.clock() + wait_after(item.attempts, failure))
+        due = self.context.clock() + wait_after(item.attempts, failure)
+        self.context.state.items.fail(item, reason_of(failure), due)
         self.say_failed(item.name, failure)
 
     def say_failed(self, subject: str, failure: Exception) -> None:

@@ -16,8 +16,9 @@ from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import NOTHING, Ledger
 from bot.service.settings.config import Watch
-from bot.service.store import Store
+from bot.service.store import Store, WatchState
 from bot.service.store.leases import LOOK, lease_name, pass_leases
+from bot.service.store.plans import Plans
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.settle import run_pass
 
@@ -61,10 +62,9 @@ def settle_watches(
     Raises CallError if `approve` or `decline` does not name one plan that is held, by at least 12 digits of its digest.
     """
     passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts) for watch in watches]
-    answers = ((approve, contexts.store.approve_plan), (decline, contexts.store.decline_plan))
-    for digits, answer in answers if not dry_run else ():
+    for digits, answer in ((approve, Plans.approve), (decline, Plans.decline)) if not dry_run else ():
         digest = _whole_digest(contexts, watches, digits) if digits else ""
-        answered = [watch for watch in watches if digest and answer(watch.name, digest)]
+        answered = [watch for watch in watches if digest and answer(contexts.store.of(watch.name).plans, digest)]
         passes = [
             _settle_one(contexts, watch, dry_run=False) if watch in answered else done
             for watch, done in zip(watches, passes, strict=True)
@@ -74,7 +74,7 @@ def settle_watches(
 
 def _whole_digest(contexts: ContextFactory, watches: Sequence[Watch], digits: str) -> str:
     """The digest of the one plan that begins with these digits. Raises CallError for fewer than 12, none or several."""
-    found = {digest for watch in watches for digest in contexts.store.plans_named(watch.name, digits)}
+    found = {digest for watch in watches for digest in contexts.store.of(watch.name).plans.named(digits)}
     if len(digits) < FEWEST_DIGITS or len(found) != 1:
         many = f"the digits {digits!r} name {len(found)} of the held plans"
         why = many if found else f"no plan with the digest {digits!r} is held"
@@ -89,9 +89,9 @@ def _settle_one(
         done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts)
     except BotError as failure:
         failed = Outcome("failed", watch.name, str(failure), failure.status)
-        return WatchPass(watch.name, _with_new_causes(contexts.store, watch, [failed], dry_run=dry_run))
+        return WatchPass(watch.name, _with_new_causes(contexts.store.of(watch.name), [failed], dry_run=dry_run))
     outcomes = [*done.outcomes, *([] if dry_run else _nowhere(done.ledgers))]
-    outcomes = _with_new_causes(contexts.store, watch, outcomes, dry_run=dry_run)
+    outcomes = _with_new_causes(contexts.store.of(watch.name), outcomes, dry_run=dry_run)
     return replace(done, outcomes=outcomes)
 
 
@@ -103,9 +103,9 @@ def _nowhere(ledgers: Sequence[Ledger]) -> Iterator[Outcome]:
             yield Outcome("failed", one.target, text, status=1)
 
 
-def _with_new_causes(store: Store, watch: Watch, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
+def _with_new_causes(state: WatchState, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
     """The outcomes, of which one failure of each cause is new if the pass before had no failure of that cause."""
-    known = set(json.loads(store.cursor(watch.name, "failures") or "[]"))
+    known = set(json.loads(state.cursor("failures") or "[]"))
     causes, found = set[str](), list[Outcome]()
     for one in outcomes:
         cause = re.sub(r"[0-9]+", "0", one.text)  # seconds and numbers of requests make no other cause
@@ -113,7 +113,7 @@ def _with_new_causes(store: Store, watch: Watch, outcomes: Sequence[Outcome], *,
         causes |= {cause} if one.outcome == "failed" else set()
         found.append(replace(one, is_new=is_new))
     if not dry_run and causes != known:
-        store.set_cursor(watch.name, "failures", json.dumps(sorted(causes)) if causes else None)
+        state.set_cursor("failures", json.dumps(sorted(causes)) if causes else None)
     return found
 
 

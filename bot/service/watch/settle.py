@@ -1,7 +1,7 @@
 """One pass over a watch: observe the source, then bring every due item up to date.
 
 What must be published follows from the source at its head, the declaration, and what people decided at the targets.
-The store only says what may be out of step; emptied, it costs one full reading. A fault ends one item, never the pass.
+The state only says what may be out of step; emptied, it costs one full reading. A fault ends one item, never the pass.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def run_pass(
     """
     if rescore:
         targets = [settings.to for _, settings in context.targets]
-        rows = marks("row", sorted(context.store.row_keys(context.name)), targets, "declaration")
-        context.store.mark(context.name, [Mark("judge"), *rows], context.clock())
+        rows = marks("row", sorted(context.state.rows.all_keys()), targets, "declaration")
+        context.state.items.mark([Mark("judge"), *rows], context.clock())
     done = Pass(context)
     found = done.run(everything=everything)
     ledgers = done.count() if found.is_whole and (counts or done.must_count()) else []
@@ -83,20 +83,20 @@ class Pass:
         This is so while somebody has to act, and else at most once a minute and for a twentieth of the time, once no
         other process has rows.
         """
-        store, name, targets = self.context.store, self.context.name, self.context.targets_by_address
-        known = [stored_ledger(store, name, to) for to in targets]
+        state, targets = self.context.state, self.context.targets_by_address
+        known = [stored_ledger(state, to) for to in targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
         is_moving = self.targets.are_with_workers()
         if is_moving or any(one.is_new for one in self.report.outcomes):
-            count_later(store, name, targets)
+            count_later(state, targets)
         if is_moving:
             return False
         return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
 
     def _is_count_due(self) -> bool:
         """Tell whether it is time to make the ledgers anew, or the clock was set back since that was asked for."""
-        store, name, now = self.context.store, self.context.name, self.context.clock()
-        due, every = ledgers_due(store, name), count_pause(store, name, self.context.targets_by_address)
+        state, now = self.context.state, self.context.clock()
+        due, every = ledgers_due(state), count_pause(state, self.context.targets_by_address)
         return due is not None and not now < due <= now + max(every, self.context.watch.settle_every)
 
     def count(self) -> list[Ledger]:
@@ -107,34 +107,34 @@ class Pass:
             note_ledgers(self.context, found, self.context.clock() - began)
         else:
             again = self.context.clock() + self.context.watch.settle_every
-            self.context.store.set_cursor(self.context.name, "recount", str(again))
+            self.context.state.set_cursor("recount", str(again))
         return found
 
     def _keep_outcomes(self) -> None:
         found = [(one.outcome, one.subject, one.text) for one in self.report.outcomes if one.is_new]
-        self.context.store.add_outcomes(self.context.name, found)
+        self.context.state.add_outcomes(found)
 
     def _run(self, *, everything: bool) -> None:
-        context, store, name = self.context, self.context.store, self.context.name
+        context, state = self.context, self.context.state
         self._follow_clock()
         if everything:
-            store.retry_all(name, context.clock())
-        store.mark(name, [Mark("source"), *self._always(everything=everything)], context.clock())
+            state.items.retry_all(context.clock())
+        state.items.mark([Mark("source"), *self._always(everything=everything)], context.clock())
         self._rounds()
         self.targets.derive()
         self._end_reviews()
         self.report.say_plans()
         if context.has_waivers:
-            store.set_cursor(name, "waivers", dump_waivers(context.waivers))
-        store.set_cursor(name, "clock", str(context.clock()))
+            state.set_cursor("waivers", dump_waivers(context.waivers))
+        state.set_cursor("clock", str(context.clock()))
 
     def _follow_clock(self) -> None:
         """If the clock was set back since the last pass, let every waiting item be tried as much sooner."""
-        context, store, name = self.context, self.context.store, self.context.name
-        now, last = context.clock(), float(store.cursor(name, "clock") or 0.0)
+        context, state = self.context, self.context.state
+        now, last = context.clock(), float(state.cursor("clock") or 0.0)
         if last - now > SKEW:
-            store.bring_forward(name, now, last - now)
-        store.set_cursor(name, "clock", str(now))
+            state.items.bring_forward(now, last - now)
+        state.set_cursor("clock", str(now))
 
     def _always(self, *, everything: bool = False) -> list[Mark]:
         """The marks of every pass, for changes that nothing reports; a long list of requests is not in every pass."""
@@ -145,9 +145,9 @@ class Pass:
     def _daily_marks(self) -> list[Mark]:
         """Once a day, and after a loss of the state, the bot looks for duplicates of everything that it posted."""
         context, day = self.context, str(int(self.context.clock() // DAILY))
-        if context.dry_run or context.store.cursor(context.name, "swept") == day:
+        if context.dry_run or context.state.cursor("swept") == day:
             return []
-        context.store.set_cursor(context.name, "swept", day)
+        context.state.set_cursor("swept", day)
         said = [Mark("sweep")] if context.discussions is not None else []
         return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
@@ -168,46 +168,46 @@ class Pass:
 
     def _is_lost(self) -> bool:
         """Tell whether what was withdrawn while the state was lost is still to be looked for."""
-        store, name, now = self.context.store, self.context.name, self.context.clock()
-        return any(store.is_waiting(name, kind, [""], now) for kind in LOST)
+        state, now = self.context.state, self.context.clock()
+        return any(state.items.is_waiting(kind, [""], now) for kind in LOST)
 
     def _read_bulk(self) -> bool:
         """Read the files that nobody waits for, part by part; whether there were any.
 
         Each part is followed by another look at what people wait for, which is not bulk work.
         """
-        context, store, people = self.context, self.context.store, copy_context()
-        commit, count = None, store.count_due(context.name, "file", context.clock(), "bulk")
-        while count and commit != (commit := store.cursor(context.name, "source")) and commit is not None:
+        context, people = self.context, copy_context()
+        commit, count = None, context.state.items.count_due("file", context.clock(), "bulk")
+        while count and commit != (commit := context.state.cursor("source")) and commit is not None:
             with context.source.in_bulk(commit, count) as source:
-                while store.cursor(context.name, "source") == commit and self._read_part(source):
+                while context.state.cursor("source") == commit and self._read_part(source):
                     people.run(self._look_again)
         return bool(count)
 
     def _read_part(self, source: Source) -> bool:
         """Read one part of the files that nobody waits for; whether more of them are left."""
         context = self.context
-        items = context.store.due(context.name, "file", context.clock(), PART, priority="bulk")
+        items = context.state.items.due("file", context.clock(), PART, priority="bulk")
         read_files(context, items, self.report.fail, source)
         self._tell_verdicts(items)
-        return bool(context.store.count_due(context.name, "file", context.clock(), "bulk"))
+        return bool(context.state.items.count_due("file", context.clock(), "bulk"))
 
     def _look_again(self) -> None:
         """Look at the source and its requests while bulk work goes on."""
-        self.context.store.mark(self.context.name, [Mark("source"), *self._always()], self.context.clock())
+        self.context.state.items.mark([Mark("source"), *self._always()], self.context.clock())
         self._people()
 
     def _bulk(self) -> bool:
         """Do all else; whether there was any. Rows wait for the last file: what must be approved depends on all."""
         context = self.context
-        if context.store.count_due(context.name, "file", context.clock(), "bulk"):
+        if context.state.items.count_due("file", context.clock(), "bulk"):
             return False
         done = [self._do("judge")]
         done += [self.targets.rows(to) for to in context.targets_by_address]
         return any([*done, self._do("folder")])
 
     def _due(self, kind: Kind, priority: Priority | None = None) -> list[Item]:
-        return self.context.store.due(self.context.name, kind, self.context.clock(), MOST_ITEMS, priority=priority)
+        return self.context.state.items.due(kind, self.context.clock(), MOST_ITEMS, priority=priority)
 
     def _do(self, kind: Kind, priority: Priority | None = None) -> bool:
         """Do the items of one kind that are due."""
@@ -233,7 +233,7 @@ class Pass:
 
     def _list_requests(self, items: Sequence[Item]) -> None:
         """List the requests, unless all that was marked is to go on with what is known of them."""
-        self.context.store.finish([item for item in items if item.subject])
+        self.context.state.items.finish([item for item in items if item.subject])
         asked = [item for item in items if not item.subject]
         if asked:
             self._with_reviews(lambda reviews: reviews.list_requests(asked[0]), asked)
@@ -244,7 +244,7 @@ class Pass:
         context = self.context
         self.report.attempt([], lambda: learn_waivers(context), subject="waivers")
         self._tell_rejected(observe(context))
-        if not context.store.has_files(context.name):
+        if not context.state.files.any():
             why = f"has no file that `paths` of the watch selects ({', '.join(context.watch.paths)})"
             self.report.say("unchanged", context.source.name, why, is_new=False)
         folders = self._open_folders()
@@ -252,7 +252,7 @@ class Pass:
             self.report.attempt([], lambda: answer_folders(folders), subject="discussions")
 
     def _tell_verdicts(self, items: Sequence[Item]) -> None:
-        found = self.context.store.submissions_at(self.context.name, [item.subject for item in items])
+        found = self.context.state.submissions.at([item.subject for item in items])
         self._tell_rejected([one for one in found.values() if one.status == "rejected"])
 
     def _tell_rejected(self, found: Sequence[StoredSubmission]) -> None:
@@ -273,9 +273,9 @@ class Pass:
         """
         folders = self._open_folders()
         if folders is None:
-            self.context.store.finish(items)
+            self.context.state.items.finish(items)
             return
-        waiting = bool(self.context.store.held(self.context.name))
+        waiting = bool(self.context.state.items.held())
         items = [item for item in items if not (waiting and item.cause in UNSURE)] if self.context.has_waivers else []
         if items:
             folders.settle(items)
@@ -298,6 +298,6 @@ class Pass:
     def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
         reviews = self._reviews()
         if reviews is None:
-            self.context.store.finish(items)
+            self.context.state.items.finish(items)
         else:
             self.report.attempt(items, lambda: call(reviews), finish=False)

@@ -122,7 +122,7 @@ class MarkWriter:
 
     def _write(self, watch: str, found: Iterable[Mark]) -> None:
         try:
-            self.store.mark(watch, found, self.clock())
+            self.store.of(watch).items.mark(found, self.clock())
         except StateUnavailable as failure:
             log.warning("%s: a webhook's change is not noted now; the next full pass finds it: %s", watch, failure)
         except Exception:

@@ -77,9 +77,7 @@ def test_a_pointer_at_the_source_is_named_and_stops_no_other_file(github: GitHub
 
     story.settle()
     assert len(story.target.pulls("open")) == 1
-    [unread] = [
-        one for part in story.contexts.store.all_submissions("tiny", size=9) for one in part if one.path == pointed
-    ]
+    [unread] = [one for part in story.state.submissions.all(size=9) for one in part if one.path == pointed]
     assert "Git LFS" in repr(unread.content)
     story.end()
 
