@@ -5,20 +5,22 @@ The order of the submissions never matters, nor does a copy of one: what decides
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
 from bot.evaluation.definition import differences
-from bot.evaluation.finding import Finding, Status
+from bot.evaluation.finding import Finding, Location, Severity, Status
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, raw_values, required_metrics
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
 from bot.evaluation.rules.harness_commit import judge_harness
+from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.missing_task import missing_task
-from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase, findings_of, waive
+from bot.evaluation.rules.rule import NO_FACTS, REPORT, Facts, RowCase, described, findings_of, waive
 from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
@@ -28,6 +30,7 @@ from bot.evaluation.verdict import CommitFact, LeafRun, Repeat, Row, RowFacts, V
 
 Leaves = dict[str, list[Measurement]]
 
+log = logging.getLogger(__name__)
 NO_ROW_FACTS = RowFacts()
 OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commit.id})
 
@@ -56,7 +59,21 @@ def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Fact
     for verdict in verdicts:
         if verdict.result is not None:
             by_key.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict)
-    return [_judged(_join(key, by_key[key], leaderboard, facts), by_key[key], facts) for key in sorted(by_key)]
+    return [_row(key, by_key[key], leaderboard, facts) for key in sorted(by_key)]
+
+
+def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
+    """The row of a key; where the bot itself fails on its files, a rejected one that says so, and no other is lost."""
+    try:
+        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts)
+    except Exception as error:
+        log.exception("joining the files of %s failed", key.text)
+        lead = verdicts[0]
+        message = f"the files of this row could not be joined: {described(error)}"
+        finding = Finding(malformed_file.id, Severity.ERROR, message, REPORT, Location(lead.path))
+        nothing = Measurements((), tuple(required_metrics(leaderboard, lead.parsed.format or "")))
+        scores = make_scores(nothing, leaderboard)
+        return Row(key, leaderboard, "rejected", nothing, scores, lead, (), findings=(finding,))
 
 
 def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:

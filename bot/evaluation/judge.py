@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Literal
+
+from msgspec.structs import replace
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.identity import identified, name_for
@@ -12,10 +15,11 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
-from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, findings_of, waive
+from bot.evaluation.rules.rule import NO_FACTS, REPORT, Case, Facts, Rule, UnreadFile, described, findings_of, waive
 from bot.evaluation.submission import Parsed, Problem, UnreadPath, believed_date, latest_date, own_date
 from bot.evaluation.verdict import Judgement, Verdict
 
+log = logging.getLogger(__name__)
 # Where nothing of the leaderboard is in a file, its row says so once, and how the rest was measured does not matter.
 OF_MEASUREMENTS = frozenset({
     "limited-run", "unaccepted-harness-commit", "unverifiable-harness-commit", "unpinned-revision", "quantized-run",
@@ -24,7 +28,16 @@ OF_MEASUREMENTS = frozenset({
 
 
 def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rules: Iterable[Rule] = RULES) -> Verdict:
-    """Check one submission by the rules. A rule that fails is a finding of this submission."""
+    """Check one submission by the rules. What fails in the bot itself is a finding of this submission alone."""
+    try:
+        return _judge(parsed, leaderboard, facts, rules)
+    except Exception as error:
+        log.exception("judging %s failed", parsed.path)
+        problem = Problem(f"could not be judged: {described(error)}", hint=REPORT)
+        return _judge(replace(parsed, result=None, problem=problem), leaderboard, facts, rules)
+
+
+def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterable[Rule]) -> Verdict:
     called = name_for(parsed, facts.names) or ""
     parsed = identified(parsed, facts.names, leaderboard.models, served=leaderboard.served_models)
     own, committed = own_date(parsed.result, parsed.path), facts.committed.get(parsed.path)

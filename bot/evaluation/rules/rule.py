@@ -28,6 +28,7 @@ OnLeaderboard = Callable[[Leaderboard], Severity | None]
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 # An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
 DATA = re.compile(r"[/(]|leaderboard: ")
+REPORT = f"report it at {HOME}/issues, with the files"
 log = logging.getLogger(__name__)
 
 
@@ -259,10 +260,14 @@ def _failure(rule: Rule, severity: Severity, error: Exception, path: str) -> Fin
     """Report that a rule failed: as an error if the rule reports errors, else as a warning that blocks nothing."""
     is_error = severity is Severity.ERROR
     left = "the file is not accepted" if is_error else "its warnings are missing"
-    message = f"the rule {rule.id} failed, so {left}: {shown(f'{type(error).__name__}: {error}', 200)}"
-    hint = f"report it at {HOME}/issues, with the file"
     failed = Severity.ERROR if is_error else Severity.WARNING
-    return Finding(rule.id, failed, message, hint, Location(path), invalidates_score=is_error)
+    message = f"the rule {rule.id} failed, so {left}: {described(error)}"
+    return Finding(rule.id, failed, message, REPORT, Location(path), invalidates_score=is_error)
+
+
+def described(error: Exception) -> str:
+    """What went wrong in the bot itself, in one line."""
+    return shown(f"{type(error).__name__}: {error}", 200)
 
 
 SHA256 = "sha256:"
