@@ -47,6 +47,7 @@ def case(hub: Hub, url: str, tmp_path: Path) -> Iterator[ServiceCase]:
     path.write_text(SETTINGS.format(form="commit", style="entry", limit=20, more=""))
     for name in ("acme/results", "acme/contents"):
         hub.repository(name)
+    hub.push(hub.repositories["dataset", "acme/results"], {"acme__m/results_2026.json": b"{}"})
     hub.writers.add(("bot", "acme/contents"))
     access = Access(hf_token=hub.person("bot"), hf_endpoint=hub.url)
     create(access, url, watched_by(load_settings(path)), SECRET)
@@ -193,6 +194,16 @@ def test_a_source_that_is_not_there_is_wrong(hub: Hub, case: ServiceCase) -> Non
     assert found.name == "source hf://datasets/acme/results"
     assert "404" in found.text
     assert "check that its name is right" in found.advice
+
+
+def test_a_source_of_which_a_watch_selects_no_file_is_named(hub: Hub, case: ServiceCase) -> None:
+    hub.push(hub.repositories["dataset", "acme/results"], {"acme__m/results_2026.json": None, "m.csv": b"a,b"})
+
+    (found,) = [one for one in faults(case, "warning") if one.name.startswith("source")]
+
+    assert "watch tiny selects none of its files: paths = " in found.text
+    assert "set `paths`" in found.advice
+    assert not faults(case)
 
 
 @pytest.mark.parametrize(("off", "count"), [(280, 0), (-600, 1), (86400, 1)])

@@ -46,7 +46,7 @@ def case(github: GitHubServer, url: str, tmp_path: Path) -> Iterator[ServiceCase
     (tmp_path / "tiny.toml").write_text(TINY)
     (tmp_path / "bot.toml").write_text(SETTINGS.format(maintainers="[]"))
     for name in (SOURCE, TARGET):
-        github.state.add_repo(name, {"README.md": b"x"}).hooks.append(hook(url))
+        github.state.add_repo(name, {"README.md": b"x", "acme__m/results_2026.json": b"{}"}).hooks.append(hook(url))
     github.state.accounts["bot-token"].administers = True
     access = Access(github_token="bot-token", github_api_url=github.url)
     database = f"sqlite:///{tmp_path / 'state.db'}"

@@ -9,6 +9,7 @@ from typing import Any
 from bot.errors import BotError, CallError, MalformedDeclaration, Unwritable
 from bot.evaluation.finding import counted, examples
 from bot.platforms.git.program import version as git_version
+from bot.platforms.source import is_wanted
 from bot.publishing.tables.table_layout import table_layout
 from bot.reporting.escape import brief
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
@@ -109,12 +110,25 @@ def check_state(case: ServiceCase) -> Diagnosis:
 
 
 def check_source(case: ServiceCase, name: str) -> Diagnosis:
-    """Tell whether the main branch of a source can be read."""
+    """Tell whether the main branch of a source can be read, and whether each watch selects a file of it."""
+    idle: list[Watch] = []
 
     def call() -> str:
-        return f"found, with main at {case.opener.source(name).head()[:12]}"
+        source = case.opener.source(name)
+        head = source.head()
+        for watch in case.watches:
+            files = source.changes(None, head) if watch.source == name else ()
+            if watch.source == name and not any(is_wanted(file.path, watch.paths) for file in files):
+                idle.append(watch)
+        return f"found, with main at {head[:12]}"
 
-    return attempt(f"source {name}", call, "check that its name is right and that the token may read it")
+    found = attempt(f"source {name}", call, "check that its name is right and that the token may read it")
+    if not idle or found.status != "ok":
+        return found
+    left = "; ".join(
+        f"watch {watch.name} selects none of its files: paths = {', '.join(watch.paths)}" for watch in idle
+    )
+    return Diagnosis(found.name, "warning", f"{found.text}; {left}", "set `paths` to what your result files are called")
 
 
 def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
