@@ -24,6 +24,7 @@ REFUSED = (
     "Ask for 127.0.0.1 or localhost; behind a proxy set public_url in bot.toml to the address that people use.\n"
 )
 PROXIED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")  # headers of what came to this machine through a proxy
+TWO_LENGTHS = frozenset({"content-length", "transfer-encoding"})
 Who = Literal["token", "local", "nobody"]
 # A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
 POSTING = frozenset({"/", "/items"})
@@ -152,7 +153,11 @@ async def read_body(request: Request, limit: int) -> bytes | None:
 
 
 class Guarded:
-    """An application whose every answer says what a page may do: no script, request or frame from elsewhere."""
+    """An application whose every answer says what a page may do: no script, request or frame from elsewhere.
+
+    A body of two lengths is refused: a proxy may end it elsewhere, and hand on what a stranger wrote behind it as a
+    request of its own.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -171,4 +176,7 @@ class Guarded:
                 headers["referrer-policy"] = referrer
             await send(message)
 
-        await self.app(scope, receive, guarded)
+        app = self.app
+        if scope["type"] == "http" and TWO_LENGTHS.issubset(Headers(scope=scope).keys()):
+            app = Response(status_code=400, headers={"connection": "close"})
+        await app(scope, receive, guarded)

@@ -106,6 +106,18 @@ def test_a_second_request_has_a_deadline_too(port: int) -> None:
         assert is_ended(client)
 
 
+def test_a_body_of_two_lengths_smuggles_no_request(port: int) -> None:
+    """A proxy that goes by the first length hands the second request on without a word of its own."""
+    second = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with connected(port) as client:
+        client.sendall(
+            HEAD + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % (5 + len(second)) + second
+        )
+        answers = client.makefile("rb").read()
+    assert answers.startswith(b"HTTP/1.1 400")
+    assert answers.count(b"HTTP/1.1") == 1
+
+
 def test_a_body_that_never_comes_is_given_up(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhooks, "BODY_SECONDS", 0.2)
     with connected(port) as client:
