@@ -15,13 +15,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader, FileIO
+from math import inf
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from bot.errors import CallError, MalformedResult, MalformedSamples
 
 MAX_RECORD = 16 << 20
-MOST_UNPACKED = 2 << 30  # bytes of a log that is read as a whole
+MOST_UNPACKED = 2 << 30  # bytes that a packed log unpacks to
 CHUNK = 1 << 20
 LINE_FEED = 10
 BUFFER = 1 << 18  # with Python's 8 KiB, reading a line takes twice as long
@@ -147,7 +148,7 @@ def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedR
     number, left, is_tail = 0, -1 if size is None else size, False
     try:
         while left and (data := log.readline(MAX_RECORD)):
-            if left < -MOST_UNPACKED:
+            if left < -_most(log):
                 yield SkippedRecord(number + 1, TOO_MUCH)
                 break
             left -= len(data)
@@ -197,6 +198,11 @@ def array_elements(log: Log, key: str = "") -> Iterator[Record | SkippedRecord]:
             return
 
 
+def _most(log: Log) -> float:
+    """How many bytes of a log are read as a whole: only a packed one can be far longer than its file."""
+    return MOST_UNPACKED if isinstance(log, gzip.GzipFile) else inf
+
+
 class _Array:
     """The unread part of a JSON array: `text` from `at` on, which is in line `line`."""
 
@@ -210,7 +216,7 @@ class _Array:
         self._log, self._opening = log, opening
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self.text, self.at, self.line, self.damage = "", 0, 1, ""
-        self._left = MOST_UNPACKED
+        self._left = _most(log)
 
     def open(self) -> bool:
         """Move into the next array; False where there is none."""
