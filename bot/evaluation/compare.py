@@ -152,6 +152,7 @@ class ComparedTask:
     pairs: Pairs | None = None
     unpaired: str = ""
     less_is_better: bool = False
+    metric: str = ""
 
     @property
     def is_worse(self) -> bool:
@@ -217,8 +218,9 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
         pairs, unpaired = None, NO_WEIGHTS
     contrast, method = _contrast(first, second, pairs)
     return ComparedTask(
-        first.id, values, points, contrast, None, method, "not tested", "", pairs, unpaired, first.less_is_better
-    )
+        first.id, values, points, contrast, None, method, "not tested", "", pairs, unpaired, first.less_is_better,
+        first.metric,
+    )  # fmt: skip
 
 
 def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:

@@ -199,7 +199,14 @@ def _cells(one: ComparedTask) -> list[str]:
 
 
 def _methods(comparison: RunComparison) -> list[str]:
-    """How the tasks were tested, a line for each method."""
+    """What was compared, and how the tasks were tested, a line for each method."""
+    by_metric: dict[str, list[str]] = {}
+    for one in comparison.tasks:
+        by_metric.setdefault(one.metric.removesuffix(",none"), []).append(one.id)
+    shown = [f"{visible(metric)} of {examples(tasks, MOST_TASKS)}" for metric, tasks in by_metric.items() if metric]
+    lines = [f"Metric: {'; '.join(shown[:MOST_TASKS])}{'; and others' if len(shown) > MOST_TASKS else ''}."] * bool(
+        shown
+    )
     tested = [one for one in comparison.tasks if one.conclusion != "not comparable" and one.contrast.p is not None]
     by_method: dict[str, list[str]] = {}
     for one in tested:
@@ -207,7 +214,7 @@ def _methods(comparison: RunComparison) -> list[str]:
         pairs += f" in {one.pairs.clusters:,} clusters" if one.pairs and one.pairs.clusters else ""
         by_method.setdefault(one.method, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
     is_one = len(by_method) == 1 and not any(one.pairs for one in tested)
-    lines = [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
+    lines += [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
     reverse = [one.id for one in comparison.tasks if one.less_is_better]
@@ -319,6 +326,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
     )
     return {
         "id": one.id,
+        "metric": one.metric,
         "values": list(one.values),
         "difference": one.contrast.difference,
         "stderr": one.contrast.stderr if is_known else None,

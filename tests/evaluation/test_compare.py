@@ -294,6 +294,8 @@ def test_a_lower_perplexity_is_no_loss() -> None:
     found = compare(worse, better)
     assert (found.tasks[0].conclusion, found.is_worse(), compare(better, worse).is_worse()) == ("lower", False, True)
     assert "Less is better: toy_a." in comparison_text(found)
+    assert "Metric: ppl of toy_a." in comparison_text(found)
+    assert comparison_json(found)["tasks"][0]["metric"] == "ppl,none"
 
 
 @pytest.mark.parametrize(
