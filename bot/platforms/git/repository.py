@@ -120,6 +120,16 @@ def is_closed(layout: GitLayout, within: Path) -> bool:
         return False
 
 
+def is_of(layout: GitLayout, folder: Path) -> bool:
+    """Tell whether a repository is that of a folder: one that lies elsewhere leads back, as for a linked work tree."""
+    back = layout.git_dir / "gitdir"
+    is_inside = layout.git_dir.is_relative_to(folder.resolve())
+    leads_back = is_inside or (
+        back.is_file() and (layout.git_dir / _text(back).strip()).resolve() == (folder / ".git").resolve()
+    )
+    return leads_back and layout.git_dir.is_relative_to(layout.common)
+
+
 def _text(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(MOST_HEAD).decode("utf-8", "surrogateescape")

@@ -23,7 +23,7 @@ from uuid import uuid4
 from bot.errors import BotError, CallError, Stale, Unavailable
 from bot.evaluation.row_key import key_start
 from bot.platforms.git import program
-from bot.platforms.git.repository import Repository
+from bot.platforms.git.repository import Repository, is_of
 from bot.platforms.net import DEADLINE
 from bot.platforms.target import Target, board_commit
 from bot.platforms.writes import check_lease
@@ -101,9 +101,12 @@ class LocalRepository(Repository):
             raise CallError(f"{self.name}: cannot be written: {error.strerror}") from None
 
     def _refuse_links(self) -> None:
-        """See, once, that no link in the repository leads what git writes to elsewhere. Raises CallError for one."""
+        """See, once, that no link or file in the repository leads what git writes to elsewhere. Raises CallError."""
         if self._is_own or self.layout is None:
             return
+        if not is_of(self.layout, self.folder):
+            where = self.layout.common
+            raise CallError(f"{self.folder}: its .git leads to {where}, which does not lead back: name that instead")
         places = [self.layout.common / "objects", *(self.layout.common / "objects").iterdir()]
         for root in {self.layout.common, self.layout.git_dir}:
             places += [path for name in WRITTEN for path in (root / name, *(root / name).rglob("*"))]

@@ -75,6 +75,25 @@ def test_a_link_in_a_strangers_repository_leads_no_write_out_of_it(folder: Path,
     assert {path: path.read_bytes() for path in [outside, *outside.rglob("*")] if path.is_file()} == before
 
 
+@pytest.mark.parametrize("how", ["file", "commondir"])
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_a_strangers_folder_leads_no_write_into_another_repository(folder: Path, how: str, form: Form) -> None:
+    other = folder.parent / "other"
+    git(folder.parent, "init", "--quiet", "--initial-branch=main", str(other))
+    git(other, "commit", "--quiet", "--allow-empty", "-m", "first")
+    before = git(other, "log", "--all", "--oneline")
+    folder.mkdir()
+    if how == "file":
+        (folder / ".git").write_text(f"gitdir: {other}/.git\n")
+    else:
+        git(folder.parent, "init", "--quiet", "--initial-branch=main", str(folder))
+        (folder / ".git/commondir").write_text(f"{other}/.git\n")
+
+    with pytest.raises(CallError, match="does not lead back"):
+        put(folder, entry(), form=form)
+    assert git(other, "log", "--all", "--oneline") == before
+
+
 def test_a_work_tree_with_changes_is_left_alone_and_main_moves_on(folder: Path) -> None:
     put(folder, entry(), form="commit")
     (folder / FILE).write_text("what somebody is doing")
