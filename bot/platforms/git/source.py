@@ -120,7 +120,7 @@ class GitSource(Source):
         found: History = {}
         for head, _, path in logged_files(log):
             oid, _, date = head.partition(" ")
-            found.setdefault(path, {}).setdefault(oid, LastCommit(oid, float(date)))
+            found.setdefault(path, {}).setdefault(oid, LastCommit(oid, float(date) if date else None))
         return found
 
     def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:

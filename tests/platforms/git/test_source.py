@@ -13,7 +13,7 @@ from bot.errors import Refused, Unavailable
 from bot.platforms.git import program
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import folder_history
-from bot.platforms.source import Change, TooLarge
+from bot.platforms.source import Change, LastCommit, TooLarge
 from tests.world.git import blob_id
 
 
@@ -108,6 +108,13 @@ def test_each_file_names_the_commit_that_last_touched_it(folder: Folder, source:
 
     assert {path: last.oid for path, last in touched.items()} == {"a[1].json": first, "b.json": second}
     assert all(last.date for last in touched.values())
+
+
+def test_a_commit_whose_date_is_none_stops_nothing(folder: Folder, source: GitSource) -> None:
+    folder.push({"x.json": b"1"})
+    data = f"tree {folder.git('write-tree')}\nauthor a <a@b> x\ncommitter a <a@b> x\n\nm\n"
+    commit = folder.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", data=data)
+    assert source.touched(["x.json"], commit) == {"x.json": LastCommit(commit, None)}
 
 
 def test_a_file_is_read_at_its_commit_within_the_limit(folder: Folder, source: GitSource) -> None:
