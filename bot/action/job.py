@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TextIO, TypeVar, get_args
+from typing import Any, Literal, TextIO, get_args
 
 from bot.errors import CallError
 from bot.evaluation.finding import Severity
@@ -34,7 +34,6 @@ Mode = Literal["check", "publish", "verify"]
 When = Literal["on-findings", "always", "never"]
 FailOn = Literal["error", "warning", "never"]
 DEFAULT = "open-llm-v2"
-Word = TypeVar("Word", bound=str)
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 BASE = "base"  # what `compare-to` calls the base branch of a pull request, and the commit before a push

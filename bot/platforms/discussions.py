@@ -279,11 +279,6 @@ class MarkedComments:
     discussions: Discussions
     discussion: int | None = None
 
-    @property
-    def us(self) -> str:
-        """Our account."""
-        return self.discussions.us
-
     def find(self, mark: Marker) -> PostedComment | None:
         """The comment that carries a mark; its name is discussion and comment, as `12 64f1…`."""
         thread = self._thread(mark)
@@ -294,7 +289,7 @@ class MarkedComments:
         return next((PostedComment(f"{thread.num} {one.id}", one.text) for one in found), None)
 
     def _ours(self, thread: Thread) -> list[Comment]:
-        return [one for one in thread.comments if one.author == self.us]
+        return [one for one in thread.comments if one.author == self.discussions.us]
 
     def keys(self, leaderboard: str) -> set[str]:
         """The rows of a leaderboard that the bot's comments are about."""
@@ -337,7 +332,7 @@ class MarkedComments:
         num = thread.num if thread else self._open(holder_of(mark))
         self.discussions.comment(num, text.body)
         thread = self.discussions.read(num)
-        for duplicate in repeated_comments(thread, self.us):
+        for duplicate in repeated_comments(thread, self.discussions.us):
             if duplicate.mark == mark:
                 self.discussions.remove_duplicate(duplicate)
         first = self._find_in(thread, mark)

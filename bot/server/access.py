@@ -91,15 +91,11 @@ def refuse_change(request: Request, token: str | None, bound_to: str, given: str
         is_handed_on = any(name in request.headers for name in PROXIED)
         is_ours = is_loopback(bound_to) and is_loopback(name_in(host)) and not is_handed_on
         return None if is_ours else Response(status_code=403)
-    sent = _token_in(request) or given
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    sent = (value.strip() if kind.lower() == "bearer" else "") or given
     if not sent:
         return Response(status_code=401, headers={"www-authenticate": "Bearer"})
     return None if same_secret(sent, token) else Response(status_code=403)
-
-
-def _token_in(request: Request) -> str | None:
-    kind, _, value = request.headers.get("authorization", "").partition(" ")
-    return value.strip() if kind.lower() == "bearer" else None
 
 
 def _is_same_origin(origin: str | None, host: str) -> bool:

@@ -62,16 +62,12 @@ def type_of(path: str) -> str:
 def answer_page(request: Request, page: Page, media_type: str, status: int = 200) -> Response:
     """Answer with a page, in gzip where the browser takes that; 304 where the browser has it already."""
     headers = {"etag": page.etag, "cache-control": "no-cache", "vary": "accept-encoding", "content-type": media_type}
-    if status == 200 and _knows(request.headers.get("if-none-match", ""), page.etag):
+    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    if status == 200 and known & {"*", page.etag.removeprefix("W/")}:
         return Response(status_code=304, headers=headers)
     if page.packed is not None and _takes_gzip(request.headers):
         return Response(page.packed, status, headers={**headers, "content-encoding": "gzip"})
     return Response(page.data, status, headers=headers)
-
-
-def _knows(given: str, etag: str) -> bool:
-    known = {one.strip().removeprefix("W/") for one in given.split(",")}
-    return "*" in known or etag.removeprefix("W/") in known
 
 
 def _takes_gzip(headers: Mapping[str, str]) -> bool:

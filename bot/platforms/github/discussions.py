@@ -27,7 +27,6 @@ from bot.platforms.discussions import (
     comment_with,
     open_duplicates,
 )
-from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import Row, WriteRights, login_of
 from bot.platforms.github.source import GitHubSource
@@ -71,11 +70,6 @@ class GitHubDiscussions:
         return self.source.client
 
     @property
-    def address(self) -> GitHubAddress:
-        """The repository."""
-        return self.source.address
-
-    @property
     def us(self) -> str:
         """Our account."""
         return self.client.user
@@ -83,11 +77,11 @@ class GitHubDiscussions:
     @property
     def repo(self) -> Repository:
         """The repository."""
-        return self.client.repo(self.address.name)
+        return self.client.repo(self.source.address.name)
 
     @lazy_property
     def _rights(self) -> WriteRights:
-        return WriteRights(self.client, self.address.name)
+        return WriteRights(self.client, self.source.address.name)
 
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
         """The issues or pull requests that the filters name."""
@@ -109,7 +103,7 @@ class GitHubDiscussions:
 
     @property
     def _api(self) -> str:
-        return f"/repos/{self.client.repo(self.address.name).full_name}"
+        return f"/repos/{self.client.repo(self.source.address.name).full_name}"
 
     def read(self, num: int) -> Thread:
         """One issue or pull request with its comments, now."""
@@ -140,7 +134,7 @@ class GitHubDiscussions:
             size += sum(len((row["body"] or "").encode(errors="replace")) for row in page)
             if size > MOST_TALK:
                 why = f"the comments are too long: more than {MOST_TALK:,} bytes"
-                raise TooLong(SERVICE, f"github://{self.address.name} #{num}: {why}")
+                raise TooLong(SERVICE, f"github://{self.source.address.name} #{num}: {why}")
         return rows
 
     def _as_comment(self, row: Row, place: int, edits: Mapping[str, float]) -> Comment:
@@ -185,7 +179,7 @@ class GitHubDiscussions:
         matters = not _is_pull(issue) if is_ours else COMMAND.search(issue["body"] or "")
         if not matters or not self.asks_edits:
             return _at(issue, "created_at")
-        owner, _, name = self.address.name.partition("/")
+        owner, _, name = self.source.address.name.partition("/")
         asked = {"owner": owner, "name": name, "number": issue["number"]}
         found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issueOrPullRequest"])
         return self._when_edited(found, login_of(issue)) if found["lastEditedAt"] else _at(issue, "created_at")
@@ -246,7 +240,7 @@ class GitHubDiscussions:
             )
 
     def _writing(self, text: str) -> AbstractContextManager[object]:
-        return held(self.intend, f"github://{self.address.name}", text, self.client.unknown_until)
+        return held(self.intend, f"github://{self.source.address.name}", text, self.client.unknown_until)
 
     def _find_own(self, title: str, text: str) -> int | None:
         for issue in sorted(self._changed(whole=True), key=lambda row: int(row["number"])):

@@ -72,11 +72,6 @@ class Branches:
         self._call = client
         self._repo = repo
 
-    @property
-    def main(self) -> str:
-        """The name of the default branch."""
-        return self._repo.default_branch
-
     def ref(self, branch: str) -> GitRef | None:
         """A branch's ref as it is now, None if there is none."""
         try:
@@ -86,7 +81,7 @@ class Branches:
 
     def head(self) -> GitRef:
         """The default branch's ref. Raises Gone if the repository is empty."""
-        return self._call(lambda: self._repo.get_git_ref(f"heads/{self.main}"))
+        return self._call(lambda: self._repo.get_git_ref(f"heads/{self._repo.default_branch}"))
 
     def commit_to(self, branch: str, files: Mapping[str, bytes | None], message: str, parent: str) -> str:
         """Commit on any branch, which is made without a parent where `parent` is ""; raises Stale where it moved."""
@@ -265,7 +260,7 @@ class GitHubTarget(Target):
 
     def pushed_requests(self) -> list[Marker]:
         """The marks of our open requests of which the newest commit is not known as ours."""
-        found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
+        found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._repo.default_branch)))
         pushed = [one for one in found if self.written.get(one.number) != (one.head.sha or "").encode()]
         marks = [find_marker(one.body or "") for one in pushed if is_ours(one, self.client)]
         return [mark for mark in marks if mark is not None]
@@ -286,7 +281,7 @@ class GitHubTarget(Target):
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         if self.form == "comment":
             return self.comments.keys(leaderboard)
-        found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
+        found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._repo.default_branch)))
         marks = [find_marker(pull.body or "") for pull in found if is_ours(pull, self.client)]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
@@ -329,7 +324,7 @@ class GitHubTarget(Target):
     def _pulls(self, mark: Marker) -> list[PullRequest]:
         """Our requests of this mark, newest first."""
         head = f"{self.address.name.partition('/')[0]}:{branch_name(mark)}"
-        found = self.client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._branches.main)))
+        found = self.client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._repo.default_branch)))
         ours = [pull for pull in found if is_ours(pull, self.client) and find_marker(pull.body or "") == mark]
         return sorted(ours, key=lambda pull: -pull.number)
 
@@ -395,7 +390,7 @@ class GitHubTarget(Target):
             pull = self.client(lambda: self._repo.get_pull(int(name)))
         except Gone:
             return None
-        if not is_ours(pull, self.client) or pull.base.ref != self._branches.main:
+        if not is_ours(pull, self.client) or pull.base.ref != self._repo.default_branch:
             return None
         head = pull.head.sha or ""
         is_newest = bool(head) and self.written.get(int(name)) == head.encode()
@@ -444,7 +439,7 @@ class GitHubTarget(Target):
             case CloseRequest():
                 return self._close(publication)
             case Commit(_, text, files):  # where the default branch is still as it was looked at
-                commit = self._branches.commit_to(self._branches.main, files, commit_message(text), self.head())
+                commit = self._branches.commit_to(self._repo.default_branch, files, commit_message(text), self.head())
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
                 return self._comment_url(self.comments.post(publication.mark, publication.text))
@@ -459,7 +454,7 @@ class GitHubTarget(Target):
     def _open(self, publication: OpenRequest) -> str:
         branch, text = branch_name(publication.mark), publication.text
         commit = self._branches.propose(branch, publication.files, commit_message(text))
-        base, mark = self._branches.main, publication.mark
+        base, mark = self._repo.default_branch, publication.mark
         made = self.client.sent_once(
             lambda: self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body)),
             lambda: next((pull for pull in self._pulls(mark) if pull.state == "open"), None),

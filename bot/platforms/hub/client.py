@@ -438,15 +438,11 @@ def stream(url: str, headers: dict[str, str], limit: int, into: IO[bytes]) -> tu
             into.write(piece)
             if into.tell() > limit:
                 raise TooLarge(f"more than {limit:,} bytes")
-        fields = _last_of_the_hub(response).headers
+        # Small files are at another path of the Hub, large ones at another host, which does not say what they are.
+        answers = [*response.history, response]
+        fields = [one for one in answers if one.url.netloc == answers[0].url.netloc][-1].headers
         oid = (fields.get("x-linked-etag") or fields.get("etag") or "").removeprefix("W/").strip('"') or None
         return fields.get("x-repo-commit") or "", oid
-
-
-def _last_of_the_hub(response: httpx2.Response) -> httpx2.Response:
-    """The answer that says what a file is: small ones are at another path of the Hub, large ones at another host."""
-    answers = [*response.history, response]
-    return [one for one in answers if one.url.netloc == answers[0].url.netloc][-1]
 
 
 def hub_client(

@@ -74,7 +74,8 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
     """
     state, now = context.state, context.clock()
     known = known_models(state)
-    asked = {model: _asked_at(known.get(model), context) for model in models if _can_be(model)}
+    possible = {one for one in models if 0 < len(one) <= LONGEST and one.isprintable()}  # strangers write anything
+    asked = {model: _asked_at(known.get(model), context) for model in possible}
     due = [model for at, model in sorted((at, model) for model, at in asked.items() if not 0 <= now - at < AGE)][:MOST]
     if not due:
         return False
@@ -109,11 +110,6 @@ def _asked_at(known: KnownModel | None, context: WatchContext) -> float:
     """When the Hub was asked all that the settings ask for; 0 for never."""
     is_whole = known is not None and (not context.watch.look_up_models or bool(known.facts.date))
     return known.at if known is not None and is_whole else 0.0
-
-
-def _can_be(model: str) -> bool:
-    """Tell whether the Hub could have a model of this name; what strangers write may be no name at all."""
-    return 0 < len(model) <= LONGEST and model.isprintable()
 
 
 def known_models(state: WatchState) -> Mapping[str, KnownModel]:

@@ -175,15 +175,12 @@ class SubmittedRows(TargetRows[L]):
         if found:
             is_same = hashes(before) == {one.parsed.sha256 for one in found if one.parsed is not None}
             why = self.why(before, None) if is_same else "the files are not accepted"
-            return f"{why}: {', '.join(self._rules(found)) or 'no sound number'}"
+            verdicts = self.context.judge(found).verdicts
+            rules = sorted({one.rule for verdict in verdicts for one in verdict.findings if one.is_error})[:5]
+            return f"{why}: {', '.join(rules) or 'no sound number'}"
         if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
             return "the settings no longer select the files"
         return "the files are gone from the source"
-
-    def _rules(self, found: Sequence[StoredSubmission]) -> list[str]:
-        """The rules that reject these submissions."""
-        verdicts = self.context.judge(found).verdicts
-        return sorted({finding.rule for verdict in verdicts for finding in verdict.findings if finding.is_error})[:5]
 
 
 def hashes(entry: Entry) -> set[str]:
@@ -258,7 +255,9 @@ class EntryRows(SubmittedRows[RowLook]):
 
     def _beside(self, looks: Sequence[RowLook]) -> dict[str, Sequence[Entry]]:
         """The other rows on main of the models of new rows, by the key of the new one; only those of this source."""
-        new = [look.key for look in looks if look.entry is not None and not look.is_merged and self.form != "comment"]
+        if self.settings.form == "comment":
+            return {}
+        new = [look.key for look in looks if look.entry is not None and not look.is_merged]
         keys = {key: self.context.state.rows.beside(key)[:MOST_BESIDE] for key in new}
         files = self.target.read_files({entry_path(one) for found in keys.values() for one in found})
         rows = {key: [parsed(files.get(entry_path(one))) for one in found] for key, found in keys.items()}
@@ -279,7 +278,7 @@ class EntryRows(SubmittedRows[RowLook]):
         return TAKEN if merged is not None and digest_of(merged) == digest else ""
 
     def _read_rolling(self, paths: tuple[str, ...]) -> RollingRequests:
-        if self.form == "comment":
+        if self.settings.form == "comment":
             if len(paths) > FEW:
                 self.target.scan_entries()  # the rows on main, in one listing
             return RollingRequests()
@@ -294,7 +293,7 @@ class EntryRows(SubmittedRows[RowLook]):
         return TargetRow(self._proposed(state, path) or merged, merged is not None, state)
 
     def _proposed(self, state: CurrentState, path: str) -> Entry | None:
-        if self.form == "comment":
+        if self.settings.form == "comment":
             return entry_in(state.comment.body) if state.comment else None
         own = state.request.files.get(path) if state.request else None
         return parsed(own) or parsed(self.shared.files.get(path))
@@ -315,7 +314,7 @@ class EntryRows(SubmittedRows[RowLook]):
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
         """Where these rows are, by their digests: on main as the source has them, proposed, or closed by a person."""
-        if self.form == "comment":
+        if self.settings.form == "comment":
             return dict.fromkeys(accepted.keys() & self.target.read_keys(self._board), "main")
         merged = self._merged()
         found: dict[str, Place] = {key: "main" for key, digest in accepted.items() if merged.get(key) == digest}
@@ -362,7 +361,7 @@ class EntryRows(SubmittedRows[RowLook]):
     def _keys(self) -> set[str]:
         """The keys of this source's rows at the target, merged or proposed."""
         keys = self.target.read_keys(self._board)
-        if self.form == "comment":
+        if self.settings.form == "comment":
             return keys
         proposed = [parsed(data) for one in self._read_rolling(()).requests for data in one.files.values()]
         rows = [row for row in [*proposed, *self.target.scan_entries().entries] if row is not None]
@@ -373,22 +372,21 @@ class EntryRows(SubmittedRows[RowLook]):
 
     def proposals(self, admitted: Sequence[RowLook]) -> Iterator[Proposal]:
         """Each row in a comment or request of its own, or many in a shared one."""
-        if self.form == "comment":
+        if self.settings.form == "comment":
             yield from self._comments(admitted)
             return
         keys = self.declined(admitted)
         declined = {look.path for look in admitted if look.key in keys}
         left = declined - (self.shared.rolling.request.files if self.shared.rolling.request else {}).keys()
-        self.context.state.items.finish(
-            [look.item for look in admitted if look.path in left and not look.state.request]
-        )
-        yield from (self._closing(look) for look in admitted if look.path in left and look.state.request)
+        gone = [look for look in admitted if look.path in left]
+        self.context.state.items.finish([look.item for look in gone if not look.state.request])
+        yield from (self._closing(look) for look in gone if look.state.request)
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
         if not self._left_to_workers(single):
             yield from (self._alone(look, form) for look, form in single)
         if rolling or self.shared.rolling.duplicates:
             yield self._together(rolling_mark(self._board), rolling, self.shared.rolling, declined)
-        if self.form == "commit":  # their requests are of the time when the target took requests
+        if self.settings.form == "commit":  # their requests are of the time when the target took requests
             yield from (self._alone(look, "commit") for look in rolling if look.state.request)
         if migration or self.shared.migration.duplicates:
             yield self._together(migration_mark(self._board), migration, self.shared.migration)
@@ -403,7 +401,7 @@ class EntryRows(SubmittedRows[RowLook]):
             if look.entry is None and look.state.comment is None:
                 self.context.state.items.finish(look.items)
             else:
-                yield self._alone(look, self.form)
+                yield self._alone(look, self.settings.form)
 
     def _parted(self, looks: Sequence[RowLook]) -> tuple[list[tuple[RowLook, Form]], list[RowLook], list[RowLook]]:
         """The rows that are published one by one, those of the rolling request, and those of the migration.
@@ -422,21 +420,21 @@ class EntryRows(SubmittedRows[RowLook]):
                 migration.append(look)
             elif look.disputed and (look.planned.action != "unchanged" or look.state.request is not None):
                 single.append((look, "pull-request"))
-            elif self.form == "commit":
+            elif self.settings.form == "commit":
                 rolling.append(look)
             else:
                 self._sort_out(look, single, new)
         is_bulk = self.is_bulk or len(new) > self.context.watch.backfill_limit
         if self.context.watch.pull_requests == "rolling" or is_bulk:
             return single, [*rolling, *new], migration
-        return [*single, *((look, self.form) for look in new)], rolling, migration
+        return [*single, *((look, self.settings.form) for look in new)], rolling, migration
 
     def _sort_out(self, look: RowLook, single: list[tuple[RowLook, Form]], new: list[RowLook]) -> None:
         """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
         row = self._row(look)
-        wanted = row.at(look.state, self.form)
+        wanted = row.at(look.state, self.settings.form)
         state = replace(look.state, declined=None) if look.taken else look.state
-        decision = decide(row.mark, wanted.text, wanted.files, state, self.form)
+        decision = decide(row.mark, wanted.text, wanted.files, state, self.settings.form)
         declined: Mapping[str, bytes | None] = {
             **(self.shared.rolling.declined or {}),
             **(self.shared.migration.declined or {}),
@@ -448,7 +446,7 @@ class EntryRows(SubmittedRows[RowLook]):
         elif isinstance(decision.publication, OpenRequest):
             new.append(look)
         else:
-            single.append((look, self.form))
+            single.append((look, self.settings.form))
 
     def _row(self, look: RowLook) -> DesiredRow:
         """The row as it should be."""
@@ -486,7 +484,7 @@ class EntryRows(SubmittedRows[RowLook]):
             mark,
             (look.path,),
             lambda state: DesiredState(present_text(state), {}),
-            self.form,
+            self.settings.form,
         )
 
     def _together(
@@ -496,7 +494,7 @@ class EntryRows(SubmittedRows[RowLook]):
         proposed = state.request.files if state.request else ()
         paths = tuple(dict.fromkeys([*(look.path for look in looks), *proposed]))
         rows, places = [self._row(look) for look in looks], self.context.other_places(self.settings.to)
-        form: Form = "pull-request" if mark.kind == "migration" else self.form
+        form: Form = "pull-request" if mark.kind == "migration" else self.settings.form
         return Proposal(
             [look.item for look in looks],
             self.target,

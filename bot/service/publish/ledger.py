@@ -140,8 +140,10 @@ def make_ledger(
     why = {key: (waiting[key].reason or WAITS) if key in waiting else refused.get(key, NOTHING) for key in left}
     gone = sorted(key for key, place in found.items() if place == "declined")
     counts, tried = Counter(found.values()), len(left & waiting.keys())
-    stays = _leaving_text(leaving, is_declined=is_declined)
-    return Ledger(to, counts, why, gone, _name_of(context, to), tried, stays)
+    # People call a target by its address, and a folder that is written with dots only by its own name.
+    is_dots = "://" not in to and not Path(to).name.strip(".")
+    name = Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
+    return Ledger(to, counts, why, gone, name, tried, _leaving_text(leaving, is_declined=is_declined))
 
 
 def _leaving_text(rows: int, *, is_declined: bool) -> str:
@@ -150,12 +152,6 @@ def _leaving_text(rows: int, *, is_declined: bool) -> str:
         return ""
     other = f"{rows} other {'row' if rows == 1 else 'rows'} on main"
     return f"{other}, of which the removal was declined" if is_declined else f"{other} would be removed by a plan"
-
-
-def _name_of(context: WatchContext, to: str) -> str:
-    """How people call a target: by its address, and a folder that is written with dots only by its own name."""
-    is_dots = "://" not in to and not Path(to).name.strip(".")
-    return Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
 
 
 def ledgers_due(state: WatchState) -> float | None:

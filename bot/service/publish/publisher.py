@@ -146,14 +146,9 @@ class TargetRows(ABC, Generic[L]):
         """Says why rows have other numbers although their files are the same."""
         return Rescored(self.target, self.context.leaderboard)
 
-    @property
-    def form(self) -> Form:
-        """The form of publication at this target."""
-        return self.settings.form
-
     def declined(self, looks: Sequence[Look]) -> set[str]:
         """The keys of the rows that a maintainer declined as they are now."""
-        if self.form == "comment":
+        if self.settings.form == "comment":
             return set()
         known = self.context.state.declined(self.settings.to)  # one question, however many rows
         digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None}

@@ -86,23 +86,30 @@ class DesiredTable:
         wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
         touched = current | self._keys
         others = {key: row.entry for key, row in self.known.items() if key not in touched}
-        asked = self._proposed(state, {**wanted, **others}) - self.declined
+        proposed = state.request.files if state.request is not None else None
+        asked = self._rows_over(main, proposed, {**wanted, **others}) - self.declined
         on_main = self._rows_in(main, wanted)
-        left = self._declined(state, wanted) - asked - on_main | self._disputed_keys() | self.declined
+        declined = self._rows_over(main, state.declined, wanted)
+        left = declined - asked - on_main | self._disputed_keys() | self.declined
         chosen = asked | (wanted.keys() - left)
         rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
         changes = [_change(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
-        draft = self.draft = self.layout.draft([*changes, *self._withdrawals()], main)
+        gone = sorted(look.key for look in self.looks if look.entry is None and look.key in self.known)
+        withdrawals = [_change(key, None, self.known[key].entry) for key in gone]  # as they were written last
+        draft = self.draft = self.layout.draft([*changes, *withdrawals], main)
         self.proposed = asked - on_main
         self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
-        if state.request is not None and self._only_repeats(draft, asked, on_main):
+        refused = draft.refused.keys()
+        # It proposes all of this already, and only a lost record keeps it from a new draft.
+        if state.request is not None and refused & asked and self._keys <= asked | on_main | refused:
             self.refused, self.written = {}, {}
             return DesiredState(state.request.text, state.request.files)
         changed = {key: entry for key, entry in rows.items() if key in draft.cells}
         there = {key: entry for key, entry in rows.items() if key in current | on_main and entry_path(key) not in main}
         equal = {key: entry for key, entry in there.items() if key not in changed}
         kept = self._records({**changed, **equal}, main) if changed else {}
-        remarks = [*self._remarks(), *([adopted_remark(len(equal))] if kept and equal else [])]
+        remarks = [disputed_remark(look.entry, look.disputed) for look in self.looks if look.disputed and look.entry]
+        remarks += [adopted_remark(len(equal))] if kept and equal else []
         text = with_places(table_text(draft, remarks, self.mark), self.places, self.mark, state.request)
         return DesiredState(text, {**main, **draft.files, **kept})
 
@@ -126,11 +133,6 @@ class DesiredTable:
             files[path] = self.declaration.text.encode()
         return {path: main[path] if is_same_row(main.get(path), data) else data for path, data in files.items()}
 
-    def _withdrawals(self) -> list[RowChange]:
-        """The rows that the source has no longer, as they were written last; of others there is nothing to say."""
-        gone = [look.key for look in self.looks if look.entry is None and look.key in self.known]
-        return [_change(key, None, self.known[key].entry) for key in sorted(gone)]
-
     @property
     def _keys(self) -> set[str]:
         return {look.key for look in self.looks}
@@ -140,25 +142,15 @@ class DesiredTable:
         draft = self.layout.draft([_change(key, entry, entry) for key, entry in sorted(rows.items())], files)
         return rows.keys() - draft.cells.keys() - draft.refused.keys()
 
-    def _proposed(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
-        """Which of these rows the open request proposes."""
-        return set() if state.request is None else self._rows_in(_over(state.files, state.request.files), rows)
-
-    def _declined(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
-        """Which of these rows a person declined with the request that had them."""
-        return set() if state.declined is None else self._rows_in(_over(state.files, state.declined), rows)
+    def _rows_over(
+        self, main: Files, changed: Mapping[str, bytes | None] | None, rows: Mapping[str, Entry]
+    ) -> set[str]:
+        """Which of these rows the files of a request have; none where there is no request."""
+        return set() if changed is None else self._rows_in(_over(main, changed), rows)
 
     def _disputed_keys(self) -> set[str]:
         """The rows that nobody would review, although another folder submitted them first."""
         return {look.key for look in self.looks if look.disputed and self.form == "commit"}
-
-    def _remarks(self) -> list[str]:
-        return [disputed_remark(look.entry, look.disputed) for look in self.looks if look.disputed and look.entry]
-
-    def _only_repeats(self, draft: Draft, asked: set[str], on_main: set[str]) -> bool:
-        """Tell whether the request proposes all of this already, and only a lost record keeps it from a new draft."""
-        refused = draft.refused.keys()
-        return bool(refused & asked) and {look.key for look in self.looks} <= asked | on_main | refused
 
     def _note(
         self, draft: Draft, written: Mapping[str, Entry], on_main: set[str], published: Mapping[str, Entry | None]
@@ -248,7 +240,7 @@ class TableRows(SubmittedRows[PlannedLook]):
             self._mark,
             self._paths(table),
             table.at,
-            self.form,
+            self.settings.form,
             lambda _: self._note(table),
         )
 
@@ -260,7 +252,8 @@ class TableRows(SubmittedRows[PlannedLook]):
     def _table(self, looks: Sequence[RowLook | PlannedLook], declined: AbstractSet[str]) -> DesiredTable:
         declared = self.context.leaderboard if self._keeps_records else None
         places = self.context.other_places(self.settings.to)
-        return DesiredTable(self._layout(), self._mark, self.form, looks, self.known, declined, declared, places)
+        layout, form = self._layout(), self.settings.form
+        return DesiredTable(layout, self._mark, form, looks, self.known, declined, declared, places)
 
     @property
     def _mark(self) -> Marker:
@@ -353,7 +346,8 @@ class TemplateRows(TableRows):
             return ""
 
         paths = files_of(status.layout, target, status.changes)
-        yield Proposal([], target, self._mark, paths, status.at, self.form, note, f"requests of {self.settings.to}")
+        form, subject = self.settings.form, f"requests of {self.settings.to}"
+        yield Proposal([], target, self._mark, paths, status.at, form, note, subject)
 
     @property
     def _options(self) -> TemplateOptions:

@@ -134,7 +134,9 @@ class MergedReviews:
     def _settle_one(self, item: Item) -> None:
         num, state = int(item.subject), self.context.state
         head, main = self.source.closed_head(num), self.source.head()
-        subjects = self._subjects(head, main) if head is not None else set()
+        found = self.source.changes(self.source.fork_point(head, main), head) if head is not None else ()
+        wanted = {change.path for change in found if is_wanted(change.path, self.context.watch.paths)}
+        subjects = {subject for path in wanted for subject in subjects_of(path)}
         keys = sorted({one.key for one in state.submissions.at(subjects).values() if one.key})
         if self._is_pending(main, subjects, keys):
             now = self.context.clock()  # a target may be out of reach for weeks
@@ -142,12 +144,6 @@ class MergedReviews:
             return
         retry_write(lambda: self._write(num, keys))
         state.items.finish([item])
-
-    def _subjects(self, head: str, main: str) -> set[str]:
-        """The submissions that a request brought or changed."""
-        found = self.source.changes(self.source.fork_point(head, main), head)
-        wanted = {change.path for change in found if is_wanted(change.path, self.context.watch.paths)}
-        return {subject for path in wanted for subject in subjects_of(path)}
 
     def _is_pending(self, main: str, subjects: Collection[str], keys: Collection[str]) -> bool:
         """Tell whether the source is not read so far, or rows of the request are not published yet."""

@@ -101,16 +101,13 @@ class CommandQuota:
         state, now = self.context.state, self.context.clock()
         limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}
         with state.transaction():
-            recent = {who: self._recent(who, now) for who in limits}
+            known = {who: json.loads(state.cursor("commands", who) or "[]") for who in limits}
+            recent = {who: [at for at in times if now - HOUR < at <= now] for who, times in known.items()}
             if any(len(recent[who]) >= most for who, most in limits.items()):
                 return False
             for who, times in recent.items():
                 state.set_cursor("commands", json.dumps([*times, now]), who)
         return True
-
-    def _recent(self, who: str, now: float) -> list[float]:
-        times = json.loads(self.context.state.cursor("commands", who) or "[]")
-        return [time for time in times if now - HOUR < time <= now]
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,9 @@ class Folders:
                 self.discussions.open_discussion(text.title, text.body)
                 self.__dict__.pop("ours", None)
             return
-        self._close_duplicates(nums)
+        is_open = {num for num, known in self.discussions.ours_known("discussion") if known["status"] == "open"}
+        for num in set(nums[1:]) & is_open:
+            self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
         thread = self.discussions.read(nums[0])
         if text is None:
             if thread.is_open:
@@ -200,11 +202,6 @@ class Folders:
             self.discussions.set_status(thread.num, "open")
         if not is_same:
             self.discussions.edit_description(thread.num, text.body)
-
-    def _close_duplicates(self, nums: Sequence[int]) -> None:
-        is_open = {num for num, known in self.discussions.ours_known("discussion") if known["status"] == "open"}
-        for num in set(nums[1:]) & is_open:
-            self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
 
     # what is accepted
 

@@ -79,7 +79,9 @@ class TargetCommands:
         for num in self.target.shared_requests() if maintainers else ():
             request = self._read_shared(num)
             if request is not None:
-                note_declines(self.context, self.to, declines_in(request.comments, self.comments.us, maintainers))
+                note_declines(
+                    self.context, self.to, declines_in(request.comments, self.comments.discussions.us, maintainers)
+                )
         self.context.state.set_cursor("declines", json.dumps(maintainers), target=self.to)
 
     def _read_shared(self, num: str) -> Conversation | None:
@@ -94,7 +96,7 @@ class TargetCommands:
         request = self.target.conversation(num)
         if request is None or request.mark is None or request.mark.leaderboard != self.context.leaderboard.id:
             return
-        us, maintainers = self.comments.us, self.context.watch.maintainers_at(self.to)
+        us, maintainers = self.comments.discussions.us, self.context.watch.maintainers_at(self.to)
         board, say = self.context.leaderboard.id, partial(self.comments.say, num)
         place = RequestPlace(maintainers, board, say, self.context, self.target, us, request, self.report)
         take = CommandQuota(self.context).take
@@ -113,7 +115,7 @@ class TargetCommands:
         ours = [
             match[1]
             for one in request.comments
-            if one.author == self.comments.us and (match := MERGED_AT.match(one.text))
+            if one.author == self.comments.discussions.us and (match := MERGED_AT.match(one.text))
         ]
         if (
             request.status != "merged"
@@ -151,7 +153,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         lambda: context.state.plans.approve(plan.digest),
         lambda: context.state.plans.decline(plan.digest),
     )
-    replies, us = comments.replies(mark), comments.us
+    replies, us = comments.replies(mark), comments.discussions.us
     used = json.loads(context.state.cursor("plan comments", target=to) or "[]")
     # A command that is older than what the bot shows was about another plan, or is carried out.
     shown = max((one.changed for one in replies if one.author == us and find_marker(one.text) == mark), default=0.0)

@@ -139,7 +139,9 @@ def parse_github_event(kind: str, body: bytes, content_type: str = "") -> Event 
     if not name:
         return None
     if kind == "push":
-        refs = ((_ref(text(payload, "ref"), text(repository, "default_branch")), _commit(text(payload, "after"))),)
+        ref, branch, oid = text(payload, "ref"), text(repository, "default_branch"), text(payload, "after")
+        moved = MAIN if branch and ref == f"refs/heads/{branch}" else f"{SCHEME}{ref}"  # main has its name on the Hub
+        refs = ((moved, oid if oid.strip("0") else None),)
         return Event(repository_name(name), "repo.content", "update", refs, author)
     if kind in TALK:
         number = number_of(part(payload, "issue") or part(payload, "pull_request"))
@@ -151,11 +153,6 @@ def _json_in(body: bytes, content_type: str) -> bytes:
     if content_type.partition(";")[0].strip().lower() != FORM:
         return body
     return parse_qs(body.decode(), max_num_fields=10).get("payload", [""])[0].encode()
-
-
-def _ref(ref: str, default_branch: str) -> str:
-    """A ref with the default branch under the name that it has on the Hub."""
-    return MAIN if default_branch and ref == f"refs/heads/{default_branch}" else f"{SCHEME}{ref}"
 
 
 def _commit(oid: str) -> str | None:

@@ -85,12 +85,11 @@ def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for one in outcomes:
         found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
-    return [f"{what} {_first_of(subjects)}: {text}" for (what, text), subjects in found.items()]
-
-
-def _first_of(subjects: Sequence[str]) -> str:
-    more = len(subjects) - NAMED
-    return ", ".join(subjects[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    lines = []
+    for (what, text), subjects in found.items():
+        more = f" and {len(subjects) - NAMED} more" if len(subjects) > NAMED else ""
+        lines.append(f"{what} {', '.join(subjects[:NAMED])}{more}: {text}")
+    return lines
 
 
 @dataclass

@@ -120,7 +120,9 @@ class Pass:
         if everything:
             state.items.retry_all(context.clock())
         state.items.mark([Mark("source"), *self._always(everything=everything)], context.clock())
-        self._rounds()
+        for _ in range(MOST_ROUNDS):  # what people wait for comes first
+            if not any([self._people(), self._read_bulk(), self._bulk()]):
+                break
         self.targets.derive()
         self._end_reviews()
         self.report.say_plans()
@@ -151,25 +153,16 @@ class Pass:
         said = [Mark("sweep")] if context.discussions is not None else []
         return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
-    def _rounds(self) -> None:
-        """First what people wait for, then what nobody waits for, until neither marks anything new."""
-        for _ in range(MOST_ROUNDS):
-            if not any([self._people(), self._read_bulk(), self._bulk()]):
-                break
-
     def _people(self) -> bool:
         """Do what people wait for: their requests and commands, and pushes of a few files; whether there was any."""
         kinds: tuple[Kind, ...] = ("source", "reviews", "review", "file")
         done = [self._do(kind, "people") for kind in kinds]
-        if self.context.dry_run or self._is_lost():  # one plan shows all, and after a loss the rest must be known
+        state, now = self.context.state, self.context.clock()
+        is_lost = any(state.items.is_waiting(kind, [""], now) for kind in LOST)
+        if self.context.dry_run or is_lost:  # one plan shows all, and after a loss what was withdrawn must be known
             return any(done)
         done += [self.targets.rows(to, "people") for to in self.context.targets_by_address]
         return any([*done, self._do("folder", "people")])
-
-    def _is_lost(self) -> bool:
-        """Tell whether what was withdrawn while the state was lost is still to be looked for."""
-        state, now = self.context.state, self.context.clock()
-        return any(state.items.is_waiting(kind, [""], now) for kind in LOST)
 
     def _read_bulk(self) -> bool:
         """Read the files that nobody waits for, part by part; whether there were any.
