@@ -76,21 +76,16 @@ class TargetCommands:
         maintainers = sorted(self.context.watch.maintainers_at(self.to))
         if self.context.state.cursor("declines", target=self.to) == json.dumps(maintainers):
             return
+        us = self.comments.discussions.us
         for num in self.target.shared_requests() if maintainers else ():
-            request = self._read_shared(num)
+            try:
+                request = self.target.conversation(num)
+            except TooLong as failure:  # somebody wrote very much there
+                self.report.say("failed", f"request {num}", str(failure))
+                continue
             if request is not None:
-                note_declines(
-                    self.context, self.to, declines_in(request.comments, self.comments.discussions.us, maintainers)
-                )
+                note_declines(self.context, self.to, declines_in(request.comments, us, maintainers))
         self.context.state.set_cursor("declines", json.dumps(maintainers), target=self.to)
-
-    def _read_shared(self, num: str) -> Conversation | None:
-        """A request that many rows share; None if it is not there, or if somebody made it too long to be read."""
-        try:
-            return self.target.conversation(num)
-        except TooLong as failure:
-            self.report.say("failed", f"request {num}", str(failure))
-            return None
 
     def _settle_one(self, num: str) -> None:
         request = self.target.conversation(num)
@@ -112,21 +107,12 @@ class TargetCommands:
 
     def _tell_other(self, request: Conversation, answered: Collection[str]) -> None:
         """Tell people where a commit arrived while the bot merged, so that another one was merged than was checked."""
-        ours = [
-            match[1]
-            for one in request.comments
-            if one.author == self.comments.discussions.us and (match := MERGED_AT.match(one.text))
-        ]
-        if (
-            request.status != "merged"
-            or not ours
-            or not request.head
-            or request.head.startswith(ours[-1])
-            or MERGED in answered
-        ):
+        us, head = self.comments.discussions.us, request.head
+        ours = [match[1] for one in request.comments if one.author == us and (match := MERGED_AT.match(one.text))]
+        if request.status != "merged" or MERGED in answered or not ours or not head or head.startswith(ours[-1]):
             return
         words = (
-            f"A commit arrived while the bot merged: {code(request.head[:12])} was merged instead of {code(ours[-1])}. "
+            f"A commit arrived while the bot merged: {code(head[:12])} was merged instead of {code(ours[-1])}. "
             "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
         )
         self.comments.say(request.name, reply_text(words, MERGED, self.context.leaderboard.id))
