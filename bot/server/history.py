@@ -33,12 +33,12 @@ class OutcomeLine:
         return {one.subject: " ".join(ADDRESS.findall(one.text)) if has_own else "" for one in self.outcomes}
 
 
-def lines_of(outcomes: Sequence[OutcomeView], most: int = LINES) -> list[OutcomeLine]:
+def lines_of(outcomes: Sequence[OutcomeView]) -> list[OutcomeLine]:
     """The first lines that tell these outcomes, which are in the order of time, whichever way."""
     found: dict[tuple[str, str, str], list[OutcomeView]] = {}
     for one in outcomes:
         found.setdefault((one.at[:HOUR], one.outcome, _common(one)), []).append(one)
-    return [_line(key, some) for key, some in found.items()][:most]
+    return [_line(key, some) for key, some in found.items()][:LINES]
 
 
 def _line(key: tuple[str, str, str], outcomes: list[OutcomeView]) -> OutcomeLine:

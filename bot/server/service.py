@@ -173,7 +173,8 @@ class Service:
 
     def take(self, event: Event) -> bool:
         """Hint the watches whose source or target an event is about."""
-        if not concerns_us(event, our_ids=self.contexts.known_ids, our_commits=self.contexts.own_commits):
+        own_commits = self.contexts.opener.service_cache.own_commits
+        if not concerns_us(event, our_ids=self.contexts.known_ids, our_commits=own_commits):
             return False
         hinted = [watch for watch in self.watches_settings if event.repository in self.names(watch)]
         for watch in hinted:

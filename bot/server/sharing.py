@@ -107,18 +107,13 @@ class SharedService(Service):
         lease, boards = pass_leases(watch, self.contexts.folder)
         with self.contexts.store.lease(lease, LEASE_WAIT, beside=boards) as claim:
             is_done = claim.is_ours and self.settle(watch)
-        if claim.what in boards:
-            self._put_off(watch, PAUSED)
+        state = self.states[name]
+        if claim.what in boards and state.failure != PAUSED:  # on the page, and once in the log
+            state.failure = PAUSED
+            log.info("%s: %s", name, PAUSED)
+            self._end(watch)
         if not is_done:
             self._cluster.hint(name)
-
-    def _put_off(self, watch: Watch, why: str) -> None:
-        """Say on the page and once in the log why a watch waits."""
-        state = self.states[watch.name]
-        if state.failure != why:
-            state.failure = why
-            log.info("%s: %s", watch.name, why)
-            self._end(watch)
 
     def _publish(self, job: RowJob) -> None:
         """One row as a job."""

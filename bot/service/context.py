@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -18,7 +18,6 @@ from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.hub.address import MODELS, parse_address
-from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access, Opener, ServiceCache
@@ -199,16 +198,6 @@ class ContextFactory:
             former.clear()
             for watch in settings.watches:
                 former.update(names_at(watch.former_accounts, service) if watch.is_on(service) else ())
-
-    @property
-    def client(self) -> HubClient:
-        """The one way to the Hub."""
-        return HubPlatform.client(self.opener)
-
-    @property
-    def own_commits(self) -> Collection[str]:
-        """The commits that this process made."""
-        return self.opener.service_cache.own_commits
 
     @property
     def known_ids(self) -> set[str]:

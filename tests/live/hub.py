@@ -13,6 +13,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, Discussio
 from huggingface_hub.errors import HfHubHTTPError
 
 from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.source import HubSource
 from bot.platforms.platform import Access
 from bot.publishing.publication import find_marker
@@ -82,7 +83,7 @@ class LiveHub:
     def read(self, name: str, path: str, revision: str = "main", kind: str = "dataset") -> bytes | None:
         """A file at a branch or a request."""
         assert self.contexts is not None
-        source = HubSource(self.contexts.client, parse_address(f"hf://{kind}s/{name}"))
+        source = HubSource(HubPlatform.client(self.contexts.opener), parse_address(f"hf://{kind}s/{name}"))
         refs = source.refs(requests=True)
         return source.read(path, refs.get(revision) or refs[f"refs/heads/{revision}"], 1_000_000)
 

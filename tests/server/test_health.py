@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from starlette.testclient import TestClient
 
 from bot.errors import BotError, StateUnavailable
+from bot.platforms.hub.platform import HubPlatform
 from bot.server.health import State, overall, status_of
 from bot.server.service import Service, has_moved
 from bot.service.context import ContextFactory
@@ -310,7 +311,7 @@ def test_a_hub_that_is_away_is_one_cause_for_all_that_fails(story: Story, servic
     service.settle(watch)
     away = replace(service.contexts.access, hf_endpoint="http://127.0.0.1:9")
     contexts = ContextFactory(away, service.contexts.store, story.folder)
-    contexts.client.pause = 0.01
+    HubPlatform.client(contexts.opener).pause = 0.01
     [done] = settle_watches(contexts, [watch])
     texts = {one.text for one in done.outcomes if one.outcome == "failed"}
     assert texts == {"the Hub could not be reached: no connection (Connection refused)"}

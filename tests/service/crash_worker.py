@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.errors import BotError
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch
@@ -19,7 +20,8 @@ def work(folder: Path, url: str, token: str, watch: Watch) -> None:
     while True:
         store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
         contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), store, folder)
-        contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
+        client = HubPlatform.client(contexts.opener)
+        client.pause, client.unknown_fate = 0.01, 0.1
         with suppress(BotError):
             settle(contexts.open_context(watch))
         store.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.server.sharing import SharedService
 from bot.service.context import ContextFactory
@@ -24,7 +25,8 @@ def make_service(folder: Path, url: str, token: str, watch: Watch, database: str
     jobs = Jobs(database)
     jobs.open()
     contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), Store(connect(database)), folder, queue=jobs)
-    contexts.client.pause, contexts.client.unknown_fate, contexts.client.timeout = 0.01, 1.0, FATE - 1.0
+    client = HubPlatform.client(contexts.opener)
+    client.pause, client.unknown_fate, client.timeout = 0.01, 1.0, FATE - 1.0
     return SharedService(contexts, (watch,), CollectorRegistry(), quiet=0.05, jobs=jobs, timing=QUICK)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
@@ -112,7 +113,8 @@ class Story:
         contexts = ContextFactory(
             Access(hf_token=self.token, hf_endpoint=self.hub.url, cache=self.folder / "cache"), store, self.folder
         )
-        contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
+        client = HubPlatform.client(contexts.opener)
+        client.pause, client.unknown_fate = 0.01, 0.1
         return contexts
 
     def lose_state(self) -> None:

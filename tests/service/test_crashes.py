@@ -25,6 +25,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import BotError
+from bot.platforms.hub.platform import HubPlatform
 from bot.publishing.publication import find_marker
 from tests.service.crash_worker import work
 from tests.service.stories import Story
@@ -195,7 +196,7 @@ def settle_until_done(story: Story) -> None:
 
     What a killed process began to write is held for `unknown_until`, which the tries together outlast.
     """
-    pause = 1.2 * story.contexts.client.unknown_until / sum(range(TRIES))
+    pause = 1.2 * HubPlatform.client(story.contexts.opener).unknown_until / sum(range(TRIES))
     for number in range(TRIES):
         with suppress(BotError):
             if all(outcome.outcome != "failed" for outcome in story.settle()):

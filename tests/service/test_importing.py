@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.publishing.publication import Form
 from bot.service.context import ContextFactory
@@ -38,7 +39,8 @@ def opened(hub: Hub, folder: Path, to: str = TARGET, form: Form = "commit", **ho
     contexts = ContextFactory(
         Access(hf_token=hub.person("bot"), hf_endpoint=hub.url, cache=folder / "cache"), store, folder
     )
-    contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
+    client = HubPlatform.client(contexts.opener)
+    client.pause, client.unknown_fate = 0.01, 0.1
     watch = import_watch(SOURCE, to, form, str(folder / "tiny.toml"))
     return Import(contexts.open_context(watch), sleep=lambda _: None, **how)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.net import LOOK_IN_LINE
 from tests.service.stories import Story
 from tests.service.table_stories import said
@@ -25,7 +26,7 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
 def time_as_in_use(story: Story) -> list[float]:
     """Let a write be unknown for a minute, as in use; the waits are recorded, and none is waited for."""
     waits: list[float] = []
-    client = story.contexts.client
+    client = HubPlatform.client(story.contexts.opener)
     client.unknown_fate, client.sleep = 60.0, waits.append
     return waits
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.net import TIMEOUT, UNKNOWN_FATE
 from bot.service.watch.settle import DAILY
 from tests.service.passes import settle
@@ -35,7 +36,7 @@ PACES = [
 
 def slow(story: Story, pace: Pace, path: str) -> Callable[[], int]:
     """Let writes to this path take long; gives how many came."""
-    client = story.contexts.client
+    client = HubPlatform.client(story.contexts.opener)
     client.timeout, client.unknown_fate, client.look_in_line, client.pause = pace.timeout, pace.looks, pace.looks, 0.1
     story.hub.faults.order(path, method="POST", delay=pace.delay, times=-1)
     calls = story.hub.calls
@@ -97,7 +98,7 @@ def test_a_commit_that_outlasts_every_look_leaves_one_request_after_the_next_swe
     sent, end = commits(), time.monotonic() + 60
     hub.faults.ordered.clear()
     answers.set()
-    story.contexts.client.timeout = TIMEOUT
+    HubPlatform.client(story.contexts.opener).timeout = TIMEOUT
     while len(hub.talk(story.target).all) < sent and time.monotonic() < end:
         time.sleep(0.05)  # every one of them lands in the end
     context = story.contexts.open_context(story.watch)

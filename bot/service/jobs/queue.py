@@ -29,12 +29,12 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy.engine import make_url
 
 from bot.errors import BotError, StateUnavailable
+from bot.service.store import batches
 from bot.service.store.items import RowJob
 
 QUEUE, PASS, ROW = "leaderboard-bot", "pass", "row"
 SCHEMA = f"leaderboard_bot_jobs_{__version__.replace('.', '_')}"  # another version's tables are left alone
 LOCK = 7_235_120_615  # any number that no other program on the server takes
-AT_ONCE = 500  # jobs of one statement
 FIRST, SECOND = 10, 0  # priorities: passes hold what people wait for
 
 
@@ -56,7 +56,9 @@ class Jobs:
     def __init__(self, database: str, *, takes_rows: bool = True) -> None:
         self.where = make_url(database).render_as_string(hide_password=True)
         address = make_url(database).set(drivername="postgresql").render_as_string(hide_password=False)
-        self.plain, self.conninfo = address, _within_schema(address)
+        given = psycopg.conninfo.conninfo_to_dict(address).get("options") or ""
+        self.plain = address
+        self.conninfo = make_conninfo(address, options=f"{given} -c search_path={SCHEMA}".strip())
         self._takes_rows = takes_rows
         self._app = App(connector=SyncPsycopgConnector(conninfo=self.conninfo, min_size=1, max_size=4, timeout=10))
 
@@ -85,8 +87,8 @@ class Jobs:
         if not self._takes_rows:
             return False
         made = [_job(ROW, _lock_of(one), msgspec.to_builtins(one), SECOND) for one in jobs]
-        for start in range(0, len(made), AT_ONCE):
-            self._put(made[start : start + AT_ONCE])
+        for some in batches(made):
+            self._put(some)
         return True
 
     def rows_waiting(self, watch: str, target: str) -> set[str]:
@@ -138,12 +140,6 @@ class Jobs:
         except (ConnectorException, psycopg_pool.PoolTimeout, psycopg.Error) as error:
             why = " ".join(str(error.__cause__ or error).split())
             raise StateUnavailable(self.where, why or type(error).__name__) from None
-
-
-def _within_schema(address: str) -> str:
-    """The address with the tables of the jobs in a schema of their own; what else it asks for stays."""
-    given = psycopg.conninfo.conninfo_to_dict(address).get("options") or ""
-    return make_conninfo(address, options=f"{given} -c search_path={SCHEMA}".strip())
 
 
 def _job(task: str, lock: str, values: Mapping[str, Any], priority: int, at: datetime | None = None) -> Job:

@@ -23,7 +23,6 @@ from bot.platforms.net import bulk_work
 from bot.platforms.sites import publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import board_of, faults_of, make_board
-from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry
 from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
 from bot.publishing.publication import plan_mark, rolling_mark
@@ -240,14 +239,11 @@ class BoardUpdater:
         context, board = self.context, self.context.leaderboard
         kept = StoredBoard(self.target.head(), board.id, board.text)
         is_first = context.state.boards.at(self.to) is None
-        history = self._history(board.id) if is_first and kept.head else ()
+        has_history = is_first and kept.head and "://" not in self.to  # that of a service is fetched by `site`
+        history = folder_history(self.target.name, board.id) if has_history else ()
         moved = context.state.boards.keep(self.to, kept, entries, iso_date(context.clock()), history=history)
         note_sizes(context.state, entries, context.clock())
         judge_twins(context, moved)
-
-    def _history(self, leaderboard: str) -> Sequence[BoardChange]:
-        """The changes of rows from the commits of a folder; for a service, `site` fetches them instead."""
-        return () if "://" in self.to else folder_history(self.target.name, leaderboard)
 
     def _propose_board(self) -> str:
         """Let the derived files ride in the rolling request; where they were proposed, "" if nothing was to be done."""

@@ -382,7 +382,9 @@ class EntryRows(SubmittedRows[RowLook]):
         self.context.state.items.finish([look.item for look in gone if not look.state.request])
         yield from (self._closing(look) for look in gone if look.state.request)
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
-        if not self._left_to_workers(single):
+        name, to, queue = self.context.name, self.settings.to, self.context.queue
+        jobs = [RowJob(name, to, look.key, look.item.marked, admission(look)) for look, _ in single]
+        if queue is None or len(jobs) < 2 or not queue.put_rows(jobs):  # else the workers have them
             yield from (self._alone(look, form) for look, form in single)
         if rolling or self.shared.rolling.duplicates:
             yield self._together(rolling_mark(self._board), rolling, self.shared.rolling, declined)
@@ -455,12 +457,6 @@ class EntryRows(SubmittedRows[RowLook]):
         return DesiredRow(
             self._board, look.key, source, look.entry, look.before, look.disputed, name, places, look.beside
         )
-
-    def _left_to_workers(self, looks: Sequence[tuple[RowLook, Form]]) -> bool:
-        """Leave rows with requests of their own to the workers; False where there are none."""
-        name, to, queue = self.context.name, self.settings.to, self.context.queue
-        jobs = [RowJob(name, to, look.key, look.item.marked, admission(look)) for look, _ in looks]
-        return queue is not None and len(jobs) > 1 and queue.put_rows(jobs)
 
     def _alone(self, look: RowLook, form: Form) -> Proposal:
         """A row in a request or comment of its own."""
