@@ -88,37 +88,24 @@ def _read_all(
         for one in wanted:
             fail(one.item, failure)
         return
-    logs = _samples_of(context, source, commit) if context.leaderboard.asks_samples else None
-    small, large = _by_size(wanted)
-    for some, threads in ((small, THREADS), (large, 1)):  # of large ones, no two are in memory at once
+
+    def listing(folder: str) -> Iterator[ListedFile]:
+        return (ListedFile(one.path, one.size) for one in context.state.files.in_folder(folder).values())
+
+    logs = LogSamples(source, commit, listing) if context.leaderboard.asks_samples else None
+    sized = [(sum(file.size for file in one.candidate.files) > LARGE, one) for one in wanted]
+    for is_large, threads in ((False, THREADS), (True, 1)):  # of large ones, no two are in memory at once
         with ThreadPoolExecutor(threads) as pool:
             reads = [
                 (one, pool.submit(copy_context().run, _read, context, source, one, commit, touched, logs=logs))
-                for one in some
+                for large, one in sized
+                if large == is_large
             ]
             for one, future in reads:
                 try:
                     yield future.result()
                 except Exception as failure:  # noqa: BLE001 - one file never stops the others; `fail` logs it
                     fail(one.item, failure)
-
-
-def _samples_of(context: WatchContext, source: Source, commit: str) -> LogSamples:
-    """What reads the sample logs of one batch, by the index of files."""
-
-    def listing(folder: str) -> Iterator[ListedFile]:
-        files = context.state.files.in_folder(folder)
-        return (ListedFile(file.path, file.size) for file in files.values())
-
-    return LogSamples(source, commit, listing)
-
-
-def _by_size(wanted: Sequence[Wanted]) -> tuple[list[Wanted], list[Wanted]]:
-    """The small ones, and the large ones."""
-    parts: tuple[list[Wanted], list[Wanted]] = ([], [])
-    for one in wanted:
-        parts[sum(file.size for file in one.candidate.files) > LARGE].append(one)
-    return parts
 
 
 def _read(

@@ -121,7 +121,10 @@ def read_proposal(
     """
     kept = CachedProposal() if kept is None else kept
     if kept.head != head:
-        _list_changes(context, source, head, main, kept)
+        found = source.changes(source.fork_point(head, main), head)
+        changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
+        kept.changes = [change for change in changes if is_wanted(change.path, patterns_of(context))]
+        kept.head, kept.others, kept.contents = head, len(changes) - len(kept.changes), {}
     wanted = kept.changes
     known = context.state.files.at([change.path for change in wanted])
     news = [one for one in wanted if known.get(one.path) is None or known[one.path].oid != one.oid]
@@ -137,14 +140,6 @@ def read_proposal(
         kept.others,
         frozenset(subject for one in news for subject in subjects_of(one.path)) | {one.path for one in files},
     )
-
-
-def _list_changes(context: WatchContext, source: ReviewedSource, head: str, main: str, kept: CachedProposal) -> None:
-    """Note what a request changes."""
-    found = source.changes(source.fork_point(head, main), head)
-    changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
-    kept.changes = [change for change in changes if is_wanted(change.path, patterns_of(context))]
-    kept.head, kept.others, kept.contents = head, len(changes) - len(kept.changes), {}
 
 
 def subjects_of(path: str) -> tuple[str, ...]:
