@@ -138,19 +138,13 @@ class MergedReviews:
         wanted = {change.path for change in found if is_wanted(change.path, self.context.watch.paths)}
         subjects = {subject for path in wanted for subject in subjects_of(path)}
         keys = sorted({one.key for one in state.submissions.at(subjects).values() if one.key})
-        if self._is_pending(main, subjects, keys):
+        is_read = state.cursor("source") == main and not state.items.is_waiting("file", subjects)
+        if not is_read or state.items.is_waiting("row", [*keys, ""]):  # its rows are not published yet
             now = self.context.clock()  # a target may be out of reach for weeks
             state.items.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
             return
         retry_write(lambda: self._write(num, keys))
         state.items.finish([item])
-
-    def _is_pending(self, main: str, subjects: Collection[str], keys: Collection[str]) -> bool:
-        """Tell whether the source is not read so far, or rows of the request are not published yet."""
-        state = self.context.state
-        if state.cursor("source") != main:
-            return True
-        return state.items.is_waiting("file", subjects) or state.items.is_waiting("row", [*keys, ""])
 
     def _write(self, num: int, keys: Collection[str]) -> None:
         thread = self.discussions.read(num)

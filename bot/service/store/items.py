@@ -139,6 +139,7 @@ _cause = case(
 )
 
 _LONGEST_FIRST = (items.c.since, items.c.subject)
+_KEY = ("kind", "target", "subject", "marked")
 
 
 class Items(Part):
@@ -214,7 +215,8 @@ class Items(Part):
         """Forget items that are in step, but for those that were marked again meanwhile."""
         asked = [{name: getattr(one, name) for name in _KEY} for one in done]
         if asked:
-            self.db.run(_FINISH, asked)
+            same = (items.c[name] == bindparam(name) for name in _KEY)
+            self.db.run(delete(items).where(self.ours(items), *same), asked)
 
     def fail(self, one: Item, reason: str, due: float) -> None:
         """Note why an item failed, and when it is tried again."""
@@ -317,10 +319,6 @@ class Items(Part):
         kind, target, subject = place
         where = self.ours(items, kind=kind, target=target, subject=subject, is_held=False)
         return bool(self.db.run(update(items).where(where).values(due=now)))
-
-
-_KEY = ("watch", "kind", "target", "subject", "marked")
-_FINISH = delete(items).where(*(items.c[name] == bindparam(name) for name in _KEY))
 
 
 def _marked(one: Mark, known: Any, now: float) -> dict[str, Any]:

@@ -36,7 +36,7 @@ CALLS: dict[str, tuple[str, Callable[[HubSource, HubDiscussions], object]]] = {
     "commits": ("/commits/", lambda source, _: list(source.history("main"))),
     "discussions": ("/discussions$", lambda _, talk: talk.listed("discussion", "open")),
     "discussion": ("/discussions/1$", lambda _, talk: talk.read(1)),
-    "account": ("/whoami-v2", lambda _, talk: talk.client.user),
+    "account": ("/whoami-v2", lambda _, talk: talk.source.client.user),
 }
 
 
@@ -65,11 +65,11 @@ def test_what_is_no_answer_is_an_outage_and_asked_for_again(
     hub.open_discussion(repository, "Question", "Why?")
     path, ask = CALLS[call]
     expected = ask(source, talk)
-    talk.client.__dict__.pop("account", None)
+    talk.source.client.__dict__.pop("account", None)
     fault = hub.faults.order(path, body=answer[0], headers=answer[1], times=2)
 
     assert ask(source, talk) == expected
-    talk.client.__dict__.pop("account", None)
+    talk.source.client.__dict__.pop("account", None)
     fault.times = -1
     with pytest.raises(Unavailable) as failure:
         ask(source, talk)
