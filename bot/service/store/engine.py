@@ -76,10 +76,10 @@ class Database:
         with self.transaction() as connection:
             return int(connection.execute(statement, values).rowcount)
 
-    def rows(self, statement: Executable, values: Any = None) -> Sequence[Any]:
+    def rows(self, statement: Executable) -> Sequence[Any]:
         """All rows of a statement."""
         with self.transaction() as connection:
-            return connection.execute(statement, values).all()
+            return connection.execute(statement).all()
 
     def rows_in(self, statement: Select[Any], column: Column[Any], values: Iterable[Any]) -> list[Any]:
         """The rows of a statement that have one of these values in a column, however many values there are."""
@@ -96,10 +96,10 @@ class Database:
         """The first column of all rows."""
         return [row[0] for row in self.rows(statement)]
 
-    def value(self, statement: Executable, values: Any = None) -> Any:
+    def value(self, statement: Executable) -> Any:
         """The first column of the first row, None if there is no row."""
         with self.transaction() as connection:
-            return connection.execute(statement, values).scalar()
+            return connection.execute(statement).scalar()
 
     def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows, or replace the rows with the same primary key."""
