@@ -32,6 +32,7 @@ from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored,
 from bot.service.settings.config import WRITERS, Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
 from bot.service.store import Store, StoredSubmission, WatchState, connect
+from bot.service.store.items import Item, Kind, Mark, Priority
 from bot.service.watch.event import account_id
 
 if TYPE_CHECKING:  # only who shares a state with other processes needs the extra `postgres`
@@ -136,6 +137,16 @@ class WatchContext:
             expired,
         ]
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+    def mark(self, found: Iterable[Mark], later: float = 0.0) -> None:
+        """Mark things as out of step, due at once, or so many seconds later."""
+        self.state.items.mark(found, self.clock() + later)
+
+    def due(
+        self, kind: Kind, limit: int | None = None, *, priority: Priority | None = None, target: str | None = None
+    ) -> list[Item]:
+        """The items of a kind that are due, the longest waiting first; of one priority or target only."""
+        return self.state.items.due(kind, self.clock(), limit, priority=priority, target=target)
 
     def judge(self, found: Sequence[StoredSubmission], *, is_compared: bool = True) -> Judgement:
         """Judge submissions and join them into rows; files that are not results are left out.

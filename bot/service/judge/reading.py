@@ -220,8 +220,7 @@ def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push
 def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) -> None:
     """Mark the folders about which something may have to be said."""
     if context.discussions is not None:
-        found = [Mark("folder", f"/{folder}", "", cause) for folder in sorted(folders)]
-        context.state.items.mark(found, context.clock())
+        context.mark(Mark("folder", f"/{folder}", "", cause) for folder in sorted(folders))
 
 
 def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_moved: bool = False) -> None:
@@ -231,12 +230,11 @@ def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_mo
 
 
 def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause, others: Iterable[str] = ()) -> None:
-    state = context.state
-    known = state.rows.digests(digests)
+    known = context.state.rows.digests(digests)
     moved = {key: digest for key, digest in digests.items() if digest != known.get(key)}
-    state.rows.keep(moved)
+    context.state.rows.keep(moved)
     targets = [settings.to for _, settings in context.targets]
-    state.items.mark(marks("row", dict.fromkeys([*moved, *others]), targets, cause), context.clock())
+    context.mark(marks("row", dict.fromkeys([*moved, *others]), targets, cause))
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:

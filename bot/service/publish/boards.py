@@ -161,9 +161,9 @@ class BoardUpdater:
         head = self.target.head()
         kept = state.boards.at(self.to)
         if not head or kept is None or state.cursor("board", target=self.to) != head:
-            state.items.mark([Mark("board", "", self.to)], self.context.clock())
+            self.context.mark([Mark("board", "", self.to)])
         if self._is_shown and state.cursor("site") != self.context.watch.site:
-            state.items.mark([Mark("site", "", self.to)], self.context.clock())
+            self.context.mark([Mark("site", "", self.to)])
 
     def learn(self) -> None:
         """Read the rows on main where none is known, as after a loss of the state: new rows are compared with them."""
@@ -187,11 +187,10 @@ class BoardUpdater:
             self.report.say("written", duplicate.mark.key, f"closed the later {duplicate.kind} {duplicate.name}")
         digests = self.context.state.rows.digests(self.target.read_keys(self.context.leaderboard.id))
         withdrawn = [key for key, digest in digests.items() if not digest]
-        self.context.state.items.mark(marks("row", withdrawn, [self.to]), self.context.clock())
+        self.context.mark(marks("row", withdrawn, [self.to]))
 
     def rebuild(self) -> None:
         """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""
-        state = self.context.state
         try:
             if rebuild_board(self.target, self.context.leaderboard):
                 self.report.say("written", f"board of {self.to}", "rebuilt from what was merged")
@@ -203,12 +202,12 @@ class BoardUpdater:
         entries = entries_of(self.target, self.context.leaderboard)
         for key, fault in sorted(faults_of(entries).items())[:SHOWN]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
-        state.items.mark([Mark("alarm", "", self.to)], self.context.clock())
+        self.context.mark([Mark("alarm", "", self.to)])
         observe_main(self.context, self.target, self.to)
         self._keep(entries)
-        state.set_cursor("board", self.target.head(), target=self.to)
+        self.context.state.set_cursor("board", self.target.head(), target=self.to)
         if self._is_shown:
-            state.items.mark([Mark("site", "", self.to)], self.context.clock())
+            self.context.mark([Mark("site", "", self.to)])
 
     def publish(self) -> None:
         """Bring the web site of the board to what is kept of it."""
@@ -232,7 +231,7 @@ class BoardUpdater:
             return
         entries = context.state.boards.entries(self.to)
         if look_up_models(context, [entry.model.id for entry in entries]) and self._is_shown:
-            context.state.items.mark([Mark("site", "", self.to)], context.clock())
+            context.mark([Mark("site", "", self.to)])
 
     def _keep(self, entries: Sequence[Entry]) -> None:
         """Leave the rows to the pages: what they show costs no request."""

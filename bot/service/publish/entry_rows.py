@@ -355,7 +355,7 @@ class EntryRows(SubmittedRows[RowLook]):
         gone = self._keys() - state.rows.all_keys()
         with state.transaction():
             state.rows.keep(dict.fromkeys(gone, ""))
-            state.items.mark(marks("row", sorted(gone), [self.settings.to]), context.clock())
+            context.mark(marks("row", sorted(gone), [self.settings.to]))
             state.items.finish(items)
 
     def _keys(self) -> set[str]:

@@ -50,7 +50,7 @@ def narrow_approved(context: WatchContext, target: str) -> None:
             state.plans.narrow(rest)
         else:
             state.plans.forget(target)
-        state.items.mark([Mark("plan", "", target)], context.clock())
+        context.mark([Mark("plan", "", target)])
 
 
 class Look(Protocol):
@@ -125,7 +125,7 @@ class Gate:
                     if not is_approved:
                         state.plans.forget(self.target)
                     self._release(looks)
-                    state.items.mark([Mark("plan", "", self.target)], self.context.clock())
+                    self.context.mark([Mark("plan", "", self.target)])
             return list(looks)
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
         self._hold(plan, [look for look in looks if look.planned.action not in free])
@@ -204,7 +204,7 @@ class Gate:
             is_declined = kept is not None and kept.is_declined
             why = held_by(plan.digest, is_declined=is_declined)
             state.items.hold([item for look in held for item in look.items], why)
-            state.items.mark([Mark("plan", "", self.target)], self.context.clock())
+            self.context.mark([Mark("plan", "", self.target)])
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
         if not is_declined:

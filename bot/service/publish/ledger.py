@@ -229,7 +229,7 @@ def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
             target.forget()
             state.forget_target(to)
             rows = marks("row", sorted(state.rows.all_keys()), [to], "lost")
-            state.items.mark([*rows, Mark("board", "", to)], context.clock())
+            context.mark([*rows, Mark("board", "", to)])
         state.set_cursor("repository", msgspec.json.encode(seen).decode(), target=to)
     return is_another
 
@@ -244,7 +244,7 @@ def observe_requests(context: WatchContext, target: Target, to: str) -> None:
         rows = [parsed(data) for data in request.files.values()] if request is not None else []
         found = {row.key for row in rows if row is not None} if mark.is_shared else {mark.key}
         keys |= found or state.rows.all_keys()  # a table does not say by its files which rows are proposed
-    state.items.mark(marks("row", sorted(keys), [to]), context.clock())
+    context.mark(marks("row", sorted(keys), [to]))
 
 
 def observe_main(context: WatchContext, target: Target, to: str) -> None:
@@ -279,7 +279,7 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             state.set_cursor("gone", note, key, target=to)
-        state.items.mark(marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]), context.clock())
+        context.mark(marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]))
 
 
 def _taken(

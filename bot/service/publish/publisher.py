@@ -21,7 +21,6 @@ from bot.service.store import batches
 from bot.service.store.items import Item, Priority
 from bot.service.watch.outcome import OutcomeName, Report
 
-MOST_ROWS = 1_000_000  # of one target
 PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
 
 
@@ -238,7 +237,7 @@ class TargetRows(ABC, Generic[L]):
 
 def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -> list[Item]:
     """The rows at one target that are due, of one priority only, but for those that a worker has already."""
-    found = context.state.items.due("row", context.clock(), MOST_ROWS, priority=priority, target=to)
+    found = context.due("row", priority=priority, target=to)
     waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
     return [item for item in found if item.subject not in waiting]
 

@@ -24,7 +24,7 @@ from bot.service.publish.ledger import (
     observe_requests,
 )
 from bot.service.publish.model_rows import ModelRows
-from bot.service.publish.publisher import MOST_ROWS, TargetRows, due_rows
+from bot.service.publish.publisher import TargetRows, due_rows
 from bot.service.publish.table_rows import TableRows, TemplateRows
 from bot.service.settings.config import WatchTarget
 from bot.service.store.items import Item, Kind, Priority, marks
@@ -57,10 +57,6 @@ class Targets:
         dry = self.context.targets_by_address if self.context.dry_run else ()
         self.waiting = {to: {one.subject: one.reason or WAITS for one in state.items.at("row", to)} for to in dry}
 
-    def _due(self, kind: Kind, to: str, priority: Priority | None = None) -> list[Item]:
-        now = self.context.clock()
-        return self.context.state.items.due(kind, now, MOST_ROWS, priority=priority, target=to)
-
     def rows(self, to: str, priority: Priority | None = None) -> bool:
         """Publish the rows of one target that are due, of one priority only; whether there was anything to do.
 
@@ -81,7 +77,7 @@ class Targets:
             rows.publish(items)
 
         self.report.attempt(items, publish_rows, finish=False, subject=f"rows at {to}")
-        asked = [item for item in self._due("request", to) if item.subject]
+        asked = [item for item in self.context.due("request", target=to) if item.subject]
         self.report.attempt(asked, lambda: self._obey(target, settings, asked), finish=False)
         return bool(items or asked)
 
@@ -93,8 +89,8 @@ class Targets:
         self._observe(target, settings)
         if settings.kind == "entries" and settings.form != "comment":
             self.report.attempt([], lambda: observe_main(context, target, to), subject=f"main of {to}")
-        told = [item for item in self._due("request", to) if not item.subject]
-        if settings.form == "pull-request" and (told or self._due("sweep", to)):
+        told = [item for item in self.context.due("request", target=to) if not item.subject]
+        if settings.form == "pull-request" and (told or self.context.due("sweep", target=to)):
             self.report.attempt(told, lambda: observe_requests(context, target, to), subject=f"requests of {to}")
 
     def _follow_repository(self, target: Target, to: str) -> None:
@@ -163,7 +159,7 @@ class Targets:
         context = self.context
         if context.dry_run:
             return
-        for item in self._due("sweep", ""):
+        for item in self.context.due("sweep", target=""):
             self.report.attempt([item], self._remove_source_duplicates)
         for target, settings in context.targets:
             if "://" not in settings.to:  # its repository may have been made in this pass
@@ -188,14 +184,14 @@ class Targets:
         Not until everything is read and published: an answer counts no longer where the comment above it changes.
         """
         state = self.context.state
-        if self._due("sweep", to):
+        if self.context.due("sweep", target=to):
             state.set_cursor("plan comment", "to be looked at", target=to)
         elif state.cursor("plan comment", target=to) is None:
             return
         unsettled = sum(state.items.count(kind) for kind in ("source", "judge", "file", "row"))
         if not unsettled and state.cursor("source"):
             if state.plans.at(to) is None:
-                state.items.mark(marks("plan", [""], [to]), self.context.clock())
+                self.context.mark(marks("plan", [""], [to]))
             state.set_cursor("plan comment", None, target=to)
 
     def _explain(self) -> None:
@@ -206,7 +202,7 @@ class Targets:
         note_ledgers(context, ledgers)
         for one in ledgers:
             lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
-            context.state.items.mark(marks("row", lost, [one.target]), context.clock())
+            context.mark(marks("row", lost, [one.target]))
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions
@@ -220,7 +216,7 @@ class Targets:
         """Do what is due of one kind at a target; whether there was any."""
         if mark is not None:
             self.report.attempt([], mark, subject=f"{kind} of {to}")
-        due = self._due(kind, to)
+        due = self.context.due(kind, target=to)
         for item in due:
             self.report.attempt([item], do)
         return bool(due)

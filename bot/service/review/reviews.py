@@ -179,7 +179,7 @@ class Reviews:
         with state.transaction():
             for num, (seen, was) in moved.items():
                 keep_state(self.context, num, msgspec.structs.replace(was, seen=seen))
-            state.items.mark(marks("review", map(str, [*moved, *sorted(ended)])), self.context.clock())
+            self.context.mark(marks("review", map(str, [*moved, *sorted(ended)])))
             state.set_cursor("reviews", f"{self.context.clock():.0f} {len(listed)}")
             state.items.finish([item])
 
@@ -208,8 +208,8 @@ class Reviews:
             for num in stale:  # nothing of it is up to date
                 keep_state(self.context, num, msgspec.structs.replace(known[num], memo="", basis=basis))
             more = [Mark("reviews", GO_ON)] if len(behind) > REFRESHED else []
-            state.items.mark([*marks("review", map(str, sorted(stale))), *more], self.context.clock())
-        self.settle([item for item in state.items.due("review", self.context.clock()) if int(item.subject) in stale])
+            self.context.mark([*marks("review", map(str, sorted(stale))), *more])
+        self.settle([item for item in self.context.due("review") if int(item.subject) in stale])
 
     def _is_same(self, num: int, state: ReviewState, basis: str) -> bool:
         """Tell whether a review would say what it says, without asking the Hub about it.
@@ -259,22 +259,21 @@ class Reviews:
         with self.context.state.transaction():
             keep_state(self.context, num, None)
             if thread.status == "merged" and stickies(self.context, thread, self.discussions.us):
-                self.context.state.items.mark([Mark("merged", str(num))], self.context.clock())
+                self.context.mark([Mark("merged", str(num))])
 
     def _update(self, num: int, head: str, main: str, was: ReviewState) -> None:
         """Judge, answer and write."""
-        state = self.context.state
-        kept = parse_cached(state.proposal(num))
+        kept = parse_cached(self.context.state.proposal(num))
         basis = basis_of(self.context, self._head)
         proposal = read_proposal(self.context, self.source, head, main, kept)
-        state.set_proposal(num, kept.to_bytes())
+        self.context.state.set_proposal(num, kept.to_bytes())
         said: list[str] = []
         waiting: list[int] = []
         retry_write(lambda: self._look_and_write(num, proposal, said, waiting))
         self.report.say("written", f"review #{num}", "the comment is up to date")
         memo = memo_of(self.context, self._without_repeated(self.discussions.read(num)), head)
         if waiting:  # commands beyond the quota have their turn later
-            state.items.mark([Mark("review", str(num))], self.context.clock() + HOUR)
+            self.context.mark([Mark("review", str(num))], HOUR)
             memo = ""
         keep_state(self.context, num, ReviewState(was.seen, memo, said[0], basis))
 

@@ -291,7 +291,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
         [verdict.status for verdict in verdicts],
     )
     if thread.opening is not None and thread.opening.changed == inf:  # another's words, until the bot writes anew
-        context.state.items.mark([Mark("folder", f"/{folder_of(one.path)}") for one in verdicts[:1]], context.clock())
+        context.mark([Mark("folder", f"/{folder_of(one.path)}") for one in verdicts[:1]])
     take = CommandQuota(context).take
     answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))
     waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)

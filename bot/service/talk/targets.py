@@ -64,7 +64,7 @@ class TargetCommands:
             for num, count in moved.items():
                 state.set_cursor("request", str(count), num, target=self.to)
             written = [num for num, count in moved.items() if count > 1]  # its text alone is no command
-            state.items.mark(marks("request", written, [self.to]), self.context.clock())
+            self.context.mark(marks("request", written, [self.to]))
 
     def settle(self, items: Sequence[Item]) -> None:
         """Do and answer what was written on these requests; one that fails is tried again, the others go on."""
@@ -168,7 +168,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
             note_used(one.comment)
     dropped = taken.items() & dropped_in(replies, us, maintainers)
     let_go(context, to, [key for key, _ in dropped])  # with other rows in an earlier plan
-    context.state.items.mark(marks("row", sorted(key for key, _ in dropped), [to]), context.clock())
+    context.mark(marks("row", sorted(key for key, _ in dropped), [to]))
 
 
 # the rows that were declined
@@ -176,8 +176,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
 
 def note_declines(context: WatchContext, to: str, found: Mapping[str, Collection[str]]) -> None:
     """Remember what was declined, forget what was taken back, and mark those rows."""
-    state = context.state
-    with state.transaction():
+    with context.state.transaction():
         for key, digests in found.items():
-            if state.set_declined(to, key, digests):
-                state.items.mark([Mark("row", key, to)], context.clock())
+            if context.state.set_declined(to, key, digests):
+                context.mark([Mark("row", key, to)])

@@ -56,7 +56,7 @@ def learn_waivers(context: WatchContext) -> None:
         if context.waivers != waivers:  # an account of "@writers" may not write any more
             with state.transaction():
                 state.set_cursor("waivers", dump_waivers(context.waivers))
-                state.items.mark([Mark("judge")], context.clock())
+                context.mark([Mark("judge")])
         return
     found: list[Waiver] = []
     context.has_waivers = False
@@ -66,7 +66,7 @@ def learn_waivers(context: WatchContext) -> None:
     context.waivers[:], context.has_waivers = found, True
     with state.transaction():
         if parse_waivers(kept) != found and state.files.any():
-            state.items.mark([Mark("judge")], context.clock())
+            context.mark([Mark("judge")])
         state.set_cursor("waivers", dump_waivers(found))
         state.set_cursor("maintainers", json.dumps(maintainers))
 

@@ -51,7 +51,7 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
         faulty += _record(context, changes)
         _mark_redefined(context)
         if state.cursor("source") is None:
-            state.items.mark(_lost(context), context.clock())
+            context.mark(_lost(context))
         _mark_targets(context)
         state.set_cursor("source", head)
         state.set_cursor("selection", selection)
@@ -62,7 +62,7 @@ def _mark_redefined(context: WatchContext) -> None:
     """Have everything judged again where the declaration, or what else decides, is another than at the last pass."""
     known, definition = context.state.cursor("definition"), context.definition()
     if known != definition:
-        context.state.items.mark([Mark("judge")] if known is not None else [], context.clock())
+        context.mark([Mark("judge")] if known is not None else [])
         context.state.set_cursor("definition", definition)
 
 
@@ -120,7 +120,7 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
     context.state.files.keep(there, [change.path for change in changes if change.oid is None])
     faulty = [_unreadable(change) for change in changes if change.fault and change.oid is not None]
     context.state.submissions.keep(faulty)
-    context.state.items.mark([Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
+    context.mark([Mark("folder", f"/{one.folder}") for one in faulty])
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
     runs = {folder_of(path) for path in subjects if is_of_a_run(path)} - {""}
     folders = sorted({folder for path in subjects if is_sample_log(path) for folder in folders_of_results(path)})
@@ -128,7 +128,7 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
     # A file of a run is one by itself, of no format, as long as the run is not whole.
     beside += [path for run in sorted(runs) for path in context.state.files.in_folder(run) if is_of_a_run(path)]
     found = [path for path in dict.fromkeys([*subjects, *beside, *sorted(runs)]) if not is_sample_log(path)]
-    context.state.items.mark(marks("file", found, cause=cause), context.clock())
+    context.mark(marks("file", found, cause=cause))
     return faulty
 
 
@@ -154,8 +154,7 @@ def _mark_targets(context: WatchContext) -> None:
         if state.cursor("target", target=settings.to) == decides:
             continue
         if state.cursor("source") is not None:
-            rows = marks("row", sorted(state.rows.all_keys()), [settings.to], "declaration")
-            state.items.mark(rows, context.clock())
+            context.mark(marks("row", sorted(state.rows.all_keys()), [settings.to], "declaration"))
         state.set_cursor("target", decides, target=settings.to)
 
 

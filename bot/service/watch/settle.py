@@ -28,7 +28,6 @@ from bot.service.watch.outcome import Report, WatchPass
 
 DAILY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
-MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred bytes
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
@@ -46,7 +45,7 @@ def run_pass(
     if rescore:
         targets = [settings.to for _, settings in context.targets]
         rows = marks("row", sorted(context.state.rows.all_keys()), targets, "declaration")
-        context.state.items.mark([Mark("judge"), *rows], context.clock())
+        context.mark([Mark("judge"), *rows])
     done = Pass(context)
     found = done.run(everything=everything)
     ledgers = done.count() if found.is_whole and (counts or done.must_count()) else []
@@ -119,7 +118,7 @@ class Pass:
         self._follow_clock()
         if everything:
             state.items.retry_all(context.clock())
-        state.items.mark([Mark("source"), *self._always(everything=everything)], context.clock())
+        context.mark([Mark("source"), *self._always(everything=everything)])
         for _ in range(MOST_ROUNDS):  # what people wait for comes first
             if not any([self._people(), self._read_bulk(), self._bulk()]):
                 break
@@ -180,14 +179,14 @@ class Pass:
     def _read_part(self, source: Source) -> bool:
         """Read one part of the files that nobody waits for; whether more of them are left."""
         context = self.context
-        items = context.state.items.due("file", context.clock(), PART, priority="bulk")
+        items = context.due("file", PART, priority="bulk")
         read_files(context, items, self.report.fail, source)
         self._tell_verdicts(items)
         return bool(context.state.items.count_due("file", context.clock(), "bulk"))
 
     def _look_again(self) -> None:
         """Look at the source and its requests while bulk work goes on."""
-        self.context.state.items.mark([Mark("source"), *self._always()], self.context.clock())
+        self.context.mark([Mark("source"), *self._always()])
         self._people()
 
     def _bulk(self) -> bool:
@@ -199,12 +198,9 @@ class Pass:
         done += [self.targets.rows(to) for to in context.targets_by_address]
         return any([*done, self._do("folder")])
 
-    def _due(self, kind: Kind, priority: Priority | None = None) -> list[Item]:
-        return self.context.state.items.due(kind, self.context.clock(), MOST_ITEMS, priority=priority)
-
     def _do(self, kind: Kind, priority: Priority | None = None) -> bool:
         """Do the items of one kind that are due."""
-        items = self._due(kind, priority)
+        items = self.context.due(kind, priority=priority)
         if items:
             match kind:
                 case "source":
@@ -286,7 +282,7 @@ class Pass:
             return
         self.report.attempt([], reviews.refresh, subject="reviews")
         merged = MergedReviews(self.context, reviews.source, reviews.discussions, self.report)
-        merged.settle(self._due("merged"))
+        merged.settle(self.context.due("merged"))
 
     def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
         reviews = self._reviews()
