@@ -100,7 +100,7 @@ class YamlSheet(Grid):
     def _node(self, row: int, column_path: ColumnPath) -> Node | None:
         here: Node | None = self.rows[row].node
         for name in column_path:
-            here = next((value for key, value in entries(here) if key == name), None)
+            here = dict(entries(here)).get(name)  # of a key that is there twice, readers take the last
         return here
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
@@ -113,6 +113,9 @@ class YamlSheet(Grid):
         node = self._node(row, column_path)
         if node is None:
             return self._add(row, column_path, cell)
+        *inside, last = column_path
+        if sum(name == last for name, _ in entries(self._node(row, tuple(inside)))) > 1:
+            raise Unwritable(f"the row has the key {last!r} twice")
         start, end, place = node.start_mark.index, node.end_mark.index, self.rows[row]
         is_plain = isinstance(node, yaml.ScalarNode) and node.style in {None, "", "'", '"'}
         if (

@@ -115,6 +115,8 @@ def test_an_object_that_a_row_lacks_is_not_made(mapping: dict[str, Any], text: s
 def test_a_key_that_a_row_has_twice_is_not_written() -> None:
     text = '[{"Model": "@", "BBH": 1.5, "BBH": 1.5}]'.replace("@", MODEL)
     assert "the row has the key 'BBH' twice" in why(JSON, text, on_existing="update")
+    text = f"- Model: {MODEL}\n  BBH: 1.5\n  BBH: 1.5\n"
+    assert "the row has the key 'BBH' twice" in why(YAML, text, on_existing="update")
 
 
 # ---- what else a cell holds ----
