@@ -87,7 +87,7 @@ def main() -> int:
         registry, watches = CollectorRegistry(), parse_settings(SETTINGS, "bot.toml").watches
         service = Service(contexts, watches, registry)
         pages = make_pages(service, None, "127.0.0.1")
-        app = make_app(service, secret=None, registry=registry, pages=pages, github_secret=None, is_loopback=True)
+        app = make_app(service, secret=None, registry=registry, pages=pages, bound_to="127.0.0.1")
         stopping, done = threading.Event(), [0]
         worker = threading.Thread(target=work, args=(contexts.open_context(watches[0]), stopping, done))
         worker.start()

@@ -54,7 +54,7 @@ def context_of(store: Store, text: str) -> WatchContext:
     """A watch whose source and target nobody asks."""
     watch = parse_settings(SETTINGS, "bot.toml").watches[0]
     board = parse_leaderboard(text, "tiny", "tiny.toml")
-    return WatchContext(watch, board, Nowhere(), [(None, watch.targets[0])], store, datetime.now(UTC).date())  # type: ignore[arg-type, list-item]
+    return WatchContext(watch, board, Nowhere(), [(None, watch.targets[0])], store.of("tiny"), datetime.now(UTC).date())  # type: ignore[arg-type, list-item]
 
 
 def submissions(context: WatchContext, count: int) -> Iterator[list[StoredSubmission]]:

@@ -132,9 +132,9 @@ class Bot:
             call()  # type: ignore[operator]
         except Unavailable as failure:
             for item in items:
-                self.store.of("tiny").items.fail(item, "failed", self.hub.now + wait_after(item.attempts, failure))
+                self.store.of("w").items.fail(item, "failed", self.hub.now + wait_after(item.attempts, failure))
             return
-        self.store.of("tiny").items.finish(items)
+        self.store.of("w").items.finish(items)
         for item in items:
             if item.kind == "row":
                 self.waits.append(self.hub.now - self.pushed.pop(item.subject))

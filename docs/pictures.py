@@ -116,7 +116,7 @@ def take_service(page: Page, folder: Path) -> None:
     now = service.clock()
     store.of("open-llm").items.mark([Mark("row", f"open-llm-v2/{name}", "board") for name in WHY], now - 400)
     for item, why in zip(store.of("open-llm").items.all(), WHY.values(), strict=True):
-        store.of("tiny").items.fail(item, why, now + 240)
+        store.of("open-llm").items.fail(item, why, now + 240)
     pages = make_pages(service, None, "127.0.0.1")
     web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), pages=pages))
     for name, path in (("service", "/"), ("items", "/items")):
