@@ -59,6 +59,9 @@ def parse(text: str) -> Leaderboard:
     ("old", "new", "key", "why"),
     [
         ('title = "Mine"', 'titel = "Mine"', "title", "is missing"),
+        ('title = "Mine"', 'title = "\\u001b[2J"', "title", "of printable signs"),
+        ('title = "Quiz"', 'title = "Quiz\\n::error::x"', "tasks.0.title", "of printable signs"),
+        ('description = "Two tasks."', 'description = "\\u202eTwo"', "description", "of printable signs"),
         ('description = "Two tasks."', 'description = "Two."\ncolour = 1', "colour", "not a known key"),
         ('formats = ["lm-eval-0.4"]', 'formats = ["lm-eval-0.5"]', "harness.formats.0", "no result format"),
         ('formats = ["lm-eval-0.4"]', "formats = []", "harness.formats", "write at least 1"),
@@ -190,8 +193,9 @@ def test_what_decides_changes_both_digests(old: str, new: str) -> None:
 
 @pytest.mark.parametrize("name", ["open-llm-v1", "open-llm-v1-drop", "open-llm-v2", "mine"])
 def test_a_declaration_as_it_is_kept_needs_no_shipped_data_and_has_its_digest(name: str) -> None:
-    told = SOUND.replace("Two tasks.", r"\u007f \n \\ \" 'x' \U0001f600 [x] # no comment")
-    models = '[models]\n"./a b" = "acme/x"\n"é.\\n" = "acme/y"\n'
+    told = SOUND.replace("Two tasks.", r"\\ \" 'x' \U0001f600 [x] # no comment")
+    models = '[models]\n"./a b" = "acme/x"\n"é." = "acme/y"\n'
+    models += '[[harness.definitions]]\nleaves = ["*"]\nfields = { "/doc_to_text" = ["\\u007f \\n"] }\n'
     board = parse(f"{told}\n{models}") if name == "mine" else load_leaderboard(name)
     kept = parse_leaderboard(board.text, board.id, "kept.toml")
     assert (kept.digest, kept.scoring_digest, kept.text) == (board.digest, board.scoring_digest, board.text)
