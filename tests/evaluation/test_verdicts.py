@@ -39,7 +39,7 @@ def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest
     assert verdict.status == "rejected"
     assert (finding.rule, finding.severity) == ("crashing-rule", Severity.ERROR)
     assert finding.message == "the rule crashing-rule failed, so the file is not accepted: KeyError: 'the fault'"
-    assert finding.hint == f"report it at {HOME}/issues, with the file"
+    assert finding.hint == f"report it at {HOME}/issues, with the files"
     assert (finding.location.path, finding.invalidates_score) == ("x.json", True)
     assert "the rule crashing-rule failed on x.json\nTraceback" in caplog.text
 
