@@ -64,6 +64,11 @@ class HubCommits:
     discussions: HubDiscussions
     operations: Operations = field(default_factory=Operations, repr=False)
 
+    @property
+    def source(self) -> HubSource:
+        """The repository, for reading."""
+        return self.discussions.source
+
     def write(
         self,
         changes: Mapping[str, bytes | None],
@@ -98,20 +103,20 @@ class HubCommits:
         def send() -> tuple[str, int]:
             made = self._send(changes, title, text, "main", parent, request=True)
             if made.pr_num is None:
-                raise Stale(f"{self.discussions.source.address.url}: the files are already there")
+                raise Stale(f"{self.source.address.url}: the files are already there")
             return made.oid, made.pr_num
 
         def find() -> tuple[str, int] | None:
             num = self.discussions.find_own("pull_request", title, text)
-            return (self.discussions.source.refs(requests=True)[f"refs/pr/{num}"], num) if num is not None else None
+            return (self.source.refs(requests=True)[f"refs/pr/{num}"], num) if num is not None else None
 
-        return self.discussions.source.client.sent_once(send, find)
+        return self.source.client.sent_once(send, find)
 
     def _commit(
         self, changes: Mapping[str, bytes | None], title: str, text: str, revision: str, parent: str | None
     ) -> str:
         """Commit to a branch or a request's ref: the commit."""
-        return self.discussions.source.client.sent_once(
+        return self.source.client.sent_once(
             lambda: str(self._send(changes, title, text, revision, parent).oid),
             lambda: self._find_commit(changes, revision, parent),
         )
@@ -127,16 +132,16 @@ class HubCommits:
         request: bool = False,
     ) -> CommitInfo:
         operations = self.operations.of(changes)
-        made = self.discussions.source.client.write(
-            self.discussions.source.client.api.create_commit,
+        made = self.source.client.write(
+            self.source.client.api.create_commit,
             operations=operations,
             commit_message=title[:TITLE_LIMIT],
             commit_description=text,
             revision=revision,
             parent_commit=parent,
             create_pr=request,
-            repo_id=self.discussions.source.address.name,
-            repo_type=self.discussions.source.address.kind,
+            repo_id=self.source.address.name,
+            repo_type=self.source.address.kind,
         )
         self.operations.learn(operations)
         return made
@@ -144,15 +149,15 @@ class HubCommits:
     def _find_commit(self, changes: Mapping[str, bytes | None], revision: str, parent: str | None) -> str | None:
         """The commit that brought these files, None if the revision has not moved. Raises Stale for another's."""
         ref = revision if revision.startswith("refs/") else f"refs/heads/{revision}"
-        head = self.discussions.source.refs(requests=True).get(ref)
+        head = self.source.refs(requests=True).get(ref)
         if head is None or head == parent:
             return None
-        there = self.discussions.source.object_ids(list(changes), head)
+        there = self.source.object_ids(list(changes), head)
         if there == {path: blob_id(data) for path, data in changes.items() if data is not None}:
             return head
         if parent is None:
             return None
-        raise Stale(f"{self.discussions.source.address.url}: {revision} moved while it was written to")
+        raise Stale(f"{self.source.address.url}: {revision} moved while it was written to")
 
 
 FEW = 3  # paths that are requested one by one before listing pays off
@@ -213,7 +218,7 @@ class HubBulkWriter:
     @property
     def source(self) -> HubSource:
         """The repository, for reading."""
-        return self.commits.discussions.source
+        return self.commits.source
 
     def _look(self) -> None:
         """Read the commit of the ref, and list the entries there, unless that was done since the last failure."""
