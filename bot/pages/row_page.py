@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from math import isfinite
 from os.path import commonprefix
 
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
@@ -108,6 +109,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         commit_url=_commit_url(entry),
         entry_url=target_url(content.target, entry.path),
         verify=verify_command(content.target, entry.path),
+        missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
         moved_to=_moved_to(content, entry),
         facts=content.facts_of(entry),
@@ -123,11 +125,24 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         is_verified=content.is_verified(entry),
         files=[_file_part(content, entry, file) for file in entry.evidence],
         harness=harness_line(entry.harness),
+        has_harness=bool(content.board.leaderboard.harness.accepted),
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
         place=target_url(content.target) if content.target else "",
         **content.source_values,
     )
+
+
+def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:
+    """What a row lacks: of a task without any of its subtasks their number, else their names."""
+    left = dict.fromkeys(entry.coverage.missing)
+    for task in leaderboard.tasks:
+        names = [leaf.id for leaf in task.leaves if leaf.id in left]
+        left = {name: None for name in left if name not in names}
+        if names:
+            yield f"all {len(names)} of {task.title}" if 1 < len(names) == len(task.leaves) else ", ".join(names)
+    if left:
+        yield ", ".join(left)
 
 
 def _moved_to(content: PageContent, entry: Entry) -> str:

@@ -69,6 +69,14 @@ def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     assert "0 rows with a score, 3 without." in text(site, "columns/ifeval.html")
 
 
+def test_a_task_of_which_all_subtasks_are_missing_is_named_once() -> None:
+    (entry,) = generated(1)
+    left = [leaf.id for task, leaf in declared().leaves() if task.id in {"bbh", "musr"}][:-1]
+    site = site_of((replace(without_first(entry), coverage=replace(entry.coverage, missing=tuple(left))),))
+    names = "leaderboard_musr_murder_mysteries, leaderboard_musr_object_placements"
+    assert f"26 subtasks are missing: all 24 of BBH; {names}." in text(site, pages_of(site, "rows/")[0])
+
+
 def test_two_rows_of_one_model_can_be_told_apart() -> None:
     rows = [
         named(entry, f"org/model-{place // 2}", ("float16", "bfloat16")[place % 2])
