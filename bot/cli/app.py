@@ -133,7 +133,9 @@ def _end(statuses: list[int]) -> None:
 def main() -> None:
     """Run the command line. A failure becomes one line and an exit status; `--traceback` shows the traceback, too."""
     _open_streams()
-    logging.basicConfig(level=logging.WARNING, handlers=[log_handler(log_format())])
+    handler = log_handler(log_format())
+    handler.addFilter(_without_traceback)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         app()
     except BotError as error:
@@ -154,6 +156,13 @@ def main() -> None:
             f"report it at {HOME}/issues",
             70,
         )
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """Take away the traceback of a fault of ours that stopped one thing; the log of a service keeps it."""
+    if "--traceback" not in sys.argv and logging.getLogger().level > logging.INFO:
+        record.exc_info = None
+    return True
 
 
 def _open_streams() -> None:

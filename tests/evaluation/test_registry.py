@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,13 @@ def toy(*scores: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"toy": 1, "who": who, "settings": {"first": None}, "scores": list(scores), **more}
 
 
-def check(data: dict[str, Any], folder: Path, package: Path = PACKAGE) -> subprocess.CompletedProcess[str]:
+def check(
+    data: dict[str, Any], folder: Path, package: Path = PACKAGE, more: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     (folder / "board.toml").write_text(BOARD, encoding="utf-8")
     (folder / "run.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
     return subprocess.run(
-        [sys.executable, "-m", "bot", "check", "run.json", "-l", "board.toml", "-f", "json"],
+        [sys.executable, "-m", "bot", *more, "check", "run.json", "-l", "board.toml", "-f", "json"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{package}"},
         capture_output=True,
@@ -64,6 +67,15 @@ def test_hints_and_pointers_are_those_of_the_format(tmp_path: Path) -> None:
     limited = json.loads(check(toy(score("LOGIC", 0.7), settings={"first": 50}), tmp_path).stdout)
     assert limited["submissions"][0]["findings"][0]["location"]["pointer"] == "/settings/first"
     assert limited["submissions"][0]["findings"][0]["location"]["line"] == 8
+
+
+def test_a_format_that_fails_is_a_finding_and_no_traceback(tmp_path: Path) -> None:
+    done = check({"toy": 1}, tmp_path)
+    (finding,) = json.loads(done.stdout)["submissions"][0]["findings"]
+    assert (done.returncode, finding["rule"]) == (1, "malformed-file")
+    assert "could not be read: KeyError" in finding["message"]
+    assert "Traceback" not in done.stderr
+    assert "Traceback" in check({"toy": 1}, tmp_path, more=["--traceback"]).stderr
 
 
 def test_a_declaration_may_name_only_formats_that_are_there(tmp_path: Path) -> None:
