@@ -8,7 +8,9 @@ import pytest
 
 from bot.errors import MalformedResult
 from bot.evaluation.aggregates import samples_behind
-from bot.evaluation.formats import parse_result
+from bot.evaluation.formats import format_of, parse_result
+from bot.evaluation.formats.format import Rerun
+from bot.evaluation.result import Model
 from tests.evaluation.judging import dumps
 
 NEOX = {"iteration": 135000, "load": "/ckpts/410m_deduped", "vocab_file": "/pile/20B_tokenizer.json"}
@@ -116,3 +118,15 @@ def test_a_file_of_0_3_has_one_shot_count_and_samples_behind_its_errors(
     assert (dict(leaf.numbers), leaf.version, leaf.num_fewshot, leaf.samples) == (numbers, 0, shots, None)
     assert round(samples_behind(numbers["acc"], numbers["acc_stderr"]) or 0) == samples
     assert config["model_args"].startswith(f"pretrained={result.model.id}")
+
+
+def test_the_commands_for_two_tasks_of_the_same_shots_write_two_files() -> None:
+    """The harness overwrites: RibinMTC/lm-evaluation-harness a600f2af, xglm-7.5B, lacks two tasks of 5 shots."""
+    rerun = format_of("lm-eval-0.3").rerun
+    assert rerun
+    model = Model("facebook/xglm-7.5B", args="pretrained=facebook/xglm-7.5B,use_accelerate=True")
+    commands = [rerun(Rerun(model, (task,), 5, {})) for task in ("winogrande", "gsm8k")]
+    assert [command.partition(" --output_path ")[2] for command in commands] == [
+        "facebook__xglm-7.5B_winogrande_5-shot.json",
+        "facebook__xglm-7.5B_gsm8k_5-shot.json",
+    ]

@@ -34,6 +34,7 @@ LINES_SHOWN = 5
 PART = 16 << 20
 
 NOT_JSON = "not valid JSON"
+POINTER = "a Git LFS pointer; run `git lfs pull` to get the file"
 NESTED = "nested too deeply"
 TOO_LONG = "longer than 16 MiB"
 CUT_GZIP = "the gzip stream is truncated or damaged, and the rest cannot be read"

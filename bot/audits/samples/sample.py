@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
-from bot.audits.samples.records import NESTED, NOT_JSON
+from bot.audits.samples.records import NESTED, NOT_JSON, POINTER
 from bot.errors import MalformedSamples
+from bot.evaluation.formats.other_files import LFS
 
 NO_FORM = "not a sample of a known format"
 RESULT_FILE = "a result file, not a sample log"
@@ -73,7 +74,8 @@ def _decode_loosely(data: bytes | str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise MalformedSamples(NOT_JSON) from None
+        is_pointer = data.startswith(LFS if isinstance(data, bytes) else LFS.decode())
+        raise MalformedSamples(POINTER if is_pointer else NOT_JSON) from None
 
 
 def number(value: object) -> float | None:

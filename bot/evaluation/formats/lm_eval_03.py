@@ -147,14 +147,15 @@ def _described(recorded: dict[str, Any]) -> dict[str, str]:
 
 
 def rerun(wanted: Rerun) -> str:
-    """The call of harness 0.3; it needs an output path, and spells two tasks differently from v1."""
+    """The call of harness 0.3; it spells two tasks differently from v1, and overwrites the file that it is given."""
     args = pinned_arguments(wanted.model) if (wanted.model.source or CLASSES[0]) in CLASSES else ""
     tasks = (
         ",".join(wanted.leaf_keys).replace("arc:challenge", "arc_challenge").replace("truthfulqa:mc", "truthfulqa_mc")
     )
     shots = wanted.num_fewshot or 0
     words = ["python", "main.py", "--model", wanted.model.source or CLASSES[0], "--model_args", args, "--tasks", tasks]
-    return args and command_line([*words, "--num_fewshot", str(shots), "--output_path", f"results_{shots}-shot.json"])
+    file = f"{wanted.model.id.replace('/', '__')}_{tasks.partition(',')[0]}_{shots}-shot.json"
+    return args and command_line([*words, "--num_fewshot", str(shots), "--output_path", file])
 
 
 LM_EVAL_03 = Format(

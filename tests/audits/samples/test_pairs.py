@@ -101,6 +101,15 @@ def test_a_cut_log_makes_no_pair(tmp_path: Path) -> None:
     assert pair_logs([first], [second], "acc,none") == f"{second.name}: record 10: not valid JSON"
 
 
+def test_a_pointer_of_git_lfs_is_named_with_what_gets_the_log(tmp_path: Path) -> None:
+    """All sample logs of csabakecskemeti/lm_eval_results d1f48eb7 are pointers in a clone without Git LFS."""
+    first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
+    second = log(tmp_path / "b", [])
+    second.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    why = f"{second.name}: record 1: a Git LFS pointer; run `git lfs pull` to get the file"
+    assert pair_logs([first], [second], "acc,none") == why
+
+
 def test_flips_are_shown_with_both_answers(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(1, 1.0)])
     likelier = [[-3.0, False], [-2.0, True]]
