@@ -253,7 +253,7 @@ def publish_rows(
     where = []
     for done in publish(made.entries, target, run.inputs.form, there):
         run.say(f"{done.subject}: {done.decision.why} {done.where}")
-        where += [done.where] if done.where else []
+        where += [done.where] if done.where and done.where not in where else []  # one commit may store several rows
     if rebuild_board(target, run.leaderboard):
         run.say("rebuilt the board")
     if run.inputs.site:
@@ -325,14 +325,16 @@ def verify(run: Run) -> int:
     if run.inputs.badge:
         write_badge(run.trigger.workspace / run.inputs.badge, rows)
     status = 1 if len(found) and run.inputs.fail_on != "never" else 0
-    if any(row.outcome == "unavailable" for row in rows):
+    unchecked = sum(row.outcome == "unavailable" for row in rows)
+    if unchecked:
         run.warn("some rows could not be checked: a service did not answer")
         status = status or 3
     urls = tell_issue(run, rows)
     counts = {"accepted": str(sum(row.follows for row in rows)), "rejected": str(len(found))}
-    verdict = "rejected" if found else "accepted" if rows else "none"
+    verdict = "rejected" if found else "" if unchecked else "accepted" if rows else "none"
     path = write_report("verified.json", json.dumps([to_json(row) for row in rows], indent=2), run.environ)
-    write_summary(f"{len(found)} of {len(rows)} rows do not follow from their evidence.\n", run.environ)
+    more = f"; {unchecked} could not be checked" if unchecked else ""
+    write_summary(f"{len(found)} of {len(rows)} rows do not follow from their evidence{more}.\n", run.environ)
     write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)
     return status
 

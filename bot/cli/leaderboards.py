@@ -218,7 +218,8 @@ def read_board(target: str, leaderboard: str) -> Board:
     opened.check_readable()
     entries = opened.scan_entries().entries
     if not entries and not leaderboard:
-        raise CallError(f"{target}: there is no entry in it; check the address, or publish a row there first")
+        what = "check the address, or publish a row there and merge its request"
+        raise CallError(f"{target}: there is no entry in it; {what}")
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else declared_at(opened, target, entries)
     had = [entry for entry in entries if entry.leaderboard.id == declared.id]
     if not had:

@@ -32,8 +32,8 @@ def command(severity: Severity, message: str, **properties: str | int) -> str:
 
 
 def annotation(finding: Finding) -> str:
-    """One finding on its line of its file."""
-    message = "\n".join(visible(text) for text in (finding.message, finding.hint) if text)
+    """One finding on its line of its file, with the command that repairs it."""
+    message = "\n".join(visible(text) for text in (finding.message, finding.hint, finding.command) if text)
     where = finding.location
     return command(finding.severity, message, title=finding.rule, file=where.path, line=where.line)
 

@@ -66,6 +66,14 @@ def test_the_board_is_published_as_a_site_where_one_is_named(github: GitHubServe
     assert b"acme/atlas-7b" in github.state.repos[BOARD].git.read("heads/gh-pages", "index.html")
 
 
+def test_a_commit_that_stores_two_rows_is_named_once(github: GitHubServer, here: HereRunner) -> None:
+    event, sha = push(github, {GOOD: result(), path_of("acme/bolt-1b"): result("acme/bolt-1b")})
+    ran = here.run("push", event, token="app-token", sha=sha, **{**PUBLISH, "as": "commit"})
+
+    assert (ran.status, ran.outputs["accepted"]) == (0, "2"), ran.log
+    assert ran.outputs["pull-request"].count(f"/{BOARD}/commit/") == 1
+
+
 def test_a_new_row_says_how_it_differs_from_another_of_its_model(github: GitHubServer, here: HereRunner) -> None:
     event, sha = push(github, {GOOD: result()})
     assert here.run("push", event, token="app-token", sha=sha, **{**PUBLISH, "as": "commit"}).status == 0

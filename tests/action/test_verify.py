@@ -117,6 +117,16 @@ def test_a_service_that_does_not_answer_closes_and_opens_nothing(
     assert [one.state for one in issues(github)] == ["open"]
 
 
+def test_a_row_that_could_not_be_checked_is_not_accepted(
+    github: GitHubServer, here: HereRunner, published: str
+) -> None:
+    here.variables["HF_ENDPOINT"] = "http://127.0.0.1:1"
+    ran = verify(here)
+
+    assert (ran.status, ran.outputs["verdict"], ran.outputs["accepted"]) == (3, "", "0"), ran.log
+    assert ran.summary == "0 of 1 rows do not follow from their evidence; 1 could not be checked.\n"
+
+
 def test_a_token_that_may_not_write_issues_is_a_warning(github: GitHubServer, here: HereRunner, published: str) -> None:
     edit(github, published, 99.0)
     ran = here.run("schedule", None, token="read-token", **VERIFY)

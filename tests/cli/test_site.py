@@ -35,7 +35,7 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
     ("target", "leaderboard", "line"),
     [
         ("empty", "open-llm-v2", "there is no entry of open-llm-v2"),
-        ("empty", "", "there is no entry in it; check the address"),
+        ("empty", "", "there is no entry in it; check the address, or publish a row there and merge its request"),
         ("board", "open-llm-v1", "there is no entry of open-llm-v1; there are entries of open-llm-v2"),
         ("foreign", "open-llm-v2", "is not a git repository and not empty"),
         ("file", "open-llm-v2", "is a file"),

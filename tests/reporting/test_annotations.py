@@ -29,9 +29,9 @@ def test_texts_are_escaped_as_the_toolkit_does(text: str, data: str, prop: str) 
 
 
 def test_a_finding_names_file_line_and_rule() -> None:
-    line = annotation(finding(hint="run it again"))
+    line = annotation(finding(hint="run it again:", command="lm_eval --tasks a"))
 
-    assert line == "::error title=missing-task,file=a.json,line=3::a message%0Arun it again"
+    assert line == "::error title=missing-task,file=a.json,line=3::a message%0Arun it again:%0Alm_eval --tasks a"
 
 
 def test_a_hostile_path_or_message_stays_one_command() -> None:

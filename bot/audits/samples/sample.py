@@ -74,7 +74,7 @@ def _decode_loosely(data: bytes | str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        is_pointer = data.startswith(LFS if isinstance(data, bytes) else LFS.decode())
+        is_pointer = isinstance(data, bytes) and data.startswith(LFS)
         raise MalformedSamples(POINTER if is_pointer else NOT_JSON) from None
 
 

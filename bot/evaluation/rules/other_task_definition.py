@@ -65,9 +65,12 @@ def _violation(case: Case, about: tuple[str, str], measurements: list[Measuremen
     leaf_key, *others = keys_of(measurements)
     more = f"; the same field differs in {examples(others)}" if others else ""
     advice = accepted_versions(case.leaderboard, case.result.harness) if case.leaderboard.harness.accepted else ""
+    hint = f"measure the task as the leaderboard does, without changes to it{advice and f'; {advice}'}"
+    if field == "generation_kwargs" and "gen_kwargs" in case.result.settings:
+        hint = "run it again without --gen_kwargs"
     return Violation(
         f"{leaf_key} asked something else: {field} is {value}, accepted is {accepted}{more}",
-        f"measure the task as the leaderboard does, without changes to it{advice and f'; {advice}'}",
+        hint,
         f"{case.result.pointer_to('definition', leaf_key)}/{field}",
         task_id,
         leaves_of(measurements),

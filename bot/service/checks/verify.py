@@ -91,7 +91,8 @@ class Verifier:
         """
         stored = self.target.scan_entries()
         if not stored.entries and not stored.skipped:
-            raise CallError(f"{self.target.name}: there is no entry to verify")
+            what = "check the address, or publish a row there and merge its request"
+            raise CallError(f"{self.target.name}: there is no entry to verify; {what}")
         entries = {entry.key: entry for entry in stored.entries}
         self._usual = _usual_declarations(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
