@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date
+from fnmatch import filter as matching
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -166,6 +168,7 @@ COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "pr
                      "entry", "date", "backed_by"})  # fmt: skip
 KEPT = "# As rows were scored by it: groups of the catalogue and definitions of releases are written out."
 MOST_NUMBERS = 100_000  # leaves times metrics
+WILD = re.compile(r"[*?[]")  # what makes a name of leaves a pattern
 MOST_PAIRS = 1_000_000  # leaves times the patterns of leaves
 ID_REASON = "the file's name is the id; leave the key out"
 # What is said to people and decides neither verdicts nor scores.
@@ -306,8 +309,14 @@ def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int)
         yield "tasks", f"ask for more than {MOST_NUMBERS:,} numbers (leaves times metrics)"
     harness = table(data.get("harness"))
     named = [*items(harness.get("definitions")), *items(harness.get("known_bad"))]
-    if leaves * sum(len(items(table(one).get("leaves"))) for one in named) > MOST_PAIRS:
+    patterns = [name for one in named for name in items(table(one).get("leaves")) if WILD.search(str(name))]
+    if leaves * len(patterns) > MOST_PAIRS:
         yield "harness", f"has more than {MOST_PAIRS:,} pairs of a leaf and a pattern of leaves"
+
+
+def leaves_like(pattern: str, leaves: Collection[str]) -> Collection[str]:
+    """The leaves that a pattern names."""
+    return matching(leaves, pattern) if WILD.search(pattern) else {pattern}.intersection(leaves)
 
 
 def _leaves_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import filter as matching
 from functools import lru_cache
 from math import fsum, nan
 from operator import mul
@@ -13,7 +12,7 @@ import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
 from bot.evaluation.definition import AcceptedDefinition, declared_definition
-from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.leaderboard import Leaderboard, leaves_like
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
 
@@ -120,12 +119,12 @@ def required_metrics(leaderboard: Leaderboard, format_id: str) -> tuple[Required
 
 def _definitions(leaderboard: Leaderboard, format_id: str) -> Mapping[str, list[AcceptedDefinition]]:
     """The definitions that count, by leaf; each pattern and each text is looked at once."""
-    leaves = [leaf.id for _, leaf in leaderboard.leaves()]
+    leaves = {leaf.id for _, leaf in leaderboard.leaves()}
     found: dict[str, list[AcceptedDefinition]] = {}
     for one in leaderboard.harness.definitions:
         if format_id in (one.formats or (format_id,)):
             declared = declared_definition(one.fields, one.versions)
-            for leaf in {leaf for name in one.leaves for leaf in matching(leaves, name)}:
+            for leaf in {leaf for name in one.leaves for leaf in leaves_like(name, leaves)}:
                 found.setdefault(leaf, []).append(declared)
     return found
 

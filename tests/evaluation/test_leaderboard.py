@@ -278,6 +278,18 @@ def many_definitions(leaves: int, patterns: int, text: str = "x") -> str:
     )
 
 
+def test_a_board_may_name_the_definition_of_each_of_very_many_leaves() -> None:
+    """As a draft of 1,500 tasks does: a name that is no pattern is looked up."""
+    ids = ", ".join(f'{{ id = "a{n}" }}' for n in range(1_500))
+    asked = "".join(
+        f'[[harness.definitions]]\nleaves = ["a{n}"]\nfields = {{ doc_to_text = ["{n}"] }}\n' for n in range(1_500)
+    )
+    task = f'[[tasks]]\nid = "t"\ntitle = "T"\nmetrics = [{{ name = "acc" }}]\nleaves = [{ids}]\n\n'
+    board = parse_leaderboard(SOUND.replace("[[tasks]]", f"{asked}{task}[[tasks]]", 1), "mine", "mine.toml")
+    found = [one for one in required_metrics(board, "lm-eval-0.4") if one.task_id == "t"]
+    assert [len(one.definitions) for one in found] == [1] * 1_500
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -19,11 +19,10 @@ The version of the task did not change with the bug, so version checks pass. lm-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import filter as matching
 
 from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
-from bot.evaluation.leaderboard import KnownBad
+from bot.evaluation.leaderboard import KnownBad, leaves_like
 from bot.evaluation.measurement import by_task
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
@@ -35,8 +34,8 @@ def known_bad_release(case: Case) -> Iterator[Violation]:
     for bad in case.leaderboard.harness.known_bad:
         if not _is_of(case.result.harness, bad):
             continue
-        keys = [measurement.required.leaf_key for measurement in case.measurements.present]
-        bad_keys = {key for pattern in bad.leaves for key in matching(keys, pattern)}
+        keys = {measurement.required.leaf_key for measurement in case.measurements.present}
+        bad_keys = {key for pattern in bad.leaves for key in leaves_like(pattern, keys)}
         hit = [one for one in case.measurements.present if one.required.leaf_key in bad_keys]
         for task_id, found in by_task(hit).items():
             first = found[0].required
