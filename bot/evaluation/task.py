@@ -30,13 +30,6 @@ def _known_format(value: str) -> str:
     return value
 
 
-def _printable(value: str) -> str:
-    """Refuse what moves a cursor, begins a line of a log, or turns the direction of a text."""
-    if not value.isprintable():
-        raise ValueError("write it in one line, of printable signs")
-    return value
-
-
 FormatId = Annotated[str, AfterValidator(_known_format)]
 FRACTION = re.compile(r"[-+]?\d{1,18}(/0*[1-9]\d{0,17}|\.\d{1,18})?")
 MmluFamily = Literal[
@@ -50,7 +43,12 @@ MmluFamily = Literal[
 ]
 Revision = Annotated[str, spelled(r"[0-9a-f]{7,40}", "write a commit: 7 to 40 of the characters 0 to 9 and a to f")]
 Dataset = Annotated[str, spelled(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "write org/name of the dataset")]
-Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_printable)]
+# Nothing that moves a cursor, begins a line of a log, or turns the direction of a text; many scripts have joiners.
+Text = Annotated[
+    str,
+    StringConstraints(min_length=1),
+    spelled(r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*", "write it in one line, without control characters"),
+]
 Id = Annotated[
     str,
     spelled(

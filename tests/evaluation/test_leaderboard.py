@@ -59,9 +59,9 @@ def parse(text: str) -> Leaderboard:
     ("old", "new", "key", "why"),
     [
         ('title = "Mine"', 'titel = "Mine"', "title", "is missing"),
-        ('title = "Mine"', 'title = "\\u001b[2J"', "title", "of printable signs"),
-        ('title = "Quiz"', 'title = "Quiz\\n::error::x"', "tasks.0.title", "of printable signs"),
-        ('description = "Two tasks."', 'description = "\\u202eTwo"', "description", "of printable signs"),
+        ('title = "Mine"', 'title = "\\u001b[2J"', "title", "without control characters"),
+        ('title = "Quiz"', 'title = "Quiz\\n::error::x"', "tasks.0.title", "without control characters"),
+        ('description = "Two tasks."', 'description = "\\u202eTwo"', "description", "without control characters"),
         ('description = "Two tasks."', 'description = "Two."\ncolour = 1', "colour", "not a known key"),
         ('formats = ["lm-eval-0.4"]', 'formats = ["lm-eval-0.5"]', "harness.formats.0", "no result format"),
         ('formats = ["lm-eval-0.4"]', "formats = []", "harness.formats", "write at least 1"),
@@ -276,6 +276,11 @@ def many_definitions(leaves: int, patterns: int, text: str = "x") -> str:
         f'{asked}[[tasks]]\nid = "t"\ntitle = "T"\nmetrics = [{{ name = "acc" }}]\nleaves = [{ids}]\n\n[[tasks]]',
         1,
     )
+
+
+@pytest.mark.parametrize("title", ["می\u200cخواهد", "नमस्\u200dते", "日本語\u3000表", "10\u00a0000", "👩\u200d🔬"])
+def test_a_title_may_be_in_any_script(title: str) -> None:
+    assert parse_leaderboard(SOUND.replace("Mine", title), "mine", "mine.toml").title == title
 
 
 def test_a_board_may_name_the_definition_of_each_of_very_many_leaves() -> None:
