@@ -347,6 +347,19 @@ def test_a_heading_and_values_that_disagree_are_a_todo(tmp_path: Path) -> None:
     assert {"logic", "sums plus"}.isdisjoint(mapping(tmp_path).columns)
 
 
+def test_a_heading_that_only_begins_a_name_takes_no_task_of_half_of_the_rows(tmp_path: Path) -> None:
+    """Multi Turn Acc, a mean, is once Multi Turn Miss Param by chance: bbrowning/bfcl-vllm-results `f98223ae`."""
+    table = [
+        {"Model": "acme/atlas-7b", "sums t": 70.25, "sums times": 61.0},
+        {"Model": "acme/lynx-1b", "sums t": 44.0, "sums times": 44.0},
+    ]
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert "TODO sums t: its heading names sums_times, and acc,none of sums_times gives its numbers in 1 of 2 rows" in (
+        done.stderr
+    )
+    assert mapping(tmp_path).columns.keys() == {"Model", "sums times"}
+
+
 def test_a_heading_that_is_the_name_of_a_subtask_takes_no_mean_of_several(tmp_path: Path) -> None:
     table = [
         {"Model": model, "sums plus": (plus + times) / 2, "logic": logic}

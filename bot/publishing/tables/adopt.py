@@ -122,7 +122,7 @@ def _choose(
     is_whole = max(heading.values()) == WHOLE
     alike = [one for one in tried if heading[id(one)] >= (BEGINS if is_whole else BEGUN)]
     named = max(alike, key=rank, default=None)
-    if named is not None and _agrees(named, best, len(alike)):
+    if named is not None and _agrees(named, best, len(alike), is_whole=heading[id(named)] == WHOLE):
         return _noted(named, [one for one in alike if heading[id(one)] == heading[id(named)]])
     is_sure = best.fitting > 0 and _is_sure(best, len(tried))
     if named is not None and (is_whole or not is_sure):
@@ -147,10 +147,14 @@ def _disagreement(named: Matched, best: Matched | None) -> str:
     )
 
 
-def _agrees(named: Matched, best: Matched, tried: int) -> bool:
-    """Tell whether the numbers agree with what the heading names: in half of the rows, and not by chance."""
+def _agrees(named: Matched, best: Matched, tried: int, *, is_whole: bool) -> bool:
+    """Tell whether the numbers agree with what the heading names: in half of the rows, and not by chance.
+
+    Where the heading is not the whole name, it may be that of several tasks: more than half of the rows must agree.
+    """
     is_best = named.fitting * 2 >= max(1, best.fitting)
-    return is_best and named.fitting * 2 >= named.covered and _by_chance(named, tried) < LIKELY
+    is_enough = named.fitting * 2 >= named.covered + (not is_whole)
+    return is_best and is_enough and _by_chance(named, tried) < LIKELY
 
 
 def _tried(column: NumberColumn, reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]]) -> Matched:
