@@ -347,6 +347,23 @@ def test_a_heading_and_values_that_disagree_are_a_todo(tmp_path: Path) -> None:
     assert {"logic", "sums plus"}.isdisjoint(mapping(tmp_path).columns)
 
 
+def test_a_column_of_the_other_metric_has_its_samples_and_names_the_first(tmp_path: Path) -> None:
+    """As salvatore373/lm-evaluation-harness `5f2592f4`: its table shows acc_norm, of 1169 samples."""
+    files = {}
+    for model, right in MODELS.items():
+        row = (whole := json.loads(result(model, right=right)))["results"]["logic"]
+        value = row["acc,none"] - 0.25
+        row |= {"acc_norm,none": value, "acc_norm_stderr,none": (value * (1 - value) / 99) ** 0.5}
+        del whole["n-samples"]
+        files[path_of(model)] = json.dumps(whole).encode()
+    table = [{"Model": model, "logic": right[2] - 25.0} for model, right in MODELS.items()]
+    adopted(tmp_path, "list.json", json.dumps(table), **files)
+    board = (tmp_path / "ours" / "board.toml").read_text()
+    assert 'metrics = [{ name = "acc_norm" }]\n' in board
+    assert 'leaves = [{ id = "logic", samples = 100 }]\n' in board
+    assert "# also measured: acc,none\n" in board
+
+
 def test_a_heading_that_only_begins_a_name_takes_no_task_of_half_of_the_rows(tmp_path: Path) -> None:
     """Multi Turn Acc, a mean, is once Multi Turn Miss Param by chance: bbrowning/bfcl-vllm-results `f98223ae`."""
     table = [

@@ -163,7 +163,7 @@ def _chosen(runs: Sequence[SeenRun]) -> Metric:
         if found and format_of(format_id).metric_key(name, answer_filter) not in found
     }
     metric = Metric(name=name, filter=answer_filter, keys=keys)
-    return metric.model_copy(update={"integral": all(_is_integral(metric, run) for run in runs)})
+    return metric.model_copy(update={"integral": all(is_integral(metric, run) for run in runs)})
 
 
 def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
@@ -188,7 +188,7 @@ def _is_same(one: str, other: str, found: Iterable[Mapping[str, Any]]) -> bool:
     return all(numbers[one] == numbers[other] for numbers in found if one in numbers and other in numbers)
 
 
-def _is_integral(metric: Metric, run: SeenRun) -> bool:
+def is_integral(metric: Metric, run: SeenRun) -> bool:
     """Tell whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
     kind, value, error = kind_of(metric.name), run.value(metric), run.stderr(metric)
     if kind is None or not kind.zeros_and_ones or value is None or not 0.0 <= value <= 1.0:

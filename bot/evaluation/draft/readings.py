@@ -10,7 +10,7 @@ from itertools import product
 from math import isfinite
 from typing import Any, Literal
 
-from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in
+from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, is_integral, seen_in
 from bot.evaluation.draft.metric_kinds import metric_keys, split_key
 from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
 from bot.evaluation.formats import format_of
@@ -143,10 +143,12 @@ def _choices(column: DraftColumn) -> Iterator[DraftColumn]:
 
 def _with(leaf: Seen, metrics: tuple[Metric, ...], shots: int | None) -> Seen:
     runs = tuple(run for run in leaf.runs if shots is None or run.leaf.num_fewshot == shots)
-    return replace(leaf, metrics=metrics, runs=runs)
+    own, counting = ([one.key(leaf.runs[0].format_id) for one in found] for found in (leaf.metrics, metrics))
+    others = tuple(key for key in (*own, *leaf.others) if key not in counting)
+    return replace(leaf, metrics=metrics, runs=runs, others=others)
 
 
-def _metrics(leaves: Iterable[Seen]) -> list[Metric]:
+def _metrics(leaves: Sequence[Seen]) -> list[Metric]:
     """The metrics that every leaf has in one of its files."""
     shared: dict[tuple[str, str], Metric] | None = None
     for leaf in leaves:
@@ -159,7 +161,8 @@ def _metrics(leaves: Iterable[Seen]) -> list[Metric]:
                 )
                 here.setdefault((name, answer_filter), Metric(name=name, filter=answer_filter, keys=spelled))
         shared = here if shared is None else {key: one for key, one in shared.items() if key in here}
-    return [one.model_copy(update={"integral": False}) for one in list((shared or {}).values())[:MOST_METRICS]]
+    found, runs = list((shared or {}).values())[:MOST_METRICS], [run for leaf in leaves for run in leaf.runs]
+    return [one.model_copy(update={"integral": all(is_integral(one, run) for run in runs)}) for one in found]
 
 
 def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iterator[TaskReading]:
