@@ -356,10 +356,10 @@ def test_a_column_of_the_other_metric_has_its_samples_and_names_the_first(tmp_pa
         row |= {"acc_norm,none": value, "acc_norm_stderr,none": (value * (1 - value) / 99) ** 0.5}
         del whole["n-samples"]
         files[path_of(model)] = json.dumps(whole).encode()
-    table = [{"Model": model, "logic": right[2] - 25.0} for model, right in MODELS.items()]
+    table = [{"Model": model, "logic✱ (x)": right[2] - 25.0} for model, right in MODELS.items()]
     adopted(tmp_path, "list.json", json.dumps(table), **files)
     board = (tmp_path / "ours" / "board.toml").read_text()
-    assert 'metrics = [{ name = "acc_norm" }]\n' in board
+    assert 'title = "logic (x)"\nmetrics = [{ name = "acc_norm" }]\n' in board
     assert 'leaves = [{ id = "logic", samples = 100 }]\n' in board
     assert "# also measured: acc,none\n" in board
 
