@@ -127,6 +127,6 @@ def test_the_commands_for_two_tasks_of_the_same_shots_write_two_files() -> None:
     model = Model("facebook/xglm-7.5B", args="pretrained=facebook/xglm-7.5B,use_accelerate=True")
     commands = [rerun(Rerun(model, (task,), 5, {})) for task in ("winogrande", "gsm8k")]
     assert [command.partition(" --output_path ")[2] for command in commands] == [
-        "facebook__xglm-7.5B_winogrande_5-shot.json",
-        "facebook__xglm-7.5B_gsm8k_5-shot.json",
+        "xglm-7.5B_winogrande_5-shot.json",
+        "xglm-7.5B_gsm8k_5-shot.json",
     ]

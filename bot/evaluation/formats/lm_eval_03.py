@@ -154,7 +154,7 @@ def rerun(wanted: Rerun) -> str:
     )
     shots = wanted.num_fewshot or 0
     words = ["python", "main.py", "--model", wanted.model.source or CLASSES[0], "--model_args", args, "--tasks", tasks]
-    file = f"{wanted.model.id.replace('/', '__')}_{tasks.partition(',')[0]}_{shots}-shot.json"
+    file = f"{wanted.model.id.rpartition('/')[2]}_{tasks.partition(',')[0]}_{shots}-shot.json"
     return args and command_line([*words, "--num_fewshot", str(shots), "--output_path", file])
 
 

@@ -6,7 +6,7 @@ import inspect
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -134,6 +134,12 @@ def leaves_of(measurements: Iterable[Measurement]) -> tuple[str, ...]:
 def keys_of(measurements: Iterable[Measurement]) -> list[str]:
     """The keys of their leaves in the file, each once."""
     return list(dict.fromkeys(measurement.required.leaf_key for measurement in measurements))
+
+
+def name_of(found: Sequence[Measurement]) -> str:
+    """What measurements of one task are called: the key of the only one, else the task and how many of its subtasks."""
+    keys, task = keys_of(found), found[0].required.task
+    return keys[0] if len(keys) == 1 else f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
 
 
 def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.harness_commit import accepted_versions
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, name_of, rule
 from bot.evaluation.task import canonical_version
 
 
@@ -40,7 +40,7 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
         versions = first.task.versions_of(case.result.format)
         are = "is" if len(versions) == 1 else "are"
         yield Violation(
-            f"{first.leaf_key} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted",
+            f"{name_of(found)} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted",
             accepted_versions(case.leaderboard, case.result.harness)
             if accepted
             else "measure with an accepted version",

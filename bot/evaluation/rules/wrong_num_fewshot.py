@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, name_of, rerun_advice, rule
 
 
 @rule(Severity.ERROR)
@@ -32,11 +32,10 @@ def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
             wrong.setdefault((task.id, shots), []).append(measurement)
     for (task_id, shots), found in wrong.items():
         keys, task = keys_of(found), found[0].required.task
-        count = f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
         wanted = f"{task.num_fewshot} {'is' if task.num_fewshot == 1 else 'are'} required"
         hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure it again")
         yield Violation(
-            f"{keys[0] if len(keys) == 1 else count} was run with {counted(shots, 'shot')}, {wanted}",
+            f"{name_of(found)} was run with {counted(shots, 'shot')}, {wanted}",
             hint,
             case.result.pointer_to("num_fewshot", keys[0]),
             task_id,
