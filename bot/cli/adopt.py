@@ -20,6 +20,7 @@ from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples, first_few
+from bot.evaluation.grouping import grouped
 from bot.evaluation.identity import identified, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
@@ -192,9 +193,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
 
 def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles]) -> str:
     """Say why no column is known, and which rows name a model where some do not: a column is known by these rows."""
-    columns: dict[str, list[str]] = {}
-    for column_path, reason in matching.unsure.items():
-        columns.setdefault(reason, []).append(".".join(column_path))
+    columns = grouped((reason, ".".join(column_path)) for column_path, reason in matching.unsure.items())
     why = "; ".join(f"{examples(some)}: {reason}" for reason, some in columns.items())
     grid = matching.table.grid
     told = ""
@@ -210,16 +209,11 @@ def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles]) -> str:
 def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:
     """The files of each model, revision, precision and chat template, newest first."""
     today = datetime.now(UTC).date()
-    by_key: dict[Any, list[Parsed]] = {}
-    for one in sorted(parsed, key=lambda one: believed_date(own_date(one.result, one.path), None, today), reverse=True):
-        if one.result is not None:
-            by_key.setdefault(key_of("", one.result.model), []).append(one)
-    found = []
-    for files in by_key.values():
-        model = files[0].result.model if files[0].result else None
-        if model is not None:
-            found.append(ModelFiles(model, tuple(files)))
-    return found
+    newest = sorted(parsed, key=lambda one: believed_date(own_date(one.result, one.path), None, today), reverse=True)
+    by_key = grouped(
+        (key_of("", one.result.model), (one.result.model, one)) for one in newest if one.result is not None
+    )
+    return [ModelFiles(files[0][0], tuple(one for _, one in files)) for files in by_key.values()]
 
 
 def _names(rows: Mapping[int, ModelFiles], found: FoundTable) -> dict[str, str]:

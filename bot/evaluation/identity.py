@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from bot.evaluation.finding import shown
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.format import is_loaded
+from bot.evaluation.grouping import grouped
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, iso_date, own_date
 
@@ -203,19 +204,16 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     """
     unnamed = [path for path, one in results.items() if why_unidentified(one.model) and not is_served(one.model)]
     nobody = set(unnamed)
-    shared: dict[str, list[str]] = {}
-    for path, one in results.items():
-        if path not in nobody and not one.model.revision:
-            shared.setdefault(one.model.id, []).append(path)
+    shared = grouped(
+        (one.model.id, path) for path, one in results.items() if path not in nobody and not one.model.revision
+    )
     found = [
         mapping
         for folders in _side_by_side({path: results[path] for path in unnamed})
         if _has_one_model_each({path: results[path] for path in folders})
         for mapping in _mappings_for("", folders.values(), [path for path in results if path not in nobody])
     ]
-    by_folder: dict[str, list[str]] = {}
-    for path in unnamed if not found else ():
-        by_folder.setdefault(path.rpartition("/")[0], []).append(path)
+    by_folder = grouped((path.rpartition("/")[0], path) for path in (unnamed if not found else ()))
     nameless = (some for some in by_folder.values() if not all(results[path].model.id for path in some))
     of_files = next(filter(None, map(_names_that_differ, nameless)), "")
     found += [f"{of_files}=ORG/{{1}}"] if of_files else []

@@ -12,6 +12,7 @@ from math import fsum
 
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import Finding, Location, Severity, Status
+from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, raw_values, required_metrics
 from bot.evaluation.row_key import RowKey, key_of
@@ -55,10 +56,9 @@ class JoinCandidate:
 
 def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
     """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
-    by_key: dict[RowKey, list[Verdict]] = {}
-    for verdict in verdicts:
-        if verdict.result is not None:
-            by_key.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict)
+    by_key = grouped(
+        (key_of(leaderboard.id, verdict.result.model), verdict) for verdict in verdicts if verdict.result is not None
+    )
     return [_row(key, by_key[key], leaderboard, facts) for key in sorted(by_key)]
 
 
@@ -201,9 +201,7 @@ def _compatible(
     candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, facts: Facts
 ) -> list[list[JoinCandidate]]:
     """The candidates in sets that may stand in one row, each newest first."""
-    sets: dict[object, list[JoinCandidate]] = {}
-    for candidate in candidates:
-        sets.setdefault(_conditions(candidate.verdict, leaderboard, facts), []).append(candidate)
+    sets = grouped((_conditions(candidate.verdict, leaderboard, facts), candidate) for candidate in candidates)
     return [part for found in sets.values() for part in _asking_the_same(found)]
 
 

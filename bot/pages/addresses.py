@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from hashlib import sha256
 
+from bot.evaluation.grouping import grouped
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.publishing.entry import Entry
 
@@ -18,9 +18,7 @@ def row_names(entries: Iterable[Entry]) -> dict[str, str]:
     Rows whose names differ in nothing, or in capitals only, get a digest of their key: no disk mixes them up.
     """
     keys = [entry.key for entry in entries]
-    groups: dict[str, list[str]] = defaultdict(list)
-    for key in keys:
-        groups[_short(key).casefold()].append(key)
+    groups = grouped((_short(key).casefold(), key) for key in keys)
     alone = {group[0] for group in groups.values() if len(group) == 1}
     return {key: _short(key) if key in alone else f"{_short(key)}~{_digest(key)}" for key in keys}
 

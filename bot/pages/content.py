@@ -16,6 +16,7 @@ import msgspec
 from bot.audits.board.audit import BoardAudit, audit_board, complete
 from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
+from bot.evaluation.grouping import grouped
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
@@ -85,10 +86,7 @@ class PageContent:
     @cached_property
     def rows_of(self) -> dict[str, list[BoardRow]]:
         """The rows of each model by its id, the best first."""
-        found: dict[str, list[BoardRow]] = {}
-        for row in self.board.rows:
-            found.setdefault(row.entry.model.id, []).append(row)
-        return found
+        return grouped((row.entry.model.id, row) for row in self.board.rows)
 
     @cached_property
     def setups(self) -> dict[str, str]:
@@ -118,10 +116,7 @@ class PageContent:
     @cached_property
     def changes_by_key(self) -> dict[str, list[BoardChange]]:
         """The changes of each row."""
-        found: dict[str, list[BoardChange]] = {}
-        for change in self.changes:
-            found.setdefault(change.key, []).append(change)
-        return found
+        return grouped((change.key, change) for change in self.changes)
 
     @cached_property
     def table(self) -> PublishedTable:

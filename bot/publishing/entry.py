@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from bot import __version__
 from bot.errors import MalformedEntry
 from bot.evaluation.finding import Finding, Severity, Waived, in_units
-from bot.evaluation.measurement import Coverage, Measurement, definitions_of
+from bot.evaluation.grouping import grouped
+from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import Result
 from bot.evaluation.score import HUGE, TaskScore
 from bot.evaluation.submission import iso_date
@@ -301,9 +302,7 @@ def _samples_behind(row: Row) -> Iterator[EntrySamples]:
     if row.leaderboard.evidence.samples == "ignored":
         return
     logs = {(file.path, one.leaf): one for file in row.files for one in file.parsed.samples or ()}
-    by_leaf: dict[str, list[Measurement]] = {}
-    for measurement in row.measurements.present:
-        by_leaf.setdefault(measurement.required.leaf_id, []).append(measurement)
+    by_leaf = grouped((measurement.required.leaf_id, measurement) for measurement in row.measurements.present)
     for leaf, found in by_leaf.items():
         log = logs.get((found[0].file, found[0].required.leaf_key))
         if log is not None and all(one.required.value_key in (*log.answers, *log.means) for one in found):

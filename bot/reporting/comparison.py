@@ -11,6 +11,7 @@ from typing import Any
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few
+from bot.evaluation.grouping import grouped
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import LEVEL
 from bot.reporting.escape import brief, code, code_in_table, plain_markup, visible
@@ -138,10 +139,7 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
 
 def _setting_lines(comparison: RunComparison) -> Iterator[str]:
     """A line for each difference; of one setting with many values the first, and in how many tasks the others are."""
-    by_name: dict[str, list[SettingDifference]] = {}
-    for one in comparison.settings:
-        by_name.setdefault(one.name, []).append(one)
-    for found in by_name.values():
+    for found in grouped((one.name, one) for one in comparison.settings).values():
         yield from (_setting_line(one, len(comparison.tasks)) for one in found[:MOST_VALUES])
         if more := found[MOST_VALUES:]:
             tasks = counted(len({task for one in more for task in one.tasks}), "other task")
@@ -200,9 +198,7 @@ def _cells(one: ComparedTask) -> list[str]:
 
 def _methods(comparison: RunComparison) -> list[str]:
     """What was compared, and how the tasks were tested, a line for each method."""
-    by_metric: dict[str, list[str]] = {}
-    for one in comparison.tasks:
-        by_metric.setdefault(one.metric.removesuffix(",none"), []).append(one.id)
+    by_metric = grouped((one.metric.removesuffix(",none"), one.id) for one in comparison.tasks)
     shown = [f"{visible(metric)} of {examples(tasks, MOST_TASKS)}" for metric, tasks in by_metric.items() if metric]
     lines = [f"Metric: {'; '.join(shown[:MOST_TASKS])}{'; and others' if len(shown) > MOST_TASKS else ''}."] * bool(
         shown
@@ -229,11 +225,7 @@ def _reasons(comparison: RunComparison) -> list[str]:
 
 
 def _by_reason(comparison: RunComparison) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in comparison.tasks:
-        if one.conclusion == "not comparable":
-            found.setdefault(one.why, []).append(one.id)
-    return found
+    return grouped((one.why, one.id) for one in comparison.tasks if one.conclusion == "not comparable")
 
 
 def _flips(comparison: RunComparison, letter: str) -> list[str]:

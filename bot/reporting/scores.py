@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from bot.evaluation.grouping import grouped
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, cell, inert
 from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table
@@ -30,9 +31,7 @@ class NamedRow(NamedTuple):
 def row_names(rows: Iterable[NamedRow]) -> list[str]:
     """The model of each row, and in brackets what tells it from other rows of that model; a template always."""
     rows = list(rows)
-    same: dict[str, list[NamedRow]] = {}
-    for row in rows:
-        same.setdefault(row.model, []).append(row)
+    same = grouped((row.model, row) for row in rows)
     fields = {model: _telling(rivals) for model, rivals in same.items()}
     marks = [_marks(row, fields[row.model]) for row in rows]
     return [f"{row.model} ({', '.join(mark)})" if mark else row.model for row, mark in zip(rows, marks, strict=True)]

@@ -17,6 +17,7 @@ from bot.audits.score_table import read_score_table
 from bot.errors import CallError, MalformedResult
 from bot.evaluation.benchmarks.mmlu_family import TITLES
 from bot.evaluation.formats import MAX_BYTES, parse_result
+from bot.evaluation.grouping import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,7 @@ def source_of(path: Path) -> MmluSource:
 
 def columns_of(sources: Sequence[MmluSource]) -> tuple[ComparableResults, ...]:
     """Group the sources with numbers: one column for each combination of the axes, the largest first."""
-    groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    for source in sources:
-        groups[tuple(_values(source))].append(source.path)
+    groups = grouped((tuple(_values(source)), source.path) for source in sources)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     largest = ordered[0][0] if ordered else ()
     return tuple(

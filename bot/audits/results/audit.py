@@ -17,6 +17,7 @@ from bot.audits.results import numbers
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
 from bot.audits.samples.check import check_leaf
 from bot.evaluation.definition import differences
+from bot.evaluation.grouping import grouped
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.submission import Parsed
 
@@ -199,10 +200,7 @@ def _verdict(checked: CheckedSamples, result: Result) -> tuple[str, str]:
 
 def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:
     """Group the files that could be read by all values of their leaves, to the last bit."""
-    alike: defaultdict[tuple[tuple[str, str, float], ...], list[ExaminedFile]] = defaultdict(list)
-    for file in files:
-        if not file.found.problem:
-            alike[file.values].append(file)
+    alike = grouped((file.values, file) for file in files if not file.found.problem)
     return [
         DuplicateResult(
             tuple(file.found.path for file in group),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
 from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_after
+from bot.evaluation.grouping import grouped
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 # The cache of mteb 1.11 and later; `experiments/<settings>` holds runs with settings of their own.
@@ -65,9 +66,7 @@ def parse(content: Content) -> Result:
 
 def _subsets(leaves: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The leaves of each task of which there are several."""
-    tasks: dict[str, list[str]] = {}
-    for name in leaves:
-        tasks.setdefault(name.rsplit("/", 2)[0], []).append(name)
+    tasks = grouped((name.rsplit("/", 2)[0], name) for name in leaves)
     return {task: tuple(names) for task, names in tasks.items() if len(names) > 1}
 
 

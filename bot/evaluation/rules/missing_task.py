@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, examples
+from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
 from bot.evaluation.result import Result
@@ -37,10 +38,7 @@ def missing_task(case: RowCase) -> Iterator[Violation]:
     if not row.measurements.present and not row.blocked:
         yield _nothing(case)
         return
-    by_task: dict[str, list[RequiredMetric]] = {}
-    for required in missing:
-        by_task.setdefault(required.task_id, []).append(required)
-    for found in by_task.values():
+    for found in grouped((required.task_id, required) for required in missing).values():
         yield _violation(case, found)
 
 

@@ -16,6 +16,7 @@ from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import Rerun
+from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Result
@@ -144,10 +145,7 @@ def name_of(found: Sequence[Measurement]) -> str:
 
 def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:
     """The first violation of each task, which then counts the others: one fault on many leaves is one finding."""
-    tasks: dict[str, list[Violation]] = {}
-    for violation in violations:
-        tasks.setdefault(violation.task, []).append(violation)
-    for found in tasks.values():
+    for found in grouped((violation.task, violation) for violation in violations).values():
         first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))
         names = [leaf for leaf in leaves if leaf not in first.leaves]
         more = f"; the same in {examples(names)}" if names else ""

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
+from bot.evaluation.grouping import grouped
 from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
@@ -101,10 +102,7 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
     """
     best: FoundTable | None = None
     seen: list[str] = []
-    by_form: dict[str, list[ModelFiles]] = {}
-    for one in models:
-        for form in one.forms:
-            by_form.setdefault(form, []).append(one)
+    by_form = grouped((form, one) for one in models for form in one.forms)
     for place in _places(data, written, at):
         for column_path in place.grid.column_paths if place.key is None else [(place.key,)]:
             found = _named(place, column_path, by_form)
