@@ -29,6 +29,7 @@ from bot.cli.judging import (
 from bot.cli.service import need_extra, open_jobs
 from bot.errors import CallError, Refused
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
@@ -37,7 +38,7 @@ from bot.publishing.entry import make_entries
 from bot.publishing.publication import Form, describe
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.locate import with_lines
-from bot.reporting.text import files_by_key, terminal_row, unreadable_text
+from bot.reporting.text import terminal_row, unreadable_text
 from bot.service.settings.environment import database_url, read_access, settings_path
 
 if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is called
@@ -106,7 +107,7 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
 
     `said` are the keys of rows that were published, or refused with a message.
     """
-    colours, files = ink(sys.stderr), files_by_key(judgement)
+    colours, files = ink(sys.stderr), verdicts_by_key(judgement.verdicts, judgement.leaderboard)
     for row in judgement.rows:
         faulty = [file for file in files[row.key] if file.status == "rejected"]
         if row.key.text not in said:

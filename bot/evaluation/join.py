@@ -56,10 +56,15 @@ class JoinCandidate:
 
 def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
     """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
-    by_key = grouped(
+    by_key = verdicts_by_key(verdicts, leaderboard)
+    return [_row(key, by_key[key], leaderboard, facts) for key in sorted(by_key)]
+
+
+def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> dict[RowKey, list[Verdict]]:
+    """The verdicts on the files of each row, in the order in which they come; what no format reads is left out."""
+    return grouped(
         (key_of(leaderboard.id, verdict.result.model), verdict) for verdict in verdicts if verdict.result is not None
     )
-    return [_row(key, by_key[key], leaderboard, facts) for key in sorted(by_key)]
 
 
 def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:

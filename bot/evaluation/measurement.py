@@ -12,6 +12,7 @@ import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
 from bot.evaluation.definition import AcceptedDefinition, declared_definition
+from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard, leaves_like
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
@@ -235,14 +236,7 @@ def definitions_of(measurements: Measurements) -> dict[str, str]:
 
 def by_task(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
     """The measurements by the ids of their tasks, in the order in which they come."""
-    tasks: dict[str, list[Measurement]] = {}
-    for measurement in measurements:
-        task_id = measurement.required.task_id
-        if task_id in tasks:
-            tasks[task_id].append(measurement)
-        else:
-            tasks[task_id] = [measurement]
-    return tasks
+    return grouped((measurement.required.task_id, measurement) for measurement in measurements)
 
 
 def task_raw(task: Task, measurements: list[Measurement]) -> float:

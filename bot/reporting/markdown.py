@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from bot.evaluation.finding import Finding
+from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
-from bot.reporting.text import files_by_key
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 ORDER = ("rejected", "incomplete", "accepted")
@@ -17,7 +17,7 @@ FENCE = "```"
 
 def judgement_markdown(judgement: Judgement, below: Callable[[Row], str] = lambda _: "") -> str:
     """The submissions that no format reads, then every row, the worst first, each with what is said below it."""
-    files = files_by_key(judgement)
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
     rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
     parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]
     return "\n".join([*parts, *(f"{row_markdown(row, files[row.key])}{below(row)}" for row in rows)])

@@ -12,8 +12,9 @@ from typing import Any
 from typer import style
 
 from bot.evaluation.finding import Finding, Severity, counted, examples, first_few
+from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.measurement import coverage_of
-from bot.evaluation.row_key import RowKey, key_of
+from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Judgement, Row, Verdict
@@ -57,7 +58,7 @@ def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False, whole:
 
     A text of more than a screen is grouped by cause, unless the `whole` text is asked for.
     """
-    files = files_by_key(judgement)
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
     parts = [terminal_row(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
     parts += [unreadable_text(verdict, ink) for verdict in judgement.unreadable]
     text = "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
@@ -156,15 +157,6 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
         yield from _wrapped(visible(f"not read: {found[0].path}{others} ({kind}): {said}"), "", "  ")
     if kinds:
         yield ""
-
-
-def files_by_key(judgement: Judgement) -> dict[RowKey, list[Verdict]]:
-    """The verdicts on the files of each row, in the order in which they were found."""
-    files: dict[RowKey, list[Verdict]] = {}
-    for verdict in judgement.verdicts:
-        if verdict.result is not None:
-            files.setdefault(key_of(judgement.leaderboard.id, verdict.result.model), []).append(verdict)
-    return files
 
 
 def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:
