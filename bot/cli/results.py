@@ -79,7 +79,7 @@ def check(
         jobs=jobs,
         samples=samples,
     )
-    if not _is_given(context, "leaderboard"):
+    if not _names_leaderboard(context):
         _refuse_others(judgement, paths)
     logs = sample_logs(judgement) if samples else []
     if form != "summary":
@@ -98,9 +98,9 @@ def check(
     raise end(judgement)
 
 
-def _is_given(context: typer.Context, option: str) -> bool:
-    """Tell whether the call names an option, and does not leave it at its default."""
-    source = context.get_parameter_source(option)
+def _names_leaderboard(context: typer.Context) -> bool:
+    """Tell whether the call names a leaderboard, and does not leave it at the default."""
+    source = context.get_parameter_source("leaderboard")
     return source is not None and source.name != "DEFAULT"
 
 
@@ -180,7 +180,7 @@ def explain(
     from bot.reporting.explanation import explanation_text
 
     if model:
-        say(_explained_row(path, model, task, leaderboard if _is_given(context, "leaderboard") else ""))
+        say(_explained_row(path, model, task, leaderboard if _names_leaderboard(context) else ""))
         return
     declared = open_leaderboard(leaderboard, read_access())
     if reported:

@@ -293,14 +293,14 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
     for number, taken in enumerate(ids):
         if taken in COLUMNS:
             yield f"tasks.{number}.id", f"the task {taken} has the name of a column that every board has"
-    yield from _twice("tasks", "task", ids)
+    yield from _twice("task", ids)
     leaves = _leaves_in(data)
     yield from _too_many(data, tasks, len(leaves))
-    yield from _twice("tasks", "leaf", [leaf.get("id") for leaf in leaves])
+    yield from _twice("leaf", [leaf.get("id") for leaf in leaves])
     for format_id in items(table(data.get("harness")).get("formats")):
         keys = [_spelled(leaf, format_id) for leaf in leaves]
         if keys != [leaf.get("id") for leaf in leaves]:
-            yield from _twice("tasks", f"{format_id} key", keys)
+            yield from _twice(f"{format_id} key", keys)
 
 
 def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int) -> Iterator[Fault]:
@@ -329,9 +329,9 @@ def _spelled(leaf: Mapping[str, Any], format_id: object) -> Any:
     return spelled or leaf.get("id")
 
 
-def _twice(key: str, what: str, names: list[Any]) -> Iterator[Fault]:
+def _twice(what: str, names: list[Any]) -> Iterator[Fault]:
     counts = Counter(name for name in names if isinstance(name, str))
-    yield from ((key, f"the {what} {name} is declared twice") for name, count in counts.items() if count > 1)
+    yield from (("tasks", f"the {what} {name} is declared twice") for name, count in counts.items() if count > 1)
 
 
 @cache

@@ -45,17 +45,16 @@ class FloodFilter(logging.Filter):
     not the kinds.
     """
 
-    def __init__(self, often: int = OFTEN, ours: int = OURS_OFTEN, window: float = WINDOW) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._often, self._ours, self._window = often, ours, window
         self._seen: dict[tuple[str, int, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether the line is written."""
         kind = (record.name, record.levelno, str(record.msg)[:200])
-        often = self._ours if record.name.startswith("bot") else self._often
+        often = OURS_OFTEN if record.name.startswith("bot") else OFTEN
         since, count = self._seen.get(kind, (record.created, 0))
-        if record.created - since >= self._window:
+        if record.created - since >= WINDOW:
             since, held, count = record.created, count - often, 0
             if held > 0:
                 record.msg, record.args = f"{record.getMessage()} (and {held} more of these before)", ()

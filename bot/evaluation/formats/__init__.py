@@ -40,7 +40,7 @@ from bot.evaluation.formats.lmms_eval import LMMS_EVAL
 from bot.evaluation.formats.mteb import MTEB
 from bot.evaluation.formats.olmes import OLMES
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
-from bot.evaluation.formats.secrets import credentials, hidden, hider, secrets_in
+from bot.evaluation.formats.secrets import HIDDEN, credentials, hider, secrets_in
 from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
 
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
@@ -75,7 +75,7 @@ def _without_config_secrets(result: Result, config: dict[str, Any]) -> Result:
 def _without(value: Any, texts: re.Pattern[str]) -> Any:
     """Plain values with each of the texts hidden, in keys too."""
     if isinstance(value, str):
-        return hidden(value, texts)
+        return texts.sub(HIDDEN, value)
     if isinstance(value, dict):
         return {_without(key, texts): _without(inner, texts) for key, inner in value.items()}
     return [_without(inner, texts) for inner in value] if isinstance(value, list | tuple) else value

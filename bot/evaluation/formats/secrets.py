@@ -82,17 +82,12 @@ def without_secrets(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     named = {inner.strip() for key, inner in arguments(value) if _holds(key, inner)} - {""}
-    return VALUE.sub(HIDDEN, hidden(value, hider(named))) if len(named) <= MAX_FOUND else HIDDEN
+    return VALUE.sub(HIDDEN, hider(named).sub(HIDDEN, value)) if len(named) <= MAX_FOUND else HIDDEN
 
 
 def hider(texts: Collection[str]) -> re.Pattern[str]:
-    """What finds each of the texts, the longest first; nothing where there are none."""
+    """What finds all of the texts in one pass, the longest first; nothing where there are none."""
     return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or NOTHING)
-
-
-def hidden(text: str, texts: re.Pattern[str]) -> str:
-    """A text with what `hider` finds hidden, in one pass: no credential is looked for in what hides another."""
-    return texts.sub(HIDDEN, text)
 
 
 def credentials(name: str, value: Any) -> set[str]:
