@@ -241,13 +241,10 @@ def _declared(
     }
     lines = [draft_text(draft).rstrip()]
     if names:
-        todo = (
-            []
-            if all("/" in model for model in names.values())
-            else ["# TODO: the ids of those that are on the Hub, org/name."]
-        )
-        lines += ["", "# The models that the files call by a path or a name of their own.", *todo, "[models]"]
-        lines += [f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()]
+        lines += ["", "# The models that the files call by a path or a name of their own."]
+        if not all("/" in model for model in names.values()):
+            lines.append("# TODO: the ids of those that are on the Hub, org/name.")
+        lines += ["[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items())]
     return "\n".join(lines) + "\n", ids
 
 

@@ -161,13 +161,9 @@ def atom_feed(content: PageContent) -> bytes:
 
 def _moment(date: str) -> str:
     """A date and time as RFC 3339 asks for it; an unknown one is the beginning of the count."""
-    return (
-        f"{date[:19].rstrip('Z')}Z"
-        if len(date) >= 19
-        else f"{date[:10]}T00:00:00Z"
-        if len(date) >= 10
-        else "1970-01-01T00:00:00Z"
-    )
+    if len(date) >= 19:
+        return f"{date[:19].rstrip('Z')}Z"
+    return f"{date[:10]}T00:00:00Z" if len(date) >= 10 else "1970-01-01T00:00:00Z"
 
 
 def _urn(change: BoardChange) -> str:

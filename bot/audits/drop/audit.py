@@ -50,8 +50,7 @@ def find_logs(paths: Iterable[Path]) -> list[Path]:
 
     Raises CallError for a path that does not exist, and for a folder without such logs.
     """
-    found = dict.fromkeys(log for path in paths for log in _logs_of(path))
-    return list(found)
+    return list(dict.fromkeys(log for path in paths for log in _logs_of(path)))
 
 
 def _logs_of(path: Path) -> list[Path]:

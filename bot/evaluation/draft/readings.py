@@ -202,8 +202,7 @@ def resemblance(heading: str, names: Iterable[str]) -> int:
 
 def _words(text: str) -> list[str]:
     found = WORD.findall(re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", text.lower()))
-    words = [word for word in found if not NOISE.fullmatch(word)]
-    return words or found
+    return [word for word in found if not NOISE.fullmatch(word)] or found
 
 
 def _alike(wanted: Sequence[str], name: Sequence[str]) -> int:
