@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -132,14 +132,8 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
         raise CallError("add --results PATH: the result files that the table's numbers come from")
     table = open_table(name)
     adopted = adopt(table, results, *choice, words.names)
-    board = NewBoard(
-        _seen_from(folder, checked_folder(words.source or adopted.source)),
-        _seen_from(folder, words.target or table.target),
-        words.form,
-        words.title,
-        words.description,
-        words.names,
-    )
+    source, target = words.source or adopted.source, words.target or table.target
+    board = replace(words, source=_seen_from(folder, checked_folder(source)), target=_seen_from(folder, target))
     settings = settings_text(board, adopted.paths, adopted.mapping)
     declared = _with_words(adopted.declaration, board)
     for line in adopted.report:
@@ -148,8 +142,7 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
         warn(note)
     _write(folder, {BOARD: declared, SETTINGS: settings})
     path = shlex.quote(str(folder / SETTINGS))
-    places = [words.source or adopted.source, words.target or table.target]
-    folders = {Path(place).resolve(): place for place in places if "://" not in place}
+    folders = {Path(place).resolve(): place for place in (source, target) if "://" not in place}
     if outside := [place for folder, place in folders.items() if root_of(folder) is None]:
         names = visible(" and ".join(outside))
         warn(f"{names}: in no git repository, and settle reads only those: make one, then init anew")

@@ -165,9 +165,8 @@ def _distinct(verdicts: Sequence[Verdict]) -> Iterable[Verdict]:
 
 
 def _candidate(verdict: Verdict) -> JoinCandidate:
-    leaves: Leaves = {}
-    for measurement in verdict.measurements.present if verdict.measurements else ():
-        leaves.setdefault(measurement.required.leaf_id, []).append(measurement)
+    present = verdict.measurements.present if verdict.measurements else ()
+    leaves = grouped((measurement.required.leaf_id, measurement) for measurement in present)
     errors = [found for found in verdict.findings if found.is_error or found.waived]
     sound: Leaves = {}
     shown: Leaves = {}

@@ -8,6 +8,7 @@ Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normaliz
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import fsum, isfinite, sqrt
 
 import msgspec
@@ -42,6 +43,11 @@ class LeafScore(msgspec.Struct, frozen=True, gc=False):
     upper_bound: str
     score: float | None
     file: str
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether the score is 0 because the raw value lies beyond the lower bound."""
+        return self.score == 0 and self.raw != float(Fraction(self.lower_bound))
 
 
 class TaskScore(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

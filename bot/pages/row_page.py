@@ -35,7 +35,6 @@ class LeafLine:
     raw: str
     shots: str
     version: str
-    is_clipped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
             for score in entry.tasks
         ],
         shown=shown,
-        is_clipped=any(line.is_clipped for some in lines.values() for line in some),
+        is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
         verified=content.said_of(entry),
         is_verified=content.is_verified(entry),
         files=[_file_part(content, entry, file) for file in entry.evidence],
@@ -219,7 +218,6 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
         raw(leaf.raw) if is_exact else full(leaf.raw),
         str(entry.num_fewshot.get(leaf.id, "–")),
         entry.versions.get(leaf.id, "–"),
-        leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound)),
     )
 
 

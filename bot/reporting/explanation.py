@@ -107,15 +107,11 @@ def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
     for name, count, leaf in zip(names, counts, leaves, strict=True):
         line = f"  {name:{width}}  {count:>{space}}  {leaf.raw:8.4f}"
         if by_leaf:
-            sign = "*" if _is_clipped(leaf) else ""
+            sign = "*" if leaf.is_clipped else ""
             line += f"  {leaf.lower_bound:>5}  {leaf.score if leaf.score is not None else float('nan'):7.2f}{sign}"
         yield line
-    if by_leaf and any(map(_is_clipped, leaves)):
+    if by_leaf and any(leaf.is_clipped for leaf in leaves):
         yield f"  * {_clipped(task)}"
-
-
-def _is_clipped(leaf: LeafScore) -> bool:
-    return leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound))
 
 
 def _names(task: Task, leaves: tuple[LeafScore, ...]) -> list[str]:
@@ -182,7 +178,7 @@ def _wrapped(text: str) -> list[str]:
 
 def _one_leaf(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
     """The formula, and its numbers for the first leaf that is not clipped."""
-    first = next((leaf for leaf in leaves if not _is_clipped(leaf)), leaves[0])
+    first = next((leaf for leaf in leaves if not leaf.is_clipped), leaves[0])
     bound, lower, upper = _bound_name(task), Fraction(first.lower_bound), task.upper_bound
     floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
     yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; such as"

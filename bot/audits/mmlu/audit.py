@@ -10,7 +10,7 @@ from math import fsum
 from pathlib import Path
 
 from bot.audits.mmlu.samples import of_helm, of_logs
-from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, of_result, read_bytes
+from bot.audits.mmlu.source import MmluSource, NotMmlu, of_result, read_bytes
 from bot.audits.ranks import kendall, places, reversed_pairs, spearman
 from bot.audits.samples.records import files_below
 from bot.audits.score_table import read_score_table
@@ -209,11 +209,8 @@ def _values(source: MmluSource) -> Iterator[str]:
 
 def compared(sources: Sequence[MmluSource]) -> ImplementationComparison | None:
     """Compare implementations over the models that all of them measured; None if there are not two of both."""
-    parts: defaultdict[tuple[str, str], list[Aggregate]] = defaultdict(list)
-    for source in sources:
-        main = source.main()
-        if main and source.model:
-            parts[f"{source.family.value} {main.metric}", source.model].append(main)
+    mains = [(source, main) for source in sources if source.model and (main := source.main())]
+    parts = grouped(((f"{source.family.value} {main.metric}", source.model), main) for source, main in mains)
     scores: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for (column, model), runs in parts.items():
         # A HELM run is one subject: the mean over all of them is the mean over subjects.

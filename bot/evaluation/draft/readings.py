@@ -15,6 +15,7 @@ from bot.evaluation.draft.metric_kinds import metric_keys, split_key
 from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import number
+from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import RequiredMetric, raw_of, required_metric
 from bot.evaluation.result import Result
@@ -118,11 +119,7 @@ def task_readings(results: Sequence[Result]) -> list[TaskReading]:
 def _families(seen: Sequence[Seen], columns: Sequence[DraftColumn]) -> Iterator[DraftColumn]:
     """Subtasks whose names begin with the same word, where no group of the files or the catalogue has them."""
     known = {frozenset(leaf.key for leaf in column.leaves) for column in columns}
-    words: dict[str, list[Seen]] = {}
-    for leaf in seen:
-        word, mark, _ = leaf.key.partition("_")
-        if mark and len(word) > 1:
-            words.setdefault(word, []).append(leaf)
+    words = grouped((leaf.key.partition("_")[0], leaf) for leaf in seen if leaf.key.find("_") > 1)
     for word, leaves in words.items():
         if len(leaves) > 1 and frozenset(leaf.key for leaf in leaves) not in known:
             yield DraftColumn(word, tuple(leaves))
