@@ -108,11 +108,7 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
             found = _named(place, column_path, by_form)
             if best is None or _rank(found) > _rank(best):
                 best = found
-            seen += (
-                [as_text(place.grid.cell(row, column_path)) for row in range(min(2, len(place.grid)))]
-                if not seen
-                else []
-            )
+            seen = seen or [as_text(place.grid.cell(row, column_path)) for row in range(min(2, len(place.grid)))]
     if best is None:
         others = ", ".join(dict.fromkeys(place.at for place in _places(data, written, "") if place.at)) if at else ""
         raise Unwritable(f"no table was found {f'at {at} in it' if at else 'in it'}{others and f'; it has {others}'}")
