@@ -94,7 +94,7 @@ def judge_paths(
     unread: list[UnreadPath] = []
     with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
         parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
-    if samples or leaderboard.evidence.samples != "ignored":
+    if samples or leaderboard.asks_samples:
         from bot.service.judge.samples import with_samples
 
         parsed = with_samples(parsed, places)  # each document that is hashed leaves a cycle behind

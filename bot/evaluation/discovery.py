@@ -189,12 +189,9 @@ def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> 
         return _unread(file, kind, is_named=is_named)
     hint = next(filter(None, (known.when_large(head) for known in formats())), "")
     problem = Problem(f"has {in_units(file.size)}; the limit is {in_units(limit)}", hint=hint)
-    is_result = b'"results"' in head or bool(hint)
-    return (
-        Parsed(file.path, "", file.size, problem=problem)
-        if is_named or is_result
-        else UnreadPath(file.path, OTHER.id, problem.why)
-    )
+    if is_named or b'"results"' in head or hint:
+        return Parsed(file.path, "", file.size, problem=problem)
+    return UnreadPath(file.path, OTHER.id, problem.why)
 
 
 def _unread(file: ListedFile, kind: Kind, *, is_named: bool, sha256: str = "") -> Parsed | UnreadPath:

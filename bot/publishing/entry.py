@@ -299,7 +299,7 @@ def _recorded(row: Row, name: Literal["version", "num_fewshot", "samples"]) -> d
 
 def _samples_behind(row: Row) -> Iterator[EntrySamples]:
     """The sample logs behind the numbers of a row, where the leaderboard asks for them; one for each leaf."""
-    if row.leaderboard.evidence.samples == "ignored":
+    if not row.leaderboard.asks_samples:
         return
     logs = {(file.path, one.leaf): one for file in row.files for one in file.parsed.samples or ()}
     by_leaf = grouped((measurement.required.leaf_id, measurement) for measurement in row.measurements.present)
