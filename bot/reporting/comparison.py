@@ -101,6 +101,8 @@ def _capital(name: str) -> str:
 def _counted_tasks(tasks: Sequence[ComparedTask], second: str) -> str:
     counts = {name: sum(one.conclusion == name for one in tasks) for name in SIGNS}
     said = [f"{name} in {count}" for name, count in counts.items() if count]
+    if counts["not tested"] == len(tasks):
+        return "No task could be tested."
     return f"Task by task, {second} is {', '.join(said)}."
 
 

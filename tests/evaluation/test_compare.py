@@ -547,6 +547,15 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
     assert json.dumps(comparison_json(comparison), allow_nan=False)
 
 
+def test_a_comparison_without_any_error_says_that_no_task_was_tested() -> None:
+    """As of the MTEB files in results/ of marcelohaps/mteb_benchmark d34e0432."""
+    one, other = (numbers({"a": (value, None), "b": (value, None)}) for value in (0.5, 0.6))
+    assert sentence_of(compare(one, other)) == (
+        "B is 10.00 points higher than A on the average of 2 tasks; the files say nothing of its error."
+        " No task could be tested."
+    )
+
+
 def test_a_margin_is_in_points() -> None:
     found = compare(shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)}))
     assert [found.is_worse(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]

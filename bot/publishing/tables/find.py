@@ -115,7 +115,8 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
     if not best.rows:
         names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
         there = ", ".join(text[:40] for text in seen[:2] if text)
-        raise Unwritable(f"no row names a model of the results ({names}); its first cells are {there or 'empty'}")
+        said = f"no row names a model of the results ({names}); its first cells are {there or 'empty'}"
+        raise Unwritable(f"{said}: name another table of the file with --at, or the models with --model-name")
     return best
 
 
