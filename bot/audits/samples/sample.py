@@ -16,6 +16,7 @@ import msgspec
 
 from bot.audits.samples.records import NESTED, NOT_JSON, POINTER
 from bot.errors import MalformedSamples
+from bot.evaluation.formats.fields import text
 from bot.evaluation.formats.other_files import LFS
 
 NO_FORM = "not a sample of a known format"
@@ -92,11 +93,6 @@ def number_in_text(value: object) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return found if isfinite(found) else None
-
-
-def text(value: object) -> str:
-    """Return a text as it is, "" for all else."""
-    return value if isinstance(value, str) else ""
 
 
 def identifier(value: object) -> int | str | None:

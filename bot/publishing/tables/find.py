@@ -13,7 +13,7 @@ from typing import Any
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
 from bot.evaluation.grouping import grouped
-from bot.evaluation.result import Model
+from bot.evaluation.result import Model, escape_pointer
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
@@ -250,7 +250,7 @@ def _pointers(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[s
         if all(isinstance(item, dict) for item in value.values()):
             yield pointer, {str(key) for item in value.values() for key in item}
         for name, item in list(value.items())[:FEW_ITEMS] if len(value) <= FEW_ITEMS else ():
-            step = str(name).replace("~", "~0").replace("/", "~1")
+            step = escape_pointer(str(name))
             if isinstance(item, dict | list) and not set("[]") & set(step):
                 yield from _pointers(item, f"{pointer}/{step}", depth + 1)
 
