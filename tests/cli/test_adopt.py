@@ -560,7 +560,7 @@ def test_a_table_of_which_one_row_names_a_model_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("list.json", '[{"Model": "none/of-these", "logic": 1}]', "none/of-these: name another table of the file with --at"),
+        ("list.json", '[{"Model": "none/of-these", "logic": 1}]', "name another table of the file with --at"),
         ("list.json", '[{"Model": "acme/lynx-1b", "licence": "MIT"}]', "no column shows a number of these results"),
         ("list.json", "{", "it is not valid JSON"),
         ("board.xlsx", "", "a table is a file that ends in .json"),
