@@ -19,8 +19,7 @@ from bot.cli.judging import parse_places
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted, examples, first_few
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import counted, examples, first_few, grouped
 from bot.evaluation.identity import identified, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
-from typing import Literal
+from typing import Literal, TypeVar
 
 from bot import HOME
 
 RULES_URL = f"{HOME}/blob/main/docs/rules.md#"
-
-
+K = TypeVar("K")
+V = TypeVar("V")
 Status = Literal["accepted", "incomplete", "rejected"]
 
 
@@ -113,3 +113,11 @@ def in_units(size: int) -> str:
 def counted(count: int, noun: str) -> str:
     """A number with its noun: "1 file", "2,000 files"."""
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key; keys and values stand in the order in which they first come."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

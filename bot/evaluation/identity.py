@@ -14,10 +14,9 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from bot.evaluation.finding import shown
+from bot.evaluation.finding import grouped, shown
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.format import is_loaded
-from bot.evaluation.grouping import grouped
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, iso_date, own_date
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from bot.evaluation.definition import differences
-from bot.evaluation.finding import Finding, Location, Severity, Status
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import Finding, Location, Severity, Status, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, raw_values, required_metrics
 from bot.evaluation.row_key import RowKey, key_of

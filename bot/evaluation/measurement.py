@@ -12,7 +12,7 @@ import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
 from bot.evaluation.definition import AcceptedDefinition, declared_definition
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard, leaves_like
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task

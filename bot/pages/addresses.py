@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import grouped
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.publishing.entry import Entry
 

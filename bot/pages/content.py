@@ -16,7 +16,7 @@ import msgspec
 from bot.audits.board.audit import BoardAudit, audit_board, complete
 from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import grouped
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records

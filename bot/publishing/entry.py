@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from bot import __version__
 from bot.errors import MalformedEntry
-from bot.evaluation.finding import Finding, Severity, Waived, in_units
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import Finding, Severity, Waived, grouped, in_units
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import Result
 from bot.evaluation.score import HUGE, TaskScore

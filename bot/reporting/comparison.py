@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
-from bot.evaluation.finding import counted, examples, first_few
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import counted, examples, first_few, grouped
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import LEVEL
 from bot.reporting.escape import brief, code, code_in_table, plain_markup, visible

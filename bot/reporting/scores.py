@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import grouped
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, cell, inert
 from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table

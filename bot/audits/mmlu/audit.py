@@ -16,8 +16,8 @@ from bot.audits.samples.records import files_below
 from bot.audits.score_table import read_score_table
 from bot.errors import CallError, MalformedResult
 from bot.evaluation.benchmarks.mmlu_family import TITLES
+from bot.evaluation.finding import grouped
 from bot.evaluation.formats import MAX_BYTES, parse_result
-from bot.evaluation.grouping import grouped
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from bot.audits.results import numbers
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
 from bot.audits.samples.check import check_leaf
 from bot.evaluation.definition import differences
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import grouped
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.submission import Parsed
 

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, is_integral, seen_in
 from bot.evaluation.draft.metric_kinds import metric_keys, split_key
 from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
+from bot.evaluation.finding import grouped
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import number
-from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import RequiredMetric, raw_of, required_metric
 from bot.evaluation.result import Result

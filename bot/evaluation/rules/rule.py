@@ -13,10 +13,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from bot import HOME
-from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, shown
+from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import Rerun
-from bot.evaluation.grouping import grouped
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Result

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
-from bot.evaluation.grouping import grouped
+from bot.evaluation.finding import grouped
 from bot.evaluation.result import Model, escape_pointer
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
