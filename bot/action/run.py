@@ -52,8 +52,9 @@ from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines
 from bot.reporting.markdown import judgement_markdown
-from bot.reporting.report import make_report, summarize
+from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
+from bot.reporting.text import unread_said
 from bot.service.checks.badge import to_json, write_badge
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
@@ -173,15 +174,18 @@ def _with_origin(run: Run, place: Place) -> Place:
 
 def report_judgement(run: Run, judgement: Judgement) -> None:
     """Annotate the lines, write the summary, and log a line for each file and each row that is not a file alone."""
+    unread = list(unread_said(judgement))
+    for said in unread:
+        run.say(said)
     if not judgement.verdicts:
         changed = run.inputs.changed_only and (run.trigger.is_proposal or run.trigger.kind == "push")
         patterns = ", ".join(run.inputs.results)
         line = NO_FILES.format(where="that changed" if changed else "in the workspace", patterns=patterns)
         (run.say if changed else run.warn)(line)
-        write_summary(f"{line}\n", run.environ)
+        write_summary(
+            "\n".join([line, "", *(f"    {one}" for one in unread), ""] if unread else [line, ""]), run.environ
+        )
         return
-    if judgement.unread:
-        run.say(f"not read: {', '.join(f'{count} {kind}' for kind, count in summarize(judgement)['unread'].items())}")
     for line in annotate(findings_in(judgement)):
         run.out.write(f"{line}\n")
     for verdict in judgement.verdicts:
@@ -202,7 +206,11 @@ def compare_with_others(
         rows = list(judge(run, base).rows)
         others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
-        others = entries_of(open_target(to, run.access), run.leaderboard)
+        if "://" not in to and not (run.trigger.workspace / to).is_dir():  # it would be a board without rows
+            raise CallError(f"the input `compare-to` is {to!r}, which is no folder; it takes base, or a board")
+        board = open_target(to, run.access)
+        board.check_readable()
+        others = entries_of(board, run.leaderboard)
     entries = make_entries(judgement.rows, {place.name: Evidence(place.source, place.path) for place in found}).entries
     comparisons: list[RunComparison] = []
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]

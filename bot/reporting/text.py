@@ -146,6 +146,12 @@ def _columns(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> str:
 
 
 def _unread_lines(judgement: Judgement) -> Iterator[str]:
+    said = list(unread_said(judgement))
+    yield from (line for one in said for line in _wrapped(one, "", "  "))
+    yield from [""] if said else []
+
+
+def unread_said(judgement: Judgement) -> Iterator[str]:
     """How many files of each kind are not read and why; the keys that one has are said of no other."""
     kinds: dict[tuple[str, str], list[UnreadPath]] = {}
     for one in judgement.unread:
@@ -154,9 +160,7 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
     for (kind, why), found in sorted(kinds.items()):
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
         said = found[0].why if len({one.why for one in found}) == 1 else why
-        yield from _wrapped(visible(f"not read: {found[0].path}{others} ({kind}): {said}"), "", "  ")
-    if kinds:
-        yield ""
+        yield visible(f"not read: {found[0].path}{others} ({kind}): {said}")
 
 
 def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:

@@ -156,6 +156,18 @@ def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, here:
     assert line == "no result file that changed matches **/*.json"
 
 
+def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, here: HereRunner) -> None:
+    event = propose(github, {"a*b/results_1.json": b'{"my_tool": "x", "scores": {}}'})
+
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
+
+    said = 'not read: a*b/results_1.json (other): has no "results" object'
+    assert (ran.status, without_report(ran.outputs)) == (0, NONE)
+    assert ran.log.startswith(said)
+    assert f"\n\n    {said}" in ran.summary  # a block of code, in which nothing is markup
+    assert "no result file that changed matches **/*.json" in ran.summary
+
+
 def test_what_lies_in_the_workspace_is_never_imported(github: GitHubServer, runner: Runner) -> None:
     """A proposal brings modules named as ours and as our dependencies'; none of them runs."""
     for name in ("bot.py", "httpx.py", "github.py", "json.py", "sitecustomize.py", "bot/__init__.py", "uv.toml"):

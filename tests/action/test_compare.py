@@ -49,6 +49,15 @@ def test_the_same_row_and_one_within_the_margin_pass(github: GitHubServer, job: 
     assert any("are not separable" in line for line in said.log)
 
 
+def test_a_board_that_is_not_there_stops_no_lower_row_in_silence(github: GitHubServer, job: Job, base: str) -> None:
+    event = propose(github, {GOOD: LOWER})
+    said = job.run("pull_request", event, compare_to="main", compare_fail_on="lower")
+
+    assert said.status == 2
+    assert "the input `compare-to` is 'main', which is no folder; it takes base, or a board" in said.log[-1]
+    assert job.run("pull_request", event, compare_to="github://acme/none", compare_fail_on="lower").status == 4
+
+
 def logged(right: tuple[int, int, int]) -> dict[str, bytes]:
     """A result with the sample logs of its three tasks beside it."""
     folder, _, name = GOOD.rpartition("/")
