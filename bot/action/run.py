@@ -29,7 +29,7 @@ from bot.action.job import (
 )
 from bot.errors import BotError, CallError
 from bot.evaluation.compare import RunComparison
-from bot.evaluation.finding import Finding, Severity
+from bot.evaluation.finding import Finding, Severity, examples
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
@@ -240,8 +240,9 @@ def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
     is_lower = False
     for one in comparisons:
         line = f"{one.second} compared with {one.first}: {sentence_of(one)}"
-        if run.inputs.fails_when_lower and one.is_worse(run.inputs.margin):
+        if run.inputs.fails_when_lower and (worse := one.worse(run.inputs.margin)):
             is_lower = True
+            line += f" The step fails, because these are worse beyond chance: {examples(worse)}."
             run.out.write(f"{command(Severity.ERROR, one_line(line), title='compare')}\n")
         else:
             run.say(line)

@@ -179,8 +179,12 @@ class RunComparison:
 
     def is_worse(self, margin: float = 0.0) -> bool:
         """Tell whether a task or the average is worse beyond chance, and by more than a margin in percentage points."""
+        return bool(self.worse(margin))
+
+    def worse(self, margin: float) -> list[str]:
+        """Which tasks, or the average, are."""
         found = [*self.tasks, *([self.average] if self.average else [])]
-        return any(one.is_worse and abs(one.contrast.difference) * (one.points or 1) > margin for one in found)
+        return [one.id for one in found if one.is_worse and abs(one.contrast.difference) * (one.points or 1) > margin]
 
 
 def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None) -> RunComparison:
