@@ -212,11 +212,20 @@ def _methods(comparison: RunComparison) -> list[str]:
         by_method.setdefault(one.method, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
     is_one = len(by_method) == 1 and not any(one.pairs for one in tested)
     lines += [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
+    if any(one.conclusion == "not separable" and _is_beside_zero(one) for one in tested):
+        lines.append(
+            "An interval without 0 that is not separable: p is corrected for the number of tasks, intervals not."
+        )
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
     reverse = [one.id for one in comparison.tasks if one.less_is_better]
     lines += [f"Less is better: {examples(reverse, MOST_TASKS)}."] if reverse else []
     return [*lines, ""] if lines else []
+
+
+def _is_beside_zero(task: ComparedTask) -> bool:
+    low, high = task.contrast.interval(LEVEL)
+    return low > 0 or high < 0
 
 
 def _reasons(comparison: RunComparison) -> list[str]:
