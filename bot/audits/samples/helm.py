@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.audits.samples.records import Record, SkippedRecord, array_elements, open_log, read_each
-from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256
+from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
 from bot.errors import MalformedSamples
-from bot.evaluation.formats.fields import table, text
 
 ARTICLES, NO_SIGNS = re.compile(r"\b(a|an|the)\b"), str.maketrans("", "", string.punctuation)
 STATES, STATISTICS = "scenario_state.json", "per_instance_stats.json"
@@ -87,7 +86,7 @@ def _key(row: Any) -> Key:
     instance = row["instance"] if isinstance(row.get("instance"), dict) else row
     changed = instance.get("perturbation")
     trial = row.get("train_trial_index")
-    name = text(table(changed).get("name"))
+    name = text(changed.get("name")) if isinstance(changed, dict) else ""
     return identifier(instance.get("id", row.get("instance_id"))), trial if isinstance(trial, int) else None, name
 
 

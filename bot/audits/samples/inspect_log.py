@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.audits.samples.records import SkippedRecord, array_elements, open_log, read_each
-from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256
+from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
 from bot.errors import CallError, MalformedResult, MalformedSamples
-from bot.evaluation.formats.fields import items, table, text
 from bot.evaluation.formats.zip_members import ZipMembers
 
 MAX_SAMPLE, MAX_SAMPLES = 16 << 20, 16 << 30  # bytes of one, and of all of a log
@@ -57,8 +56,8 @@ def _sample(row: dict[str, Any]) -> Sample:
         raise MalformedSamples(NO_FORM)
     doc = {name: row[name] for name in ("input", "choices", "target") if row.get(name) is not None}
     prompt = _written(row.get("input"))
-    target = row["target"] if isinstance(row["target"], str) else " | ".join(map(text, items(row["target"])))
-    scores = table(row.get("scores"))
+    target = row["target"] if isinstance(row["target"], str) else " | ".join(map(text, _listed(row["target"])))
+    scores = row["scores"] if isinstance(row.get("scores"), dict) else {}
     answers = [one["answer"] for one in scores.values() if isinstance(one, dict) and isinstance(one.get("answer"), str)]
     return Sample(
         "inspect",
@@ -95,17 +94,21 @@ def _by_letters(score: Any, target: str) -> dict[str, set[float]]:
     return {"choice": {float(set(CHOICE.findall(answer)) == set(CHOICE.findall(target)))}}
 
 
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _written(value: object) -> str:
     """Return the text of a prompt or of the content of a message, whose parts may be texts, messages or both."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
         return _written(value.get("content") if "content" in value else value.get("text"))
-    return "\n".join(filter(None, map(_written, items(value))))
+    return "\n".join(filter(None, map(_written, _listed(value))))
 
 
 def _output(output: object) -> str | None:
-    choices = items(table(output).get("choices"))
+    choices = _listed(output.get("choices")) if isinstance(output, dict) else []
     return _written(choices[0].get("message")) if choices and isinstance(choices[0], dict) else None
 
 

@@ -26,9 +26,9 @@ from bot.audits.samples.sample import (
     number,
     number_in_text,
     sha256,
+    text,
 )
 from bot.errors import CallError, MalformedSamples
-from bot.evaluation.formats.fields import text
 
 MEMORY = 1 << 30  # bytes for reading one file, beside what Arrow itself takes
 LONGEST = 64 << 20  # characters of one row as JSON

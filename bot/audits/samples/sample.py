@@ -16,8 +16,6 @@ import msgspec
 
 from bot.audits.samples.records import NESTED, NOT_JSON, POINTER
 from bot.errors import MalformedSamples
-from bot.evaluation.formats.fields import text
-from bot.evaluation.formats.other_files import LFS
 
 NO_FORM = "not a sample of a known format"
 RESULT_FILE = "a result file, not a sample log"
@@ -75,6 +73,8 @@ def _decode_loosely(data: bytes | str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
+        from bot.evaluation.formats.other_files import LFS  # an audit of sound logs starts faster without all formats
+
         is_pointer = isinstance(data, bytes) and data.startswith(LFS)
         raise MalformedSamples(POINTER if is_pointer else NOT_JSON) from None
 
@@ -93,6 +93,11 @@ def number_in_text(value: object) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return found if isfinite(found) else None
+
+
+def text(value: object) -> str:
+    """Return a text as it is, "" for all else."""
+    return value if isinstance(value, str) else ""
 
 
 def identifier(value: object) -> int | str | None:
