@@ -182,7 +182,7 @@ class RunComparison:
         return bool(self.worse(margin))
 
     def worse(self, margin: float) -> list[str]:
-        """Which tasks, or the average, are."""
+        """The tasks, and the average, that are worse beyond chance and by more than a margin in percentage points."""
         found = [*self.tasks, *([self.average] if self.average else [])]
         return [one.id for one in found if one.is_worse and abs(one.contrast.difference) * (one.points or 1) > margin]
 
