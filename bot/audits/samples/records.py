@@ -146,10 +146,10 @@ def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedR
 
     Returns the number of line breaks.
     """
-    number, left, is_tail = 0, -1 if size is None else size, False
+    number, left, is_tail, least = 0, -1 if size is None else size, False, -_most(log)
     try:
         while left and (data := log.readline(MAX_RECORD)):
-            if left < -_most(log):
+            if left < least:
                 yield SkippedRecord(number + 1, TOO_MUCH)
                 break
             left -= len(data)
