@@ -80,11 +80,12 @@ class KnownThreads:
 
     def with_mark(self, kind: Kind, mark: str) -> list[tuple[int, Row]]:
         """Those of one kind with one mark, oldest first."""
-        return [(num, row) for num, row in self.of(kind) if row["mark"] == mark]
+        found = [(num, row) for num, row in self._rows.items() if (row["kind"], row["mark"]) == (kind, mark)]
+        return sorted(found, key=lambda one: one[0])  # few of very many
 
     def open_ones(self, kind: Kind) -> set[int]:
         """The numbers of those that are open."""
-        return {num for num, row in self.of(kind) if row["status"] in OPEN}
+        return {num for num, row in self._rows.items() if row["kind"] == kind and row["status"] in OPEN}
 
     def listed_at(self, kind: Kind) -> float | None:
         """When the lists of one kind were read to their ends, in Unix seconds; None if they never were."""
