@@ -100,10 +100,10 @@ class Memory(MutableMapping[int, bytes]):
         return {row.num: row.data for row in found}.items()
 
     def __iter__(self) -> Iterator[int]:
-        return (num for num, _ in self.items())
+        return iter(self._store.values(select(requests.c.num).where(requests.c.target == self._target)))
 
     def __len__(self) -> int:
-        return len(self.items())
+        return len(list(self))
 
 
 class StoredRowIndex(RowStore):
