@@ -47,7 +47,6 @@ Row = dict[str, str]
 DELETED = "deleted"  # what the client calls an account that was deleted
 TITLE_LIMIT = 200  # characters; the Hub refuses more
 SOMEBODY = "*"  # who closed what cannot be read; no account has this name
-FEW = 20  # that are asked for one by one
 LISTED = 0  # the number under which the times of the last whole lists are kept; no discussion has it
 
 
@@ -70,10 +69,10 @@ class KnownThreads:
         return self._rows.get(num)
 
     def ask_memory(self) -> None:
-        """Learn what other processes remembered since: of very many known ones only the numbers are read again."""
-        new = [num for num in self.memory if num not in self._rows and num != LISTED]
-        found = self.memory if len(new) < FEW else dict(self.memory.items())
-        self._rows |= {num: json.loads(data) for num in new if (data := found.get(num)) is not None}
+        """Learn what other processes remembered since."""
+        for num, data in self.memory.items():
+            if num not in self._rows and num != LISTED:
+                self._rows[num] = json.loads(data)
 
     def of(self, kind: Kind) -> list[tuple[int, Row]]:
         """All of one kind, oldest first."""

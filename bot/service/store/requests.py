@@ -100,10 +100,10 @@ class Memory(MutableMapping[int, bytes]):
         return {row.num: row.data for row in found}.items()
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._store.values(select(requests.c.num).where(requests.c.target == self._target)))
+        return (num for num, _ in self.items())
 
     def __len__(self) -> int:
-        return len(list(self))
+        return len(self.items())
 
 
 class StoredRowIndex(RowStore):
