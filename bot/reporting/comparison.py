@@ -214,7 +214,7 @@ def _methods(comparison: RunComparison) -> list[str]:
     lines += [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
     if any(one.conclusion == "not separable" and _is_beside_zero(one) for one in tested):
         lines.append(
-            "An interval without 0 that is not separable: p is corrected for the number of tasks, intervals not."
+            "Some intervals leave out 0 although the task is not separable: only p allows for the number of tasks."
         )
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []

@@ -39,6 +39,8 @@ from bot.platforms.discussions import (
     comment_with,
     open_duplicates,
 )
+from bot.platforms.hub.address import HubAddress
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.writes import Intend, held, no_intent
 from bot.publishing.publication import Marker, find_marker
@@ -120,6 +122,16 @@ class HubDiscussions:
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
     unedited: set[str] = field(default_factory=set, repr=False)
 
+    @property
+    def client(self) -> HubClient:
+        """The way to the Hub."""
+        return self.source.client
+
+    @property
+    def address(self) -> HubAddress:
+        """The repository."""
+        return self.source.address
+
     @lazy_property
     def known(self) -> KnownThreads:
         """The remembered discussions of the bot."""
@@ -128,15 +140,15 @@ class HubDiscussions:
     @property
     def us(self) -> str:
         """Our account."""
-        return self.source.client.user
+        return self.client.user
 
     @property
     def _where(self) -> dict[str, Any]:
-        return {"repo_id": self.source.address.name, "repo_type": self.source.address.kind}
+        return {"repo_id": self.address.name, "repo_type": self.address.kind}
 
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
         """The discussions that the filters name; ours are those of our former accounts, too."""
-        accounts = self.source.client.accounts if author and author == self.us else [author]
+        accounts = self.client.accounts if author and author == self.us else [author]
         return [row for account in accounts for row in self._listed_by(kind, status, account)]
 
     def _listed_by(self, kind: Kind, status: Status, author: str) -> list[Listed]:
@@ -152,23 +164,23 @@ class HubDiscussions:
     def _page(self, kind: Kind, status: Status, author: str, page: int) -> tuple[int, list[Listed]]:
         """One page of a list, and how many rows the Hub counts; the client's own list does not tell."""
         filters = {"type": kind, "status": status} | ({"author": author} if author else {})
-        path = f"/api/{self.source.address.kind}s/{self.source.address.name}/discussions"
-        total, rows = self.source.client.get_json(path, as_page, **filters, p=page)
-        rows = [replace(row, author=self.source.client.as_ours(row.author)) for row in rows]
+        path = f"/api/{self.address.kind}s/{self.address.name}/discussions"
+        total, rows = self.client.get_json(path, as_page, **filters, p=page)
+        rows = [replace(row, author=self.client.as_ours(row.author)) for row in rows]
         self.counts |= {row.num: row.comments for row in rows}
         return total, rows
 
     def read(self, num: int) -> Thread:
         """Read one discussion or request; its kind, mark and status are remembered."""
-        path = f"/api/{self.source.address.kind}s/{self.source.address.name}/discussions/{num}"
-        details = self.source.client.get_json(path, partial(as_details, endpoint=self.source.client.endpoint))
+        path = f"/api/{self.address.kind}s/{self.address.name}/discussions/{num}"
+        details = self.client.get_json(path, partial(as_details, endpoint=self.client.endpoint))
         thread = self._as_ours(as_thread(details))
         self.remember(thread, details.author)
         return thread
 
     def _as_ours(self, thread: Thread) -> Thread:
         """The thread with what our former accounts wrote as ours, but for what was said again since."""
-        former = self.source.client.former_accounts
+        former = self.client.former_accounts
         authors = {*(one.author for one in thread.comments), *(one.author for one in thread.commits)}
         if not former & {thread.author, thread.closed_by, *authors}:
             return thread
@@ -180,11 +192,11 @@ class HubDiscussions:
         opening = thread.opening
         return replace(
             thread,
-            author=self.source.client.as_ours(thread.author),
-            closed_by=self.source.client.as_ours(thread.closed_by),
+            author=self.client.as_ours(thread.author),
+            closed_by=self.client.as_ours(thread.closed_by),
             comments=tuple(replace(one, author=us) if one.id in kept else one for one in thread.comments),
-            opening=opening and replace(opening, author=self.source.client.as_ours(opening.author)),
-            commits=tuple(one._replace(author=self.source.client.as_ours(one.author)) for one in thread.commits),
+            opening=opening and replace(opening, author=self.client.as_ours(opening.author)),
+            commits=tuple(one._replace(author=self.client.as_ours(one.author)) for one in thread.commits),
         )
 
     def remember(self, thread: Thread, by: str = "") -> None:
@@ -217,7 +229,7 @@ class HubDiscussions:
 
     def writing(self, text: str) -> AbstractContextManager[object]:
         """Hold what a text of the bot is about while it is written; raises Unsettled where another process may."""
-        return held(self.intend, self.source.address.url, text, self.source.client.unknown_until)
+        return held(self.intend, self.address.url, text, self.client.unknown_until)
 
     def ours(self, kind: Kind, *, whole: bool = False) -> list[tuple[int, Row]]:
         """Every discussion of that kind that we opened, oldest first: its number, and what finds it again."""
@@ -245,7 +257,7 @@ class HubDiscussions:
     def _learn_new(self, kind: Kind) -> int:
         """Read the lists of open ones, the newest first, down to a known one: how many the Hub counts."""
         counted, listed, gone = 0, dict[int, str](), set[int]()
-        for account in self.source.client.accounts:
+        for account in self.client.accounts:
             total, found, oldest = self._newest(kind, account)
             ours = {
                 num for num in self.known.open_ones(kind) if (self.known.find(num) or {}).get("by", account) == account
@@ -319,20 +331,20 @@ class HubDiscussions:
         """Open a discussion; its number."""
 
         def send() -> int:
-            made = self.source.client.write(
-                self.source.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
+            made = self.client.write(
+                self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
             )
             self.remember(as_thread(made))
             return made.num
 
         with self.writing(text):
-            return self.source.client.sent_once(send, lambda: self.find_own("discussion", title, text))
+            return self.client.sent_once(send, lambda: self.find_own("discussion", title, text))
 
     def comment(self, num: int, text: str) -> None:
         """Add a comment."""
-        write, comment = self.source.client.write, self.source.client.api.comment_discussion
+        write, comment = self.client.write, self.client.api.comment_discussion
         with self.writing(text):
-            self.source.client.sent_once(
+            self.client.sent_once(
                 lambda: write(comment, discussion_num=num, comment=text, **self._where).id,
                 lambda: comment_with(self.read(num), self.us, text),
             )
@@ -340,8 +352,8 @@ class HubDiscussions:
     def hide(self, num: int, comment_id: str) -> None:
         """Hide a comment of the bot, for good."""
         with catch_warnings(action="ignore"):  # the client warns of the case in the line above
-            self.source.client.read(
-                self.source.client.api.hide_discussion_comment, discussion_num=num, comment_id=comment_id, **self._where
+            self.client.read(
+                self.client.api.hide_discussion_comment, discussion_num=num, comment_id=comment_id, **self._where
             )
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
@@ -350,8 +362,8 @@ class HubDiscussions:
         Of a former account nothing can be edited: a comment is written anew, and an opening text stays as it is.
         """
         if comment_id not in self.unedited:
-            edit = self.source.client.api.edit_discussion_comment
-            self.source.client.read(edit, discussion_num=num, comment_id=comment_id, new_content=text, **self._where)
+            edit = self.client.api.edit_discussion_comment
+            self.client.read(edit, discussion_num=num, comment_id=comment_id, new_content=text, **self._where)
             return
         opening = self.read(num).opening
         if opening is None or opening.id != comment_id:
@@ -379,23 +391,23 @@ class HubDiscussions:
 
     def rename(self, num: int, title: str) -> None:
         """Give a discussion another title."""
-        self.source.client.read(
-            self.source.client.api.rename_discussion, discussion_num=num, new_title=title[:TITLE_LIMIT], **self._where
+        self.client.read(
+            self.client.api.rename_discussion, discussion_num=num, new_title=title[:TITLE_LIMIT], **self._where
         )
 
     def merge(self, num: int, text: str) -> None:
         """Merge a request, with a comment."""
-        merge = self.source.client.api.merge_pull_request
-        self.source.client.sent_once(
-            lambda: bool(self.source.client.write(merge, discussion_num=num, comment=text, **self._where)),
+        merge = self.client.api.merge_pull_request
+        self.client.sent_once(
+            lambda: bool(self.client.write(merge, discussion_num=num, comment=text, **self._where)),
             lambda: self.read(num).status == "merged" or None,
         )
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
         """Close or open a discussion or request, with a reason."""
         change = {"discussion_num": num, "new_status": status, "comment": reason, **self._where}
-        self.source.client.sent_once(
-            lambda: bool(self.source.client.write(self.source.client.api.change_discussion_status, **change)),
+        self.client.sent_once(
+            lambda: bool(self.client.write(self.client.api.change_discussion_status, **change)),
             lambda: self.read(num).status == status or None,
         )
         row = self.known.find(num)
