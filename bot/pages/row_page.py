@@ -134,14 +134,14 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 
 def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:
     """What a row lacks: of a task without any of its subtasks their number, else their names."""
-    left = dict.fromkeys(entry.coverage.missing)
+    left = set(entry.coverage.missing)
     for task in leaderboard.tasks:
         names = [leaf.id for leaf in task.leaves if leaf.id in left]
-        left = {name: None for name in left if name not in names}
+        left.difference_update(names)
         if names:
             yield f"all {len(names)} of {task.title}" if 1 < len(names) == len(task.leaves) else ", ".join(names)
     if left:
-        yield ", ".join(left)
+        yield ", ".join(sorted(left))
 
 
 def _moved_to(content: PageContent, entry: Entry) -> str:

@@ -201,9 +201,8 @@ def _methods(comparison: RunComparison) -> list[str]:
     """What was compared, and how the tasks were tested, a line for each method."""
     by_metric = grouped((one.metric.removesuffix(",none"), one.id) for one in comparison.tasks)
     shown = [f"{visible(metric)} of {examples(tasks, MOST_TASKS)}" for metric, tasks in by_metric.items() if metric]
-    lines = [f"Metric: {'; '.join(shown[:MOST_TASKS])}{'; and others' if len(shown) > MOST_TASKS else ''}."] * bool(
-        shown
-    )
+    more = "; and others" if len(shown) > MOST_TASKS else ""
+    lines = [f"Metric: {'; '.join(shown[:MOST_TASKS])}{more}."] if shown else []
     tested = [one for one in comparison.tasks if one.conclusion != "not comparable" and one.contrast.p is not None]
     by_method: dict[str, list[str]] = {}
     for one in tested:

@@ -558,7 +558,7 @@ def test_a_comparison_without_any_error_says_that_no_task_was_tested() -> None:
 
 def test_an_interval_without_zero_that_is_not_separable_is_explained() -> None:
     """As multi_turn_base, of 16 tasks: bbrowning/bfcl-vllm-results f98223ae, 2025-11-12-main and -harmony-fixes."""
-    said = "p is corrected for the number of tasks, intervals not."
+    said = "only p allows for the number of tasks."
     one, other = ({"a": (share, 200), **dict.fromkeys("bcdefgh", (0.5, 200))} for share in (0.5, 0.62))
     assert said in comparison_text(compare(shares(one), shares(other)))
     assert said not in comparison_text(compare(shares({"a": one["a"]}), shares({"a": other["a"]})))
