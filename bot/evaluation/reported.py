@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
+from typing import TypeVar
 
 from bot.errors import CallError
 from bot.evaluation.aggregates import leaves_of
@@ -25,6 +26,8 @@ ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
 
+T = TypeVar("T")
+_Bounds = tuple[float, float]
 _Way = tuple[float, tuple[str, ...], int]  # a value, its steps, and what they cost
 
 # What makes a reading less likely; readings are listed in the order of the sum.
@@ -80,17 +83,20 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A leaf of a column: its key, its row, the number of samples, and what guessing gives, as a fraction."""
+    """A leaf of a column: its key, its row, the number of samples, and what becomes 0 and 1, in the metric's unit."""
 
     key: str
     row: LeafResult
     samples: int | None
-    guess: float
+    bounds: _Bounds
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """What people report one number of. `keys` are its own metrics, `own` what the leaderboard makes of it."""
+    """What people report one number of. `keys` are its own metrics, `own` what the leaderboard makes of it.
+
+    `is_declared` says that it is a task of the leaderboard.
+    """
 
     id: str
     members: tuple[_Member, ...]
@@ -98,6 +104,7 @@ class _Column:
     cost: int
     rows: tuple[Mapping[str, object], ...] = ()
     own: TaskScore | None = None
+    is_declared: bool = False
 
 
 def parse_reported(text: str) -> Reported:
@@ -119,15 +126,15 @@ def read_reported(
     results: Sequence[Result], scores: Scores, leaderboard: Leaderboard, reported: Reported, task_id: str = ""
 ) -> Readings:
     """Try every reading of the results of one row with its scores; `task_id` leaves out all columns but one."""
-    columns = list(_columns(results, scores, leaderboard))
+    columns = list(_columns(results, scores, leaderboard, task_id))
     values = [one for column in columns if task_id in {"", column.id} for one in _values(column)]
     if task_id in {"", "average"}:
         values += _averages([column.own for column in columns if column.own], scores)
     if not values:
         raise CallError(f"there is no task {task_id} in these results" if task_id else "these results hold no number")
-    readings = sorted(_printed(values, reported), key=lambda one: one.cost)
-    fitting = _distinct(one for one in readings if reported.fits(one.value))
-    nearest = _distinct(sorted(readings, key=lambda one: abs(one.value - reported.value)))[:NEAREST]
+    readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))
+    fitting = [one for one in readings if reported.fits(one.value)]
+    nearest = sorted(readings, key=lambda one: abs(one.value - reported.value))[:NEAREST]
     steps = {round(one.value / reported.unit) for one in readings if 0 <= one.value <= reported.top}
     chance = len(steps) * reported.unit / (reported.top + reported.unit)
     return Readings(reported, tuple(fitting), len(readings), min(chance, len(steps)), () if fitting else tuple(nearest))
@@ -137,8 +144,8 @@ def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]
     """Each value on the scales on which it could have been printed."""
     for one in values:
         scales = [100.0] if reported.top > 1 else [1.0] if abs(one.value) > 0.01 else [1.0, 100.0]
-        if reported.top > 1 and abs(one.value) > 1 and not reported.is_percent:
-            scales = [1.0]  # perplexities and other values that are no share of anything
+        if reported.top > 1 and abs(one.value) > 1:
+            scales = [1.0, 100.0]  # percent, or a perplexity, of which tables of harness 0.3 give 100 times
         for scale in scales:
             yield replace(one, value=one.value * scale)
 
@@ -153,12 +160,15 @@ def _distinct(readings: Iterable[Reading]) -> list[Reading]:
     return list(seen.values())
 
 
-def _columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard) -> Iterator[_Column]:
-    """The leaderboard's tasks first, then groups of the catalogue and of the file, then each leaf alone."""
+def _columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard, asked: str) -> Iterator[_Column]:
+    """The leaderboard's tasks first, then groups of the catalogue and of the file, then each leaf alone.
+
+    Of columns with the same leaves, the leaderboard's count, else the first, and the one that is asked for.
+    """
     seen: set[frozenset[str]] = set()
     for column in _all_columns(results, scores, leaderboard):
         leaves = frozenset(member.key for member in column.members)
-        if leaves and (column.own is not None or leaves not in seen):
+        if leaves and (column.is_declared or column.id == asked or leaves not in seen):
             seen.add(leaves)
             yield column
             if len(seen) >= MOST_COLUMNS:
@@ -177,20 +187,25 @@ def _all_columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderb
 
 
 def _declared(results: Sequence[Result], task: Task, own: TaskScore | None) -> Iterator[_Column]:
-    """A task of the leaderboard, if the results have anything of it."""
+    """A task of the leaderboard, if the results have any of it, with its bounds and with those of the catalogue."""
     members: list[_Member] = []
+    known: list[_Member] = []
     keys: tuple[str, ...] = ()
     for leaf in task.leaves:
         result = next((one for one in reversed(results) if leaf.key(one.format) in one.leaves), None)
         if result is not None:
             keys = tuple(metric.key(result.format) for metric in task.metrics)
             row = result.leaves[leaf.key(result.format)]
-            guess = float(task.leaf_lower_bound(leaf)) / float(task.upper_bound) if task.higher_is_better else 0.0
-            members.append(_Member(leaf.key(result.format), row, row.samples or leaf.samples, guess))
+            bounds = (float(task.leaf_lower_bound(leaf)), float(task.upper_bound))
+            declared = bounds if task.higher_is_better else (0.0, 1.0)
+            members.append(_Member(leaf.key(result.format), row, row.samples or leaf.samples, declared))
+            known.append(replace(members[-1], bounds=_member(result, leaf.key(result.format), row).bounds))
     if members:
         leaves = {member.key for member in members}
         rows = tuple(row for result in results for row in _rows(result, leaves))
-        yield _Column(task.id, tuple(members), keys, 0, rows, own)
+        yield _Column(task.id, tuple(members), keys, 0, rows, own, is_declared=True)
+        if known != members:
+            yield _Column(task.id, tuple(known), keys, 1, rows, is_declared=True)
 
 
 def _of_groups(result: Result) -> Iterator[_Column]:
@@ -217,7 +232,7 @@ def _rows(result: Result, leaves: set[str]) -> tuple[Mapping[str, object], ...]:
 def _member(result: Result, key: str, row: LeafResult, found: KnownLeaf | None = None) -> _Member:
     found = found or catalogue().find(result.format, key)
     guess = float(found.guessable.guessing) if found else 0.0
-    return _Member(key, row, row.samples or (found.samples if found else None), guess)
+    return _Member(key, row, row.samples or (found.samples if found else None), (guess, 1.0))
 
 
 def _values(column: _Column) -> Iterator[Reading]:
@@ -257,55 +272,55 @@ def _metrics(column: _Column) -> Iterator[tuple[str, tuple[str, ...], int]]:
 
 def _means(column: _Column, values: Sequence[float]) -> Iterator[_Way]:
     """The ways from the values of the members to one number: (value, steps, cost)."""
-    guesses = [member.guess for member in column.members]
+    bounds = [member.bounds for member in column.members]
     sizes = [member.samples or 0 for member in column.members]
     if len(values) == 1:
-        yield from _scales(values[0], guesses[0], (f"raw value {values[0]:.6g}",), 0)
+        yield from _scales(values[0], bounds[0], (f"raw value {values[0]:.6g}",), 0)
         return
-    yield from _mean_readings(values, guesses, [], "", 0)
+    yield from _mean_readings(values, bounds, [], "", 0)
     if all(sizes) and len(set(sizes)) > 1:
-        yield from _mean_readings(values, guesses, sizes, "", OTHER_MEAN)
+        yield from _mean_readings(values, bounds, sizes, "", OTHER_MEAN)
     if 2 < len(values) <= MOST_MEMBERS:
         for place, member in enumerate(column.members):
-            rest, others = _without(values, place), _without(guesses, place)
+            rest, others = _without(values, place), _without(bounds, place)
             yield from _mean_readings(rest, others, [], member.key, LEFT_OUT)
 
 
-def _without(values: Sequence[float], place: int) -> list[float]:
+def _without(values: Sequence[T], place: int) -> list[T]:
     return [*values[:place], *values[place + 1 :]]
 
 
 def _mean_readings(
-    values: Sequence[float], guesses: Sequence[float], sizes: Sequence[int], left_out: str, cost: int
+    values: Sequence[float], bounds: Sequence[_Bounds], sizes: Sequence[int], left_out: str, cost: int
 ) -> Iterator[_Way]:
     raw = _mean(values, sizes)
     kind = "mean over the samples" if sizes else "plain mean"
     said = f"{kind} of {len(values)} subtasks{f' without {left_out}' if left_out else ''}"
-    guess = guesses[0] if len(set(guesses)) == 1 else 0.0
-    yield from _scales(raw, guess, (f"{said} = {raw:.6g}",), cost)
-    if any(guesses):
-        normalized = [_normalized(one, by) for one, by in zip(values, guesses, strict=True)]
+    yield from _scales(raw, bounds[0] if len(set(bounds)) == 1 else (0.0, 1.0), (f"{said} = {raw:.6g}",), cost)
+    if any(guess for guess, _ in bounds):
+        plain = [_normalized(one, by) for one, by in zip(values, bounds, strict=True)]
+        clipped = [max(0.0, one) for one in plain]
         steps = (
             "each subtask normalized by its own guessing value, 0 below it",
-            f"{said} = {_mean(normalized, sizes):.6g}",
+            f"{said} = {_mean(clipped, sizes):.6g}",
         )
-        yield _mean(normalized, sizes), steps, cost + OTHER_SCALE
-        if 0.0 in normalized:
-            plain = [(one - by) / (1 - by) for one, by in zip(values, guesses, strict=True)]
+        yield _mean(clipped, sizes), steps, cost + OTHER_SCALE
+        if clipped != plain:
             steps = ("each subtask normalized, also below guessing", f"{said} = {_mean(plain, sizes):.6g}")
             yield _mean(plain, sizes), steps, cost + OTHER_SCALE + UNCLIPPED
 
 
-def _scales(raw: float, guess: float, steps: tuple[str, ...], cost: int) -> Iterator[_Way]:
+def _scales(raw: float, bounds: _Bounds, steps: tuple[str, ...], cost: int) -> Iterator[_Way]:
     """A value raw, and normalized if guessing gives more than 0."""
     yield raw, steps, cost
-    if 0 < guess < 1 and raw <= 1:
-        normalized = _normalized(raw, guess)
-        formula = f"normalized: ({raw:.6g} - {guess:.6g}) / (1 - {guess:.6g}) = {normalized:.6g}"
-        yield normalized, (*steps, formula), cost + OTHER_SCALE
-        if raw < guess:
-            below = (raw - guess) / (1 - guess)
-            yield below, (*steps, f"normalized, also below guessing = {below:.6g}"), cost + OTHER_SCALE + UNCLIPPED
+    guess, top = bounds
+    if 0 < guess < top and raw <= top:
+        plain = _normalized(raw, bounds)
+        formula = f"normalized: ({raw:.6g} - {guess:.6g}) / ({top:.6g} - {guess:.6g}) = {max(0.0, plain):.6g}"
+        yield max(0.0, plain), (*steps, formula), cost + OTHER_SCALE
+        if plain < 0:
+            below = (*steps, f"normalized, also below guessing = {plain:.6g}")
+            yield plain, below, cost + OTHER_SCALE + UNCLIPPED
 
 
 def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[Reading]:
@@ -334,5 +349,6 @@ def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:
     return fsum(values) / len(values)
 
 
-def _normalized(value: float, guess: float) -> float:
-    return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
+def _normalized(value: float, bounds: _Bounds) -> float:
+    guess, top = bounds
+    return (value - guess) / (top - guess) if guess < top else 0.0

@@ -13,6 +13,7 @@ import pytest
 
 from bot.errors import CallError
 from bot.evaluation.judge import judge_all
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import Readings, parse_reported, read_reported
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import one_file, parse_submission
@@ -187,6 +188,39 @@ def test_a_mean_without_a_clip_differs_where_a_subtask_is_below_guessing() -> No
         tried[low] = (readings.tried, [one.steps[1] for one in readings.fitting])
     unclipped = "each subtask normalized, also below guessing"
     assert (tried[0.5], tried[0.05]) == ((4, []), (6, [unclipped]))  # the plain mean, and that over the samples
+
+
+def test_a_perplexity_is_found_as_it_is_and_times_100_and_a_percentage_with_its_sign() -> None:
+    rows = {"wikitext": {"word_perplexity,none": 22.0191792874}, "winrate": {"win,none": 47.3146}}
+    file = judged(json.dumps(lm_eval(rows)).encode())
+    for text in "22.02", "2201.92":
+        assert first_tasks(asked(file, text)) == ["wikitext"]
+    assert first_tasks(asked(file, "47.31%")) == ["winrate"]
+
+
+def test_a_group_of_the_file_and_a_leaf_are_found_by_their_own_names_too(kestrel: Judgement) -> None:
+    assert first_tasks(asked(kestrel, "51.85", "leaderboard_musr")) == ["leaderboard_musr"]
+    assert first_tasks(asked(kestrel, "19.04", "leaderboard_ifeval")) == ["leaderboard_ifeval"]
+
+
+def test_the_bounds_of_the_catalogue_are_tried_beside_those_of_the_declaration() -> None:
+    row = {"alias": "arc_challenge", "acc_norm,none": 0.5435}
+    file = judged(json.dumps(lm_eval({"arc_challenge": row})).encode(), "open-llm-v1")
+    assert asked(file, "39.13", "arc").fitting[0].steps[-1] == "normalized: (0.5435 - 0.25) / (1 - 0.25) = 0.391333"
+
+
+def test_values_in_percent_and_an_upper_bound_are_normalized_by_the_bounds_of_the_declaration() -> None:
+    rows = {key: {"alias": key, "score,none": value} for key, value in (("one", 10.0), ("two", 62.0))}
+    task = {"id": "both", "title": "Both", "metrics": [{"name": "score"}], "unit": "percent", "bound_reason": "a guess"}
+    task |= {"lower_bound": "20", "upper_bound": "90", "normalize": "leaf", "leaves": [{"id": "one"}, {"id": "two"}]}
+    board = {"id": "b", "title": "B", "description": "B.", "harness": {"formats": ["lm-eval-0.4"]}, "tasks": [task]}
+    parsed = parse_submission(one_file("results.json", json.dumps(lm_eval(rows)).encode()))
+    file = judge_all([parsed], Leaderboard.model_validate(board))
+    readings = asked(file, "30.00", "both").fitting  # (0 + (62 - 20) / 70) / 2
+    assert readings[0].steps[1:3] == (
+        "each subtask normalized by its own guessing value, 0 below it",
+        "plain mean of 2 subtasks = 0.3",
+    )
 
 
 def lm_eval(
