@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TextIO
 
 from bot.action.gather import base_places, gather, leads_out
@@ -55,7 +56,7 @@ from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
 from bot.reporting.text import unread_said
-from bot.service.checks.badge import to_json, write_badge
+from bot.service.checks.badge import check_badge, to_json, write_badge
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
@@ -311,13 +312,16 @@ def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
 
 NO_ISSUE = "the issue could not be written; the result does not change: {error}"
 ANNOTATED = 10  # annotations of one step that GitHub shows
+FIELDS = 3  # of a row that an annotation or the issue names
 
 
 def verify(run: Run) -> int:
     """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
+    if run.inputs.badge:
+        check_badge(Path(run.inputs.badge))
+    check_inside("badge", run.inputs.badge, run.trigger)
     target = open_target(run.inputs.to, run.access)
     target.check_readable()
-    check_inside("badge", run.inputs.badge, run.trigger)
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
@@ -330,7 +334,8 @@ def verify(run: Run) -> int:
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")
     found = broken(rows)
     for row in found[:ANNOTATED]:
-        run.out.write(f"{command(Severity.ERROR, one_line(f'{row.key}: {row.outcome}: {row.why}'), title='verify')}\n")
+        line = one_line("; ".join([f"{row.key}: {row.outcome}: {row.why}", *row.named(FIELDS)]))
+        run.out.write(f"{command(Severity.ERROR, line, title='verify')}\n")
     if run.inputs.badge:
         write_badge(run.trigger.workspace / run.inputs.badge, rows)
     status = 1 if len(found) and run.inputs.fail_on != "never" else 0
@@ -381,7 +386,8 @@ def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequenc
             if discussions.read(num).is_open:
                 discussions.set_status(num, "closed", ALL_FOLLOW)
         return None
-    text = broken_rows_text(target, [BrokenRow(row.key, row.outcome, row.why) for row in found], verify_mark(target))
+    named = [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in found]
+    text = broken_rows_text(target, named, verify_mark(target))
     if not ours:
         num = discussions.open_discussion(text.title, text.body)
         first, *later = _ours(discussions, target) or [num]

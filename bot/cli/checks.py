@@ -18,8 +18,8 @@ from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.platform import Opener
-from bot.reporting.escape import brief, plain_json, visible, without_commands
-from bot.service.checks.badge import to_json, write_badge, write_record
+from bot.reporting.escape import plain_json, visible, without_commands
+from bot.service.checks.badge import check_badge, to_json, write_badge, write_record
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import (
@@ -33,7 +33,7 @@ from bot.service.settings.environment import (
 if TYPE_CHECKING:
     from bot.service.checks.diagnosis import Diagnosis
 
-SHOWN, LONGEST = 5, 200  # differing fields that are shown of one row, and the letters of a value
+SHOWN = 5  # differing fields that are shown of one row
 
 
 def verify(
@@ -51,7 +51,7 @@ def verify(
     ] = None,
     *,
     badge: Annotated[
-        Path | None, typer.Option("--badge", help="Also write a badge there: an SVG, or .json for shields.io.")
+        Path | None, typer.Option("--badge", help="Also write a badge there: .svg, or .json for shields.io.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write what was found, for site --verified.")
@@ -71,6 +71,8 @@ def verify(
     ] = False,
 ) -> None:
     """Recompute rows from their evidence. The report names each row that differs from it."""
+    if badge is not None:
+        check_badge(badge)
     access = read_access()
     opened = Opener(access).target(target)
     opened.check_readable()
@@ -106,11 +108,7 @@ def _lines(row: VerifiedRow) -> list[str]:
     mark = "✓" if row.follows else "✗"
     said = row.why or row.notice
     lines = [f"{mark} {row.outcome}  {visible(row.key)}" + (f": {visible(said)}" if said else "")]
-    for one in row.differences[:SHOWN]:
-        published, computed = (brief(str(value), LONGEST) for value in (one.published, one.computed))
-        lines.append(f"    {brief(one.name)}: published {published}, computed {computed}")
-    more = len(row.differences) - SHOWN
-    return lines + ([f"    and {more} more fields"] if more > 0 else [])
+    return [*lines, *(f"    {line}" for line in row.named(SHOWN))]
 
 
 def _summary(rows: Sequence[VerifiedRow]) -> str:

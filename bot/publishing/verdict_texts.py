@@ -229,11 +229,18 @@ ALL_FOLLOW = "All rows follow from their evidence again."
 
 @dataclass(frozen=True, slots=True)
 class BrokenRow:
-    """A row that does not follow from its evidence, with the outcome and the reason."""
+    """A row that does not follow from its evidence, with the outcome, the reason, and a line for each field."""
 
     key: str
     outcome: str
     why: str
+    fields: Sequence[str] = ()
+
+    @property
+    def item(self) -> str:
+        """The row as an item of a list, with its fields below it."""
+        head = f"- {code(brief(self.key))}: **{visible(self.outcome)}**, {code(brief(self.why, 300))}"
+        return "\n".join([head, *(f"  - {code(brief(line, 300))}" for line in self.fields)])
 
 
 def verify_mark(target: str) -> Marker:
@@ -242,10 +249,8 @@ def verify_mark(target: str) -> Marker:
 
 
 def broken_rows_text(target: str, rows: Sequence[BrokenRow], mark: Marker) -> PostText:
-    """The issue: a line for each row, and the command that checks it again."""
-    lines = [
-        f"- {code(brief(row.key))}: **{visible(row.outcome)}**, {code(brief(row.why, 300))}" for row in rows[:SHOWN]
-    ]
+    """The issue: an item for each row, and the command that checks it again."""
+    lines = [row.item for row in rows[:SHOWN]]
     more = f"… and {len(rows) - SHOWN:,} more." if len(rows) > SHOWN else ""
     do = "does" if len(rows) == 1 else "do"
     head = f"{counted(len(rows), 'row')} of {code(target)} {do} not follow from the evidence:"

@@ -58,6 +58,13 @@ def test_a_link_leads_no_badge_out_of_the_workspace(
     assert not (tmp_path / "outside.svg").exists()
 
 
+def test_a_badge_of_another_kind_is_refused_before_anything_is_verified(here: HereRunner) -> None:
+    ran = verify(here, badge="badge.gif")
+    assert ran.status == 2
+    assert "badge.gif: the name of a badge ends in .svg, or in .json for shields.io" in str(ran.log)
+    assert not (here.workspace / "badge.gif").exists()
+
+
 def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     github: GitHubServer, here: HereRunner, published: str
 ) -> None:
@@ -73,6 +80,8 @@ def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     assert (issue.state, issue.author) == ("open", "github-actions[bot]")
     assert ran[0].outputs["pull-request"] == f"{BOARD}#{issue.number}"
     assert "**differs**, `the evidence gives another row`" in issue.body
+    assert f"\n  - `average: published 99.0, computed {good}`" in issue.body
+    assert f"average: published 99.0, computed {good}" in ran[0].commands("error")[0]
     assert len(ran[0].commands("error")) == 1
     report = json.loads(Path(ran[0].outputs["report"]).read_text())
     assert [(row["outcome"], row["differences"][0]["published"]) for row in report] == [("differs", 99.0)]

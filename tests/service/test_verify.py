@@ -265,6 +265,12 @@ def test_a_badge_says_how_many_rows_follow(place: Path, name: str) -> None:
         ]
 
 
+def test_a_badge_has_the_name_of_its_kind(place: Path) -> None:
+    status, _, said = bot("verify", place / "board", "--sources", place, "--badge", place / "badge.gif")
+    assert (status, (place / "badge.gif").exists()) == (2, False)
+    assert "badge.gif: the name of a badge ends in .svg, or in .json for shields.io" in said
+
+
 def test_a_badge_without_certainty_is_neither_good_nor_bad() -> None:
     assert badge_of(3, 0, 1) == ("1 of 3 not checked", "unknown")
     assert badge_of(0, 0, 0) == ("no rows", "unknown")

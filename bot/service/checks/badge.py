@@ -59,11 +59,14 @@ def to_json(row: VerifiedRow) -> dict[str, object]:
     }
 
 
-def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
-    """Write a badge: what an endpoint of shields.io gives where the name ends in `.json`, else an SVG.
+def check_badge(path: Path) -> None:
+    """Raise CallError for a name that is that of no badge."""
+    if path.suffix not in {".svg", ".json"}:
+        raise CallError(f"{path}: the name of a badge ends in .svg, or in .json for shields.io")
 
-    Raises CallError if it cannot be written.
-    """
+
+def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
+    """Write a badge, see `check_badge` for its name. Raises CallError if it cannot be written."""
     unavailable = sum(row.outcome == "unavailable" for row in rows)
     wrong = sum(not row.follows for row in rows) - unavailable
     badge = badge_of(len(rows), wrong, unavailable)

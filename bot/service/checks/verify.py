@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from bot.errors import BotError, CallError
-from bot.evaluation.finding import examples
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
@@ -33,6 +33,7 @@ from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.judge.samples import as_recorded
 from bot.service.settings.config import load_settings
 
+LONGEST = 200  # letters of a value that differs
 Outcome = Literal[
     "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable"
 ]
@@ -61,6 +62,21 @@ class VerifiedRow:
     def follows(self) -> bool:
         """Tell whether nothing is wrong with the row."""
         return self.outcome == "follows"
+
+    def named(self, limit: int) -> list[str]:
+        """The first fields that differ, a line for each with both values, and how many more there are.
+
+        None where the evidence gives no row: then the reason says it all.
+        """
+        if all(one.computed is None for one in self.differences):
+            return []
+        lines = [
+            f"{brief(one.name)}: published {brief(str(one.published), LONGEST)}, "
+            f"computed {brief(str(one.computed), LONGEST)}"
+            for one in self.differences[:limit]
+        ]
+        more = len(self.differences) - limit
+        return lines + ([f"and {counted(more, 'more field')}"] if more > 0 else [])
 
 
 @dataclass
