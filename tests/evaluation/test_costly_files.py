@@ -120,6 +120,10 @@ def test_a_line_far_inside_is_not_looked_for_by_decoding_the_file_for_each_level
     assert process_time() - began < SECONDS
 
 
+def test_an_archive_has_no_lines() -> None:
+    assert Locator(b"PK\x03\x04\n\x00{}").line_of("/results/a") == 0
+
+
 def test_a_run_that_is_submitted_many_times_is_joined_at_once() -> None:
     files = [
         parse_submission(one_file(f"results_{number}.json", dumps(patched({"/date": 1.7e9 + number}))))
