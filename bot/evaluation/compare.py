@@ -50,6 +50,8 @@ AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings
 NOT_SET = "(not set)"
 GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters")  # settings that a tool writes down where they are given
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
+NO_MEAN = "the results are not the means of their samples"
+ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
 
@@ -103,7 +105,8 @@ class Pairs:
     """Answers to the same questions: how many both runs, one of them, or none got right, if answers are right or wrong.
 
     `contrast` is the paired test on the metric's own scale over all questions, `parts` are those of each leaf where
-    there are several; `flips` are the first questions on which the runs differ.
+    there are several; `flips` are the first questions on which the runs differ. `prompts` is where those of the
+    question `prompts_differ`, the first that was asked otherwise, begin to differ.
     `shared` and `larger` are the numbers of shared questions and of those of the larger run, `clusters` that of the
     texts that several questions are about, 0 where each question stands alone.
     """
@@ -117,6 +120,7 @@ class Pairs:
     prompts_differ: str = ""
     clusters: int = 0
     parts: tuple[Contrast, ...] = ()
+    prompts: tuple[str, str] = ("", "")
 
 
 Paired: TypeAlias = Mapping[str, Pairs | str]  # by task; a text says why its logs make no pairs
@@ -221,6 +225,10 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
     if pairs is not None and (first.weights is None or first.weights != second.weights):
         pairs, unpaired = None, NO_WEIGHTS
     contrast, method = _contrast(first, second, pairs)
+    off = abs(contrast.difference - (second.value - first.value))
+    if pairs is not None and pairs.shared == pairs.larger and off * (points or 1) > ROUNDING:
+        pairs, unpaired = None, NO_MEAN
+        contrast, method = _contrast(first, second, None)
     return ComparedTask(
         first.id, values, points, contrast, None, method, "not tested", "", pairs, unpaired, first.less_is_better,
         first.metric,

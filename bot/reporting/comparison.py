@@ -246,14 +246,17 @@ def _flips(comparison: RunComparison, letter: str) -> list[str]:
             lines.append(
                 f"{visible(task.id)}: both right {both}, only A {first}, only {letter} {second}, neither {neither}"
             )
-            lines += [
-                f'  {visible(key[:12])}: A "{brief(one)}", {letter} "{brief(other)}"'
-                for key, one, other in task.pairs.flips
-            ]
+            lines += [f"  {_both(*flip, letter)}" for flip in task.pairs.flips]
         if task.pairs and task.pairs.prompts_differ:
-            lines.append(f"  the prompts differ, first at the question {visible(task.pairs.prompts_differ[:12])}")
+            place = _both(task.pairs.prompts_differ, *task.pairs.prompts, letter)
+            lines.append(f"  the prompts of {visible(task.id)} differ, first at the question {place}")
     lines += [f"{visible(name)}: {UNPAIRED}{visible(why)}" for name, why in _unpaired(comparison)]
     return [*lines, ""] if lines else []
+
+
+def _both(question: str, first: str, second: str, letter: str) -> str:
+    both = f': A "{brief(first)}", {letter} "{brief(second)}"' if first or second else ""
+    return visible(question[:12]) + both
 
 
 def _unpaired(comparison: RunComparison) -> list[tuple[str, str]]:
@@ -296,8 +299,9 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     lines += [*_rest(comparison), ""]
     lines += [f"- {first_few(list(map(code, tasks)), MOST_TASKS)}: {plain_markup(why)}"
               for why, tasks in _by_reason(comparison).items()]  # fmt: skip
-    lines += [f"- {code(name)}: {UNPAIRED}{plain_markup(why)}" for name, why in _unpaired(comparison)]
-    lines += [plain_markup(one) for one in _methods(comparison)]
+    lines += [f"- {plain_markup(one.strip())}" for one in _flips(comparison, second) if one]
+    equal = f"{counted(comparison.equal, 'other setting')} equal."
+    lines += [plain_markup(one) for one in (*_methods(comparison), equal, *_alone(comparison, second))]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -172,9 +172,17 @@ def test_a_cut_log_is_named_and_its_task_compared_without_pairs(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert f"logic: compared without pairs, because {cut.name}: record 100: not valid JSON" in done.stdout
     assert "paired-exact, sums_plus (100 pairs)" in done.stdout
-    assert "- `logic`: compared without pairs, because " in call(*runs, "--format", "markdown").stdout
+    assert "- logic&#58; compared without pairs, because " in call(*runs, "--format", "markdown").stdout
     tasks = json.loads(call(*runs, "--format", "json").stdout)["tasks"]
     assert {task["id"]: f"{cut.name}: record 100: not valid JSON" in task["why"] for task in tasks}["logic"]
+
+
+def test_a_log_that_does_not_give_the_value_of_its_result_makes_no_pairs(tmp_path: Path) -> None:
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
+    done = call(*runs, "--samples", str(tmp_path / "a"), "--format", "json")  # the same logs for both
+    for task in json.loads(done.stdout)["tasks"]:
+        assert task["difference"] == pytest.approx(task["values"][1] - task["values"][0])
+        assert (task["method"], task["why"]) == ("independent", "the results are not the means of their samples")
 
 
 def test_a_prompt_that_differs_is_named_before_the_result(tmp_path: Path) -> None:

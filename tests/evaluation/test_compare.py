@@ -497,8 +497,9 @@ def test_only_columns_with_a_score_are_compared_and_one_that_is_asked_for_must_h
 
 @pytest.mark.parametrize(("p", "conclusion"), [(LEVEL, "not separable"), (LEVEL - 1e-9, "higher")])
 def test_a_difference_counts_where_p_is_below_the_level(p: float, conclusion: str) -> None:
-    one, contrast = shares({"task": (0.5, 100)}), Contrast(0.1, 0.05, p, lambda _: (0.0, 0.2))
-    [task] = compare(one, one, {"task": Pairs(contrast, "paired-t", 100, 100)}).tasks
+    one, other = (shares({"task": (share, 100)}) for share in (0.5, 0.6))
+    contrast = Contrast(0.1, 0.05, p, lambda _: (0.0, 0.2))
+    [task] = compare(one, other, {"task": Pairs(contrast, "paired-t", 100, 100)}).tasks
     assert (task.p_adjusted, task.conclusion) == (p, conclusion)
 
 
@@ -624,10 +625,11 @@ def test_settings_that_are_equal_are_counted() -> None:
 
 def test_paired_leaves_count_by_their_weights() -> None:
     task = MeasuredTask("task", 0.5, 0.05, "acc", 100.0, ("a", "b"), weights=(75.0, 25.0))
-    run = MeasuredRun("run", {}, {"task": task})
+    other = msgspec.structs.replace(task, value=0.5 + 75 * 0.2)
+    first, second = (MeasuredRun("run", {}, {"task": one}) for one in (task, other))
     parts = (paired_exact(40, 0, 20, 40), paired_exact(40, 10, 10, 40))
     pairs = Pairs(parts[0], "paired-exact", 200, 200, parts=parts)
-    [found] = compare(run, run, {"task": pairs}).tasks
+    [found] = compare(first, second, {"task": pairs}).tasks
     assert found.contrast.difference == pytest.approx(75 * parts[0].difference + 25 * parts[1].difference)
     assert (found.method, found.pairs) == ("paired-exact", pairs)
 
@@ -707,6 +709,8 @@ def test_text_markdown_and_json_say_the_same(monkeypatch: pytest.MonkeyPatch) ->
     sentence = sentence_of(comparison)
     assert sentence in comparison_text(comparison)
     assert sentence in comparison_markdown(comparison)
+    for equal in comparison_text(comparison), comparison_markdown(comparison):
+        assert f"{comparison.equal} other settings equal." in equal
     report = comparison_json(comparison)
     assert report["sentence"] == sentence
     assert report["schema"] == "leaderboard-bot/compare/1"

@@ -26,6 +26,7 @@ from bot.evaluation.compare import MeasuredRun, Method, Paired, Pairs
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
+BEFORE, PLACE = 20, 60  # characters of two prompts that are shown: before the first difference, and in all
 TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a data set may be about
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
@@ -106,19 +107,22 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
     `metric` is spelled as in the result file, `exact_match,strict-match`. A text says why there are no pairs: a log is
     cut or damaged, the metric is not in it, or two tools that share no question may spell the same ones otherwise.
     """
-    whole, sizes, parts = _PairTally(), [0, 0], []
+    whole, sizes, parts, prompts = _PairTally(), [0, 0], [], ("", "")
     for logs in zip(first, second, strict=True):
         part = _PairTally()
         if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, metric):
             return why
+        if whole.prompts_differ and not any(prompts):
+            prompts = _where_they_differ(*(_prompt_of(log, metric, whole.prompts_differ) for log in logs))
         parts.append(part)
     contrast, method = whole.contrast()
     counts = whole.four if whole.is_exact else None
     clusters = len(whole.clusters or ()) if whole.has_clusters else 0
     each = tuple(part.contrast()[0] for part in parts) if len(parts) > 1 else ()
     return Pairs(
-        contrast, method, whole.shared, max(sizes), counts, tuple(whole.flips), whole.prompts_differ, clusters, each
-    )
+        contrast, method, whole.shared, max(sizes), counts, tuple(whole.flips), whole.prompts_differ, clusters, each,
+        prompts,
+    )  # fmt: skip
 
 
 def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> str:
@@ -152,25 +156,45 @@ def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
 
 def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRecord]:
     """The answers of a log to its questions, each with the key of the question."""
-    name, _, answer_filter = metric.partition(",")
-    for sample in _readable(log):
+    name = metric.partition(",")[0]
+    for sample in _questions(log, metric):
         if isinstance(sample, SkippedRecord):
             yield sample
-            continue
-        if is_extra(sample):
-            continue
-        if answer_filter and sample.filter != answer_filter:
             continue
         value = sample.metrics.get(name)
         if value is None:
             yield SkippedRecord(0, f"the samples have no {name}")
             return
-        key = sample.doc_hash or _digest(sample.doc if sample.doc is not None else sample.doc_id)
-        repeat = next((one for name in REPEATS if isinstance(one := sample.row.get(name), int)), "")
-        yield (
-            f"{key}#{repeat}",
-            _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc), sample.form.partition("-0")[0]),
-        )
+        tool = sample.form.partition("-0")[0]
+        yield _key(sample), _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc), tool)
+
+
+def _questions(log: Path, metric: str) -> Iterator[Sample | SkippedRecord]:
+    """The samples that a metric is made of."""
+    answer_filter = metric.partition(",")[2]
+    for sample in _readable(log):
+        if isinstance(sample, SkippedRecord) or not (
+            is_extra(sample) or (answer_filter and sample.filter != answer_filter)
+        ):
+            yield sample
+
+
+def _key(sample: Sample) -> str:
+    key = sample.doc_hash or _digest(sample.doc if sample.doc is not None else sample.doc_id)
+    repeat = next((one for name in REPEATS if isinstance(one := sample.row.get(name), int)), "")
+    return f"{key}#{repeat}"
+
+
+def _prompt_of(log: Path, metric: str, key: str) -> str:
+    asked = (one for one in _questions(log, metric) if isinstance(one, Sample) and _key(one) == key)
+    return next((one.prompt for one in asked), "")
+
+
+def _where_they_differ(first: str, second: str) -> tuple[str, str]:
+    """The place where two prompts begin to differ, in each."""
+    pairs = enumerate(zip(first, second, strict=False))
+    start = max(0, next((at for at, (one, other) in pairs if one != other), min(len(first), len(second))) - BEFORE)
+    return first[start : start + PLACE], second[start : start + PLACE]
 
 
 def _cluster(doc: object) -> str:
@@ -192,7 +216,7 @@ def _shown(sample: Sample) -> str:
     """The answer as people read it, shortened: the filtered text, or the likeliest continuation."""
     if sample.answer is not None or sample.response is not None:
         return (sample.answer or sample.response or "")[:LONGEST]
-    if sample.logprobs and len(sample.logprobs) == len(sample.continuations):
+    if len(sample.logprobs) == len(sample.continuations) > 1:  # one continuation is the target, not an answer
         best = max(range(len(sample.logprobs)), key=sample.logprobs.__getitem__)
         return sample.continuations[best].strip()[:LONGEST]
     return ""

@@ -16,8 +16,9 @@ from scipy import stats
 
 from bot.audits.samples.find import find_logs, folders_of_results
 from bot.audits.samples.pairs import NO_SHARED, pair_logs
-from bot.evaluation.compare import Pairs
+from bot.evaluation.compare import MeasuredRun, MeasuredTask, Pairs, compare
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.reporting.comparison import comparison_text
 
 STAMP = "2026-01-01T00-00-00.000000"
 
@@ -87,11 +88,27 @@ def test_logs_of_two_tools_may_spell_the_same_questions_otherwise(tmp_path: Path
 
 def test_prompts_that_differ_stay_paired_and_are_named(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
-    second = log(tmp_path / "b", [sample(number, 1.0, prompt_hash="other") for number in range(10)])
-    pairs = pair_logs([first], [second], "acc,none")
+    asked = [["prompt, please", " a"], ["prompt, please", " b"]]
+    rows = [sample(number, 1.0, prompt_hash="other", arguments=asked) for number in range(10)]
+    pairs = pair_logs([first], [log(tmp_path / "b", rows)], "acc,none")
     assert isinstance(pairs, Pairs)
     assert pairs.shared == 10
-    assert pairs.prompts_differ
+    assert pairs.prompts_differ == f"{rows[0]['doc_hash']}#"
+    assert pairs.prompts == ("prompt", "prompt, please")
+    task = MeasuredTask("toy", 1.0, 0.0, "acc", 100.0, ("toy",))
+    run = MeasuredRun("run", {}, {"toy": task})
+    said = (
+        f'the prompts of toy differ, first at the question {rows[0]["doc_hash"][:12]}: A "prompt", B "prompt, please"'
+    )
+    assert said in comparison_text(compare(run, run, {"toy": pairs}))
+
+
+def test_a_single_continuation_is_the_target_and_no_answer(tmp_path: Path) -> None:
+    asked = {"arguments": [["prompt", " a"]], "resps": [[[-1.0, True]]], "filtered_resps": [[-1.0, True]]}
+    logs = [[log(tmp_path / name, [sample(1, value, **asked)])] for name, value in (("a", 1.0), ("b", 0.0))]
+    pairs = pair_logs(*logs, "acc,none")
+    assert isinstance(pairs, Pairs)
+    assert [(one, other) for _, one, other in pairs.flips] == [("", "")]
 
 
 def test_a_cut_log_makes_no_pair(tmp_path: Path) -> None:
