@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from bot.errors import Unwritable
 from bot.evaluation.finding import counted
-from bot.publishing.board import CSV_NAME, Board, BoardRow, to_csv
+from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, BoardRow, to_csv, to_parquet
 from bot.publishing.entry import declaration_path
 from bot.reporting.escape import cell, code_in_table
 
@@ -33,6 +33,16 @@ def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str
     files |= _declaration(board, read)
     shown = None if card is None else with_table(card, board)
     return files if shown is None or shown == card else {**files, CARD: shown}
+
+
+def parquet_beside(board: Board, read: Callable[[str], bytes | None]) -> bytes | None:
+    """The rows as a Parquet file beside the table, None without the extra `board`.
+
+    Raises Unwritable where there is such a file and no table of ours, for then it is somebody else's.
+    """
+    if read(CSV_NAME) is None and read(PARQUET_NAME) is not None:
+        raise Unwritable(f"{PARQUET_NAME} was not made by leaderboard-bot, so it is not overwritten; rename it")
+    return to_parquet(board)
 
 
 def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,8 +28,8 @@ from bot.platforms.git.repository import Repository, is_of
 from bot.platforms.net import DEADLINE
 from bot.platforms.target import Target, board_commit
 from bot.platforms.writes import check_lease
-from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
-from bot.publishing.card import derived_files
+from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
+from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
 from bot.publishing.publication import (
@@ -413,10 +414,15 @@ class Folder(Target):
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""
         main = self._repository.main
-        files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
+
+        @cache
+        def read(path: str) -> bytes | None:
+            return self._repository.read(main, path)
+
+        files: dict[str, bytes | None] = {**derived_files(board, read)}
         parquet = bool(self._repository.listing(main, PARQUET_NAME))
         if CSV_NAME in files or (board.rows and parquet != bool(find_spec("polars"))):
-            data = to_parquet(board)
+            data = parquet_beside(board, read)
             if data is not None or parquet:
                 files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes
         return files

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from github.GitCommit import GitCommit
@@ -31,8 +31,8 @@ from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource, Tre
 from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
-from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
-from bot.publishing.card import derived_files
+from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
+from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
     CloseRequest,
@@ -482,7 +482,12 @@ class GitHubTarget(Target):
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""
         head = self._main
-        files: dict[str, bytes | None] = {**derived_files(board, lambda p: self._source.read(p, head, MAX_BYTES))}
+
+        @cache
+        def read(path: str) -> bytes | None:
+            return self._source.read(path, head, MAX_BYTES)
+
+        files: dict[str, bytes | None] = {**derived_files(board, read)}
         if CSV_NAME in files:
-            files[PARQUET_NAME] = to_parquet(board)
+            files[PARQUET_NAME] = parquet_beside(board, read)
         return files

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.errors import Unwritable
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
@@ -99,6 +100,19 @@ def test_after_a_merge_the_board_is_rebuilt_and_the_branch_is_gone(folder: Path)
     before = refs(folder)
     assert put(folder, entry()) == ["nothing"]
     assert refs(folder) == before
+
+
+def test_a_parquet_file_of_somebody_else_is_not_overwritten(folder: Path) -> None:
+    put(folder, entry())
+    git(folder, "merge", "--quiet", "--no-ff", "--no-edit", BRANCH)
+    (folder / "leaderboard.parquet").write_bytes(b"PAR1 of another tool PAR1")
+    git(folder, "add", "leaderboard.parquet")
+    git(folder, "commit", "--quiet", "-m", "Mine")
+
+    with pytest.raises(Unwritable, match=r"^leaderboard\.parquet was not made by leaderboard-bot, .*; rename it$"):
+        put(folder, entry())
+    assert (folder / "leaderboard.parquet").read_bytes() == b"PAR1 of another tool PAR1"
+    assert not (folder / "leaderboard.csv").exists()
 
 
 @pytest.mark.parametrize("name", [b"a\xffb", "a\u2028b".encode(), "a\x85b".encode()])

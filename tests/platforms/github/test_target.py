@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import BotError, LeaseLost, Refused
+from bot.errors import BotError, LeaseLost, Refused, Unwritable
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
@@ -229,6 +229,15 @@ def test_the_board_is_rebuilt_from_the_entries_on_main(github: GitHubServer) -> 
     assert {one.key for one in target(github).scan_entries().entries} == {one.key for one in entries}
     ranked = make_board(target(github).scan_entries().entries, tiny()).rows
     assert {row.entry.key: row.rank for row in ranked}[entries[1].key] == 1
+
+
+def test_a_parquet_file_of_somebody_else_is_not_overwritten(github: GitHubServer) -> None:
+    publish_to(github, entry(), "commit")
+    board(github).git.push("heads/main", {"leaderboard.parquet": b"PAR1 of another tool PAR1"})
+
+    with pytest.raises(Unwritable, match=r"^leaderboard\.parquet was not made by leaderboard-bot, .*; rename it$"):
+        rebuild_board(target(github), tiny())
+    assert board(github).git.read("main", "leaderboard.parquet") == b"PAR1 of another tool PAR1"
 
 
 @pytest.mark.parametrize(
