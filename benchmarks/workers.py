@@ -28,7 +28,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bot.platforms.hub.discussions import KnownThreads
 from bot.publishing.publication import Marker
 from bot.service.jobs.queue import Jobs
 from bot.service.store import Store, connect
@@ -84,7 +83,7 @@ def kind_of(call: Call) -> str:
 
 def open_others(hub: Hub, target: Repository, store: Store, count: int) -> None:
     """Open requests of the bot for rows of another leaderboard, and remember them as a service does."""
-    known = KnownThreads(store.memory("hf://datasets/acme/contents"))
+    known = store.known_threads("hf://datasets/acme/contents")
     for number in range(count):
         mark = Marker("entry", f"other/{number}", "another-board")
         row, _ = hub.open_request(target, {f"other/{number}.json": b"{}"}, f"Other {number}", mark.render(), "bot")

@@ -378,7 +378,7 @@ def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequenc
     closed. Raises Refused if the token may not, or Unavailable.
     """
     address = GitHubAddress(repository)
-    discussions = GitHubDiscussions(RequestSource(client, address), {})
+    discussions = GitHubDiscussions(RequestSource(client, address))
     found = broken(rows)
     ours = _ours(discussions, target)
     if not found:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.errors import CallError
 from bot.platforms.caches import Contents
+from bot.platforms.discussions import KnownThreads
 from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE
 from bot.platforms.writes import Intend, no_intent
 from bot.reporting.escape import visible
@@ -93,7 +94,7 @@ class Access:
 class ServiceCache:
     """What one service keeps between two passes; a single command starts with nothing.
 
-    `memory` gives, for a repository, what was read of its discussions before, `rows` the index of the rows on its main
+    `known` gives, for a repository, what was read of its discussions before, `rows` the index of the rows on its main
     branch. `blobs` are contents by object id, `own_commits` the commits that we made, `former_accounts` the names that
     we had at each service, and `clients` and `listings` belong to the platforms. `intend` is held, by a name and for so
     many seconds at most, around a write that may be done once: it raises Unsettled where another process holds it, or
@@ -101,7 +102,7 @@ class ServiceCache:
     command may not be able to.
     """
 
-    memory: Callable[[str], MutableMapping[int, bytes]] = lambda _: {}
+    known: Callable[[str], KnownThreads] = lambda _: KnownThreads()
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents)
     rows: Callable[[str], RowStore] | None = None
     own_commits: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_COMMITS))

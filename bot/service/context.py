@@ -198,7 +198,7 @@ class ContextFactory:
 
     def __post_init__(self) -> None:
         service_cache = ServiceCache(
-            self.store.memory, rows=self.store.row_index, intend=self.store.intend, is_service=True
+            self.store.known_threads, rows=self.store.row_index, intend=self.store.intend, is_service=True
         )
         self.opener = Opener(self.access, self.folder, service_cache)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
+from bot.platforms.discussions import KnownThreads
 from bot.platforms.platform import Access, Opener, ServiceCache, open_target
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.git import Repository
@@ -35,8 +36,8 @@ def test_a_source_on_github_is_the_repository_there(github: GitHubServer) -> Non
 
 
 def test_the_hub_has_discussions_and_one_client_for_all(hub: Hub, repository: Repository) -> None:
-    remembered: dict[str, dict[int, bytes]] = {}
-    kept = ServiceCache(memory=lambda name: remembered.setdefault(name, {}))
+    remembered: dict[str, KnownThreads] = {}
+    kept = ServiceCache(known=lambda name: remembered.setdefault(name, KnownThreads()))
     opener = Opener(Access(hf_token=hub.person("bot"), hf_endpoint=hub.url), service_cache=kept)
     address = "hf://datasets/acme/results"
 
@@ -45,7 +46,7 @@ def test_the_hub_has_discussions_and_one_client_for_all(hub: Hub, repository: Re
     assert talk is not None
     talk.open_discussion("Title", "text")
     assert opener.source(address).head() == repository.main.oid
-    assert list(remembered[address]) == [1]
+    assert [num for num, _ in remembered[address].of("discussion")] == [1]
     assert opener.target(address).name == address
     assert len(kept.clients) == 1
 

@@ -38,6 +38,9 @@ def state(store: Store) -> WatchState:
     return store.of("w")
 
 
+REQUEST = {"kind": "pull_request", "status": "open", "mark": "m"}
+
+
 def submission(path: str, key: str | None = None, status: str = "accepted") -> StoredSubmission:
     content = UnreadPath(path, "other", "is something else")
     return StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, 1.5, content)
@@ -48,26 +51,14 @@ def test_what_was_remembered_is_found_in_the_next_process(store: Store, state: W
     state.set_cursor("source", "b" * 40)
     state.submissions.keep([submission("x.json", "key"), submission("y.json")])
     state.submissions.keep([submission("x.json", "other")], ["y.json"])
-    store.memory("t")[4] = b"5"
+    store.known_threads("t").put(4, REQUEST)
     again = Store(connect(url))
 
     assert again.of("w").cursor("source") == "b" * 40
     assert again.of("w").submissions.at(["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
     assert again.of("w").submissions.of(["other"]) == {"x.json": submission("x.json", "other")}
-    assert dict(again.memory("t")) == {4: b"5"}
+    assert again.known_threads("t").of("pull_request") == [(4, REQUEST)]
     again.close()
-
-
-def test_requests_that_another_process_opened_are_known_when_all_are_looked_through(store: Store, url: str) -> None:
-    ours, other = store.memory("t"), Store(connect(url))
-    ours[4] = b"5"
-    assert dict(ours) == {4: b"5"}
-    other.memory("t")[9] = b"10"
-    other.memory("another")[7] = b"8"
-
-    assert dict(ours) == {4: b"5", 9: b"10"}
-    assert (ours.pop(9, None), ours.pop(9, None), dict(other.memory("t"))) == (b"10", None, {4: b"5"})
-    other.close()
 
 
 def test_the_files_of_a_folder_are_those_in_it_and_no_others(state: WatchState) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,6 +19,7 @@ from bot.platforms.discussions import (
     Comment,
     Duplicate,
     Kind,
+    KnownThreads,
     Listed,
     Status,
     Thread,
@@ -32,7 +32,7 @@ from bot.platforms.github.rights import Row, WriteRights, login_of
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.wire import SERVICE
 from bot.platforms.writes import Intend, held, no_intent
-from bot.publishing.publication import find_marker
+from bot.publishing.publication import Marker, find_marker
 
 PAGE = 100  # rows of one page, the most that GitHub gives
 TITLE_LIMIT = 200  # characters; GitHub takes 256
@@ -59,7 +59,7 @@ class GitHubDiscussions:
     """
 
     source: RequestSource
-    memory: MutableMapping[int, bytes]
+    known: KnownThreads = field(default_factory=KnownThreads, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
     asks_edits: bool = True
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
@@ -195,9 +195,8 @@ class GitHubDiscussions:
         The list begins with what changed last, and is read no further than to what is known; `whole` reads all of it.
         """
         for issue in reversed(self._changed(whole=whole)):  # what is known is then never newer than what is not
-            self.memory[issue["number"]] = json.dumps(_known(issue)).encode()
-        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
-        yield from ((num, row) for num, row in rows if row["kind"] == kind and row["mark"])
+            self.known.put(issue["number"], {**(self.known.find(issue["number"]) or {}), **_known(issue)})
+        yield from ((num, row) for num, row in self.known.of(kind) if row["mark"])
 
     def _changed(self, *, whole: bool) -> list[Row]:
         found: list[Row] = []
@@ -209,13 +208,27 @@ class GitHubDiscussions:
         return found
 
     def _is_known(self, issue: Row) -> bool:
-        data = self.memory.get(issue["number"])
-        return data is not None and json.loads(data)["updated"] == issue["updated_at"]
+        row = self.known.find(issue["number"])
+        return row is not None and row.get("updated") == issue["updated_at"]
 
-    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+    def ours_known(self, kind: Kind) -> list[tuple[int, dict[str, str]]]:
         """The remembered issues that the bot opened, without a request."""
-        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
-        return ((num, row) for num, row in rows if row["kind"] == kind)
+        return self.known.of(kind)
+
+    def note_head(self, num: int, mark: Marker, head: str) -> None:
+        """Remember the commit that we wrote last for a request."""
+        new = {"kind": "pull_request", "status": "open", "mark": mark.render()}
+        self.known.put(num, {**(self.known.find(num) or new), "head": head})
+
+    def is_newest(self, num: int, head: str) -> bool:
+        """Tell whether we wrote the newest commit of a request."""
+        return bool(head) and (self.known.find(num) or {}).get("head") == head
+
+    def forget_head(self, num: int) -> None:
+        """Forget the commit that we wrote last for a request, so that one that people reopen is looked at."""
+        row = self.known.find(num) or {}
+        if row.pop("head", None) is not None:
+            self.known.put(num, row)
 
     def may_have_answers(self) -> list[int]:
         """The issues and requests in which we answered; all comments of the repository are read, a hundred at once."""

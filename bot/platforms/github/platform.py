@@ -43,11 +43,10 @@ class GitHubPlatform:
             self.client(opener),
             place,
             form,
-            service_cache.memory(f"written {where}"),
             service_cache.intend,
             self.open_source(where, opener).trees,
             service_cache.rows(where) if service_cache.rows else RowStore(),
-            service_cache.memory(where),
+            service_cache.known(where),
         )
 
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
@@ -56,7 +55,7 @@ class GitHubPlatform:
         if not client.has_account:
             return None
         source, kept = RequestSource(client, address, self.open_source(name, opener).trees), opener.service_cache
-        return GitHubDiscussions(source, kept.memory(f"github://{address.name}"), kept.intend)
+        return GitHubDiscussions(source, kept.known(f"github://{address.name}"), kept.intend)
 
     def open_site(self, name: str, opener: Opener) -> GitHubSite:
         """The branch at `github://owner/name@branch`. Raises CallError for another address."""

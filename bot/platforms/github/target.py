@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Collection, Mapping, MutableMapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -22,7 +22,14 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale
 from bot.platforms.caches import lazy_property
-from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
+from bot.platforms.discussions import (
+    Conversation,
+    Duplicate,
+    KnownThreads,
+    MarkedComments,
+    repeated_comments,
+    shared_in,
+)
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
@@ -173,19 +180,18 @@ class Branches:
 class GitHubTarget(Target):
     """The target in one repository: requests are pull requests, comments are on an issue or a pull request.
 
-    `written` may keep the commit that we wrote last for each request, by number, `memory` what was read of our issues,
-    `trees` listings of folders, and `rows` the index of the rows on the default branch; `intend` is held around what
-    must be written once.
+    `known` may keep what was read of our issues, and the commit that we wrote last for each request, `trees` listings
+    of folders, and `rows` the index of the rows on the default branch; `intend` is held around what must be written
+    once.
     """
 
     client: GitHubClient
     address: GitHubAddress
     form: Form = "pull-request"
-    written: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
     trees: dict[str, Tree] = field(default_factory=dict, repr=False)
     rows: RowStore = field(default_factory=RowStore, repr=False)
-    memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
+    known: KnownThreads = field(default_factory=KnownThreads, repr=False)
 
     @property
     def name(self) -> str:
@@ -218,7 +224,7 @@ class GitHubTarget(Target):
     @lazy_property
     def _discussions(self) -> GitHubDiscussions:
         source = RequestSource(self.client, self.address)
-        return GitHubDiscussions(source, self.memory, self.intend, asks_edits=False)
+        return GitHubDiscussions(source, self.known, self.intend, asks_edits=False)
 
     @property
     def comments(self) -> MarkedComments:
@@ -251,9 +257,8 @@ class GitHubTarget(Target):
 
     def forget(self) -> None:
         """Forget which commits were written, and what was read."""
-        self.written.clear()
         self.rows.move(self.rows.commit(), "", {}, is_whole=True)
-        self.memory.clear()
+        self.known.clear()
         for name in ("_repo", "_main", "_branches", "_discussions", "_rows"):
             self.__dict__.pop(name, None)
         self.client.forget_repo(self.address.name)
@@ -261,7 +266,7 @@ class GitHubTarget(Target):
     def pushed_requests(self) -> list[Marker]:
         """The marks of our open requests of which the newest commit is not known as ours."""
         found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._repo.default_branch)))
-        pushed = [one for one in found if self.written.get(one.number) != (one.head.sha or "").encode()]
+        pushed = [one for one in found if not self._discussions.is_newest(one.number, one.head.sha or "")]
         marks = [find_marker(one.body or "") for one in pushed if is_ours(one, self.client)]
         return [mark for mark in marks if mark is not None]
 
@@ -335,7 +340,7 @@ class GitHubTarget(Target):
     def _pushes(self, pull: PullRequest) -> tuple[Push, ...]:
         """The commits of others; not asked for where the newest is ours and the text names none."""
         head = pull.head.sha or ""
-        if self.written.get(pull.number) == head.encode() and PUSHED not in (pull.body or ""):
+        if self._discussions.is_newest(pull.number, head) and PUSHED not in (pull.body or ""):
             return ()
         found = self.client(lambda: list(pull.get_commits()))
         authors = [(one.sha, one.author.login if one.author is not None else "an unknown account") for one in found]
@@ -345,7 +350,7 @@ class GitHubTarget(Target):
         """What a request proposed that a person closed; None if it was merged, or closed by us."""
         if pull.merged_at is not None:
             return None
-        self.written.pop(pull.number, None)  # if somebody reopens it, it is looked at again
+        self._discussions.forget_head(pull.number)  # if somebody reopens it, it is looked at again
         closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by
         if closed_by is not None and self.client.as_ours(closed_by.login) == self.client.user:
             return None
@@ -393,7 +398,7 @@ class GitHubTarget(Target):
         if not is_ours(pull, self.client) or pull.base.ref != self._repo.default_branch:
             return None
         head = pull.head.sha or ""
-        is_newest = bool(head) and self.written.get(int(name)) == head.encode()
+        is_newest = self._discussions.is_newest(int(name), head)
         commit = self.client(lambda: self._repo.get_commit(head)) if is_newest else None
         since = commit.commit.committer.date.timestamp() if commit else None  # GitHub gave our commit that date
         found = self._discussions.read(int(name)).replies
@@ -459,14 +464,14 @@ class GitHubTarget(Target):
             lambda: self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body)),
             lambda: next((pull for pull in self._pulls(mark) if pull.state == "open"), None),
         )
-        self.written[made.number] = commit.encode()
+        self._discussions.note_head(made.number, mark, commit)
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:
         text = publication.text
         commit = self._branches.propose(branch_name(publication.mark), publication.files, commit_message(text))
         pull = self.client(lambda: self._repo.get_pull(int(publication.request.name)))
-        self.written[pull.number] = commit.encode()
+        self._discussions.note_head(pull.number, publication.mark, commit)
         if (pull.title, pull.body) != (text.title, text.body):
             self.client(lambda: pull.edit(title=text.title, body=text.body))
         return pull.html_url

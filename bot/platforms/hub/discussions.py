@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
@@ -24,15 +23,16 @@ from huggingface_hub.community import (
 )
 
 from bot.errors import Gone, Refused, TooLong
-from bot.platforms.caches import lazy_property
 from bot.platforms.discussions import (
     OPEN,
     REASON,
     Comment,
     Duplicate,
     Kind,
+    KnownThreads,
     Listed,
     Pushed,
+    Row,
     Status,
     Thread,
     VerdictState,
@@ -45,62 +45,9 @@ from bot.platforms.hub.source import HubSource
 from bot.platforms.writes import Intend, held, no_intent
 from bot.publishing.publication import Marker, find_marker
 
-Row = dict[str, str]
 DELETED = "deleted"  # what the client calls an account that was deleted
 TITLE_LIMIT = 200  # characters; the Hub refuses more
 SOMEBODY = "*"  # who closed what cannot be read; no account has this name
-LISTED = 0  # the number under which the times of the last whole lists are kept; no discussion has it
-
-
-@dataclass
-class KnownThreads:
-    """What `memory` keeps of the discussions and requests that we opened, each decoded once."""
-
-    memory: MutableMapping[int, bytes]
-    _rows: dict[int, Row] = field(default_factory=dict, repr=False)
-
-    def put(self, num: int, row: Row) -> None:
-        """Remember one."""
-        self.memory[num] = json.dumps(row).encode()
-        self._rows[num] = row
-
-    def find(self, num: int) -> Row | None:
-        """One of them; what another process remembered of it meanwhile is found, too."""
-        if num not in self._rows and (data := self.memory.get(num)) is not None:
-            self._rows[num] = json.loads(data)
-        return self._rows.get(num)
-
-    def ask_memory(self) -> None:
-        """Learn what other processes remembered since."""
-        for num, data in self.memory.items():
-            if num not in self._rows and num != LISTED:
-                self._rows[num] = json.loads(data)
-
-    def of(self, kind: Kind) -> list[tuple[int, Row]]:
-        """All of one kind, oldest first."""
-        return [(num, row) for num, row in sorted(self._rows.items()) if row["kind"] == kind]
-
-    def with_mark(self, kind: Kind, mark: str) -> list[tuple[int, Row]]:
-        """Those of one kind with one mark, oldest first."""
-        found = [(num, row) for num, row in self._rows.items() if (row["kind"], row["mark"]) == (kind, mark)]
-        return sorted(found, key=lambda one: one[0])  # few of very many
-
-    def open_ones(self, kind: Kind) -> set[int]:
-        """The numbers of those that are open."""
-        return {num for num, row in self._rows.items() if row["kind"] == kind and row["status"] in OPEN}
-
-    def listed_at(self, kind: Kind) -> float | None:
-        """When the lists of one kind were read to their ends, in Unix seconds; None if they never were."""
-        found: float | None = self._times().get(kind)
-        return found
-
-    def set_listed(self, kind: Kind, now: float) -> None:
-        """Note that the lists of one kind were read to their ends."""
-        self.memory[LISTED] = json.dumps(self._times() | {kind: now}).encode()
-
-    def _times(self) -> dict[str, float]:
-        times: dict[str, float] = json.loads(self.memory.get(LISTED, b"{}"))
-        return times
 
 
 LIST_AGAIN = 900.0  # seconds between two whole lists for the sake of what nothing told the bot
@@ -111,13 +58,13 @@ KINDS: tuple[Kind, ...] = ("pull_request", "discussion")
 class HubDiscussions:
     """Reads and writes the discussions of one repository.
 
-    `memory` may remember, by number, the mark and state of what was read before: whatever is not in it is
-    read again, so it can be empty. `intend` is held around what must be written once. `counts` has how many comments
-    the list counted, None if it did not say. `unedited` are the ids of comments of our former accounts.
+    `known` may remember what was read before: whatever is not in it is read again, so it can be empty. `intend` is held
+    around what must be written once. `counts` has how many comments the list counted, None if it did not say.
+    `unedited` are the ids of comments of our former accounts.
     """
 
     source: HubSource
-    memory: MutableMapping[int, bytes]
+    known: KnownThreads = field(default_factory=KnownThreads, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
     unedited: set[str] = field(default_factory=set, repr=False)
@@ -131,11 +78,6 @@ class HubDiscussions:
     def address(self) -> HubAddress:
         """The repository."""
         return self.source.address
-
-    @lazy_property
-    def known(self) -> KnownThreads:
-        """The remembered discussions of the bot."""
-        return KnownThreads(self.memory)
 
     @property
     def us(self) -> str:
@@ -243,15 +185,14 @@ class HubDiscussions:
         ends after a loss of the memory, and, at most every LIST_AGAIN seconds, where the Hub counts more or fewer open
         ones than are remembered: somebody closed or opened one, and nothing told the bot.
         """
-        self.known.ask_memory()
         listed_at, now = self.known.listed_at(kind), time.time()
         if not whole and listed_at is not None:
             count = self._learn_new(kind)
-            if count == len(self.known.open_ones(kind)) or 0 <= now - listed_at < LIST_AGAIN:
+            if count == self.known.open_count(kind) or 0 <= now - listed_at < LIST_AGAIN:
                 return
         statuses: tuple[Status, ...] = ("open", "closed")
         found = {row.num: row.status for status in statuses for row in self.listed(kind, status, self.us)}
-        self._read_changed(found, self.known.open_ones(kind) - found.keys())
+        self._read_changed(found, {num for num, _ in self.known.open_since(kind)} - found.keys())
         self.known.set_listed(kind, now)
 
     def _learn_new(self, kind: Kind) -> int:
@@ -259,10 +200,8 @@ class HubDiscussions:
         counted, listed, gone = 0, dict[int, str](), set[int]()
         for account in self.client.accounts:
             total, found, oldest = self._newest(kind, account)
-            ours = {
-                num for num in self.known.open_ones(kind) if (self.known.find(num) or {}).get("by", account) == account
-            }
-            gone |= {num for num in ours if num >= oldest} - found.keys()
+            ours = {num for num, row in self.known.open_since(kind, oldest) if row.get("by", account) == account}
+            gone |= ours - found.keys()
             counted, listed = counted + total, listed | found
         self._read_changed(listed, gone)
         return counted
@@ -303,7 +242,6 @@ class HubDiscussions:
 
     def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
         """The remembered discussions that the bot opened, without a request."""
-        self.known.ask_memory()
         return self.known.of(kind)
 
     def may_have_answers(self) -> list[int]:
@@ -321,7 +259,7 @@ class HubDiscussions:
         mark = find_marker(text)
         if mark is not None:
             self.look(kind)
-            return next((num for num, row in self.known.with_mark(kind, mark.render()) if row["status"] in OPEN), None)
+            return next((num for num, row in self.known.of(kind, mark.render()) if row["status"] in OPEN), None)
         for row in sorted(self.listed(kind, "open", self.us), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num

@@ -50,7 +50,7 @@ class HubPlatform:
         return HubTarget(
             self.client(opener),
             address,
-            memory=opener.service_cache.memory(address.url),
+            known=opener.service_cache.known(address.url),
             blobs=opener.service_cache.blobs,
             rows=opener.service_cache.rows(address.url) if opener.service_cache.rows else RowStore(),
             listings=opener.service_cache.listings.setdefault(address.url, {}),
@@ -64,7 +64,7 @@ class HubPlatform:
     def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
         """The discussions and requests of a repository of results."""
         source, kept = self.open_source(name, opener), opener.service_cache
-        return HubDiscussions(source, kept.memory(source.address.url), kept.intend)
+        return HubDiscussions(source, kept.known(source.address.url), kept.intend)
 
     def open_site(self, name: str, opener: Opener) -> HubSite:
         """The Space at `hf://spaces/org/name`. Raises CallError for another address."""
@@ -107,7 +107,7 @@ class HubSite(SiteHost):
 
     @lazy_property
     def _commits(self) -> HubCommits:
-        return HubCommits(HubDiscussions(self.source, {}))
+        return HubCommits(HubDiscussions(self.source))
 
     def current(self) -> str:
         """The commit at the main branch."""

@@ -9,10 +9,20 @@ from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Refused, Stale
 from bot.platforms.caches import Contents, blob_id, lazy_property
-from bot.platforms.discussions import OPEN, Conversation, Duplicate, MarkedComments, Pushed, Thread, shared_in
+from bot.platforms.discussions import (
+    OPEN,
+    Conversation,
+    Duplicate,
+    KnownThreads,
+    MarkedComments,
+    Pushed,
+    Row,
+    Thread,
+    shared_in,
+)
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
-from bot.platforms.hub.discussions import HubDiscussions, Row
+from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import FEW, HubBulkWriter, HubCommits, HubFiles
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, Listing
 from bot.platforms.row_index import RowIndex, RowStore
@@ -52,14 +62,14 @@ Files = Mapping[str, bytes | None]
 class HubTarget(Target):
     """The target in one repository, as it stood when it was first looked at; a failed write makes it look again.
 
-    `memory` and `blobs` may keep what was read before, by number and by object id, `rows` the index of the rows on
+    `known` and `blobs` may keep what was read before, by number and by object id, `rows` the index of the rows on
     main, and `listings` folders; `intend` is held around what must be written once. `discussion` is the number of the
     discussion that holds the rows of the form `comment`, None for one of our own for each leaderboard.
     """
 
     client: HubClient
     address: HubAddress
-    memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
+    known: KnownThreads = field(default_factory=KnownThreads, repr=False)
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents, repr=False)
     rows: RowStore = field(default_factory=RowStore, repr=False)
     listings: dict[str, Listing] = field(default_factory=dict, repr=False)
@@ -87,7 +97,7 @@ class HubTarget(Target):
     @lazy_property
     def discussions(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
-        return HubDiscussions(self.source, self.memory, self.intend)
+        return HubDiscussions(self.source, self.known, self.intend)
 
     @lazy_property
     def commits(self) -> HubCommits:
@@ -129,7 +139,7 @@ class HubTarget(Target):
         """Our requests with a mark, oldest first."""
         if not self.has_requests:
             return []
-        return self._looked.setdefault(mark, self.discussions.known.with_mark("pull_request", mark.render()))
+        return self._looked.setdefault(mark, self.known.of("pull_request", mark.render()))
 
     def head(self) -> str:
         """The commit at main. Raises Refused if there is no such branch."""
@@ -154,7 +164,7 @@ class HubTarget(Target):
 
     def forget(self) -> None:
         """Forget all that was remembered of the rows, requests and discussions."""
-        self.memory.clear()
+        self.known.clear()
         self.rows.move(self.rows.commit(), "", {}, is_whole=True)
         for name in ("source", "files", "discussions", "commits", "comments"):
             self.__dict__.pop(name, None)

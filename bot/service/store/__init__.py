@@ -10,7 +10,7 @@ from bot.service.store.boards import StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, open_engine
 from bot.service.store.leases import Leases
 from bot.service.store.plans import HeldPlan
-from bot.service.store.requests import Intents, Memory, StoredRowIndex
+from bot.service.store.requests import Intents, StoredRowIndex, StoredThreads
 from bot.service.store.sources import IndexedFile, StoredSubmission, folder_of
 from bot.service.store.state import HISTORY, WatchState
 from bot.service.store.tables import answers, metadata
@@ -19,7 +19,6 @@ __all__ = [
     "HISTORY",
     "HeldPlan",
     "IndexedFile",
-    "Memory",
     "Store",
     "StoredBoard",
     "StoredSubmission",
@@ -37,9 +36,9 @@ class Store(Intents, Leases):
         """The state of one watch."""
         return WatchState(self, watch)
 
-    def memory(self, target: str) -> Memory:
-        """The stored facts about a repository's requests, as a mapping that stores each new fact."""
-        return Memory(self, target)
+    def known_threads(self, target: str) -> StoredThreads:
+        """What is remembered of a repository's discussions and requests."""
+        return StoredThreads(self, target)
 
     def row_index(self, target: str) -> StoredRowIndex:
         """The index of the rows on the main branch of a target."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 import zlib
-from collections.abc import Collection, ItemsView, Iterator, MutableMapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
+from bot.platforms.discussions import OPEN, Kind, KnownThreads, Row
 from bot.platforms.row_index import IndexedRow, Moved, RowStore
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import indexed_rows, intents, requests, row_indexes
@@ -67,43 +69,47 @@ class Intents(Database):
         return 0.0 if held.holder == holder else max(0.1, held.until - now)
 
 
-class Memory(MutableMapping[int, bytes]):
-    """What is known of one repository's requests and discussions, by number, in all processes."""
+class StoredThreads(KnownThreads):
+    """What is remembered of one repository's discussions and requests, in all processes.
+
+    Each question is one to the database, so that none costs more the more are remembered.
+    """
 
     def __init__(self, store: Database, target: str) -> None:
         self._store, self._target = store, target
 
-    def __getitem__(self, num: int) -> bytes:
-        data: bytes | None = self._store.value(select(requests.c.data).where(*self._at(num)))
-        if data is None:
-            raise KeyError(num)
-        return data
+    def _where(self, **values: str | int) -> ColumnElement[bool]:
+        return and_(requests.c.target == self._target, *(requests.c[name] == value for name, value in values.items()))
 
-    def __setitem__(self, num: int, data: bytes) -> None:
-        if self.get(num) != data:
-            self._store.upsert(requests, [{"target": self._target, "num": num, "data": data}])
+    def _rows_at(self, *where: ColumnElement[bool]) -> list[tuple[int, Row]]:
+        found = self._store.rows(select(requests.c.num, requests.c.data).where(*where).order_by(requests.c.num))
+        return [(row.num, json.loads(row.data)) for row in found]
 
-    def __delitem__(self, num: int) -> None:
-        if not self._store.run(delete(requests).where(*self._at(num))):
-            raise KeyError(num)
+    def find(self, num: int) -> Row | None:
+        """One of them."""
+        return next((row for _, row in self._rows_at(self._where(num=num))), None)
 
-    def _at(self, num: int) -> tuple[ColumnElement[bool], ...]:
-        return requests.c.target == self._target, requests.c.num == num
+    def put(self, num: int, row: Row) -> None:
+        """Remember one."""
+        if self.find(num) != row:
+            found = {"kind": row["kind"], "mark": row["mark"], "is_open": row["status"] in OPEN}
+            self._store.upsert(requests, [{"target": self._target, "num": num, **found, "data": json.dumps(row)}])
+
+    def of(self, kind: Kind, mark: str | None = None) -> list[tuple[int, Row]]:
+        """Those of one kind, or those of them with one mark, oldest first."""
+        return self._rows_at(self._where(kind=kind) if mark is None else self._where(kind=kind, mark=mark))
+
+    def open_since(self, kind: Kind, oldest: int = 0) -> list[tuple[int, Row]]:
+        """The open ones of one kind from a number on, oldest first."""
+        return self._rows_at(self._where(kind=kind, is_open=True), requests.c.num >= oldest)
+
+    def open_count(self, kind: Kind) -> int:
+        """How many of one kind are open."""
+        return int(self._store.value(select(func.count()).where(self._where(kind=kind, is_open=True))))
 
     def clear(self) -> None:
         """Forget everything."""
-        self._store.run(delete(requests).where(requests.c.target == self._target))
-
-    def items(self) -> ItemsView[int, bytes]:
-        """All that is known, in one question."""
-        found = self._store.rows(select(requests).where(requests.c.target == self._target))
-        return {row.num: row.data for row in found}.items()
-
-    def __iter__(self) -> Iterator[int]:
-        return (num for num, _ in self.items())
-
-    def __len__(self) -> int:
-        return len(self.items())
+        self._store.run(delete(requests).where(self._where()))
 
 
 class StoredRowIndex(RowStore):

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 12  # a state of another version is emptied: that costs one full reading
+VERSION = 13  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -185,13 +185,18 @@ indexed_rows = Table(
     Column("data", LargeBinary),  # NULL for what is no entry
 )
 
-# What is known of a repository's requests and discussions, by number.
+# What is remembered of a repository's discussions and requests that we opened, by number.
 requests = Table(
     "requests",
     metadata,
     key("target"),
     Column("num", Integer, primary_key=True, autoincrement=False),
-    Column("data", LargeBinary, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("mark", Words, nullable=False),
+    Column("is_open", Boolean, nullable=False),
+    Column("data", Words, nullable=False),
+    Index("requests_by_mark", "target", "kind", "mark"),
+    Index("requests_by_state", "target", "kind", "is_open", "num"),
 )
 
 # What was read of each open request at the source, by number.

@@ -295,7 +295,7 @@ def test_a_comment_says_whether_it_was_edited(github: GitHubServer) -> None:
 def test_an_opening_text_that_holds_a_command_says_whether_it_was_edited(github: GitHubServer) -> None:
     place = GitHubAddress(BOARD)
     client = GitHubClient("bot-token", github.url)
-    talk = GitHubDiscussions(RequestSource(client, place), {})
+    talk = GitHubDiscussions(RequestSource(client, place))
     posted = github.state.add_issue(board(github), Issue(0, "ann", "Please", "/ignore drop", "open"))
     changed = github.state.add_issue(board(github), Issue(0, "ann", "Please", "/ignore drop", "open"))
     changed.edited = github.state.tick()

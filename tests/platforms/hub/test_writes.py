@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import Gone, Unavailable
+from bot.platforms.discussions import KnownThreads
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
@@ -189,7 +190,7 @@ def test_a_request_whose_ref_is_gone_is_named(hub: Hub, contents: Repository, ta
 
 
 def test_a_sweep_of_a_source_needs_no_target(hub: Hub, repository: Repository, client: HubClient) -> None:
-    talk = HubDiscussions(HubSource(client, parse_address("hf://datasets/acme/results")), {})
+    talk = HubDiscussions(HubSource(client, parse_address("hf://datasets/acme/results")))
 
     assert talk.find_duplicates() == []
 
@@ -205,11 +206,11 @@ def opened(number: int) -> str:
 def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
     hub: Hub, contents: Repository, client: HubClient
 ) -> None:
-    memory: dict[int, bytes] = {}
+    known = KnownThreads()
     address = parse_address("hf://datasets/acme/contents")
 
     def look() -> list[tuple[int, str]]:
-        return [(num, row["status"]) for num, row in HubTarget(client, address, memory).requests]
+        return [(num, row["status"]) for num, row in HubTarget(client, address, known).requests]
 
     rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(95)]
     for row in rows[:35]:
@@ -234,9 +235,9 @@ def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
 def test_a_request_that_a_person_closed_unannounced_is_found_by_its_mark(
     hub: Hub, contents: Repository, client: HubClient
 ) -> None:
-    memory: dict[int, bytes] = {}
+    known = KnownThreads()
     rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(60)]
-    target = HubTarget(client, parse_address("hf://datasets/acme/contents"), memory)
+    target = HubTarget(client, parse_address("hf://datasets/acme/contents"), known)
     mark = Marker("entry", "acme/5", "tiny")
     current = target.read_state(mark, ("a.json",)).request
     assert current is not None
@@ -252,18 +253,18 @@ def test_a_request_that_a_person_closed_unannounced_is_found_by_its_mark(
 def test_the_list_is_read_whole_where_its_length_is_not_what_is_known(
     hub: Hub, contents: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    talk = HubDiscussions(HubSource(client, parse_address("hf://datasets/acme/contents")), {})
+    talk = HubDiscussions(HubSource(client, parse_address("hf://datasets/acme/contents")))
     rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", MARK.render(), "bot")[0] for _ in range(60)]
     talk.look("pull_request")
     hub.talk(contents).pinned = {rows[20].num}  # it is the first of the list now
     hub.set_status(contents, rows[40], "closed", "ann")
 
     talk.look("pull_request")
-    assert len(talk.known.open_ones("pull_request")) == 60  # it was read whole a moment ago
+    assert len(talk.known.open_since("pull_request")) == 60  # it was read whole a moment ago
     now = time.time() + 1000
     monkeypatch.setattr(time, "time", lambda: now)
     talk.look("pull_request")
-    assert len(talk.known.open_ones("pull_request")) == 59
+    assert len(talk.known.open_since("pull_request")) == 59
     hub.set_status(contents, rows[40], "open", "ann")
     talk.look("pull_request", whole=True)
-    assert len(talk.known.open_ones("pull_request")) == 60
+    assert len(talk.known.open_since("pull_request")) == 60
