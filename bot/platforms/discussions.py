@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from bot.errors import Gone, Stale
+from bot.platforms.caches import OPEN, Kind, Row
 from bot.platforms.source import Source
 from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
@@ -50,57 +51,8 @@ class Conversation:
     is_ours: bool = False
 
 
-Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]
 VerdictState = Literal["success", "failure"]
-OPEN = frozenset({"open", "draft"})  # what a list shows of the open ones
-Row = dict[str, str]
-TIMES = 0  # the number of the row with the times of the last whole lists; no discussion has it
-
-
-class KnownThreads:
-    """What is remembered of the discussions and requests of one repository that we opened, by their numbers.
-
-    A row has at least `kind`, `status` and `mark`. Here it is kept for one command; a service keeps it in its database.
-    """
-
-    def __init__(self) -> None:
-        self._rows: dict[int, Row] = {}
-
-    def find(self, num: int) -> Row | None:
-        """One of them."""
-        return self._rows.get(num)
-
-    def put(self, num: int, row: Row) -> None:
-        """Remember one."""
-        self._rows[num] = row
-
-    def of(self, kind: Kind, mark: str | None = None) -> list[tuple[int, Row]]:
-        """Those of one kind, or those of them with one mark, oldest first."""
-        found = sorted(self._rows.items())
-        return [(num, row) for num, row in found if row["kind"] == kind and mark in {None, row["mark"]}]
-
-    def open_since(self, kind: Kind, oldest: int = 0) -> list[tuple[int, Row]]:
-        """The open ones of one kind from a number on, oldest first."""
-        return [(num, row) for num, row in self.of(kind) if row["status"] in OPEN and num >= oldest]
-
-    def open_count(self, kind: Kind) -> int:
-        """How many of one kind are open."""
-        return len(self.open_since(kind))
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._rows.clear()
-
-    def listed_at(self, kind: Kind) -> float | None:
-        """When the lists of one kind were read to their ends, in Unix seconds; None if they never were."""
-        found = (self.find(TIMES) or {}).get(kind)
-        return None if found is None else float(found)
-
-    def set_listed(self, kind: Kind, now: float) -> None:
-        """Note that the lists of one kind were read to their ends."""
-        row = self.find(TIMES) or {"kind": "", "status": "", "mark": ""}
-        self.put(TIMES, row | {kind: str(now)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.errors import CallError
-from bot.platforms.caches import Contents
-from bot.platforms.discussions import KnownThreads
+from bot.platforms.caches import Contents, KnownThreads
 from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE
 from bot.platforms.writes import Intend, no_intent
 from bot.reporting.escape import visible

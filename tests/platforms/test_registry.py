@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.platforms.discussions import KnownThreads
+from bot.platforms.caches import KnownThreads
 from bot.platforms.platform import Access, Opener, ServiceCache, open_target
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.git import Repository

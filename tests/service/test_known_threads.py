@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.discussions import KnownThreads
+from bot.platforms.caches import KnownThreads
 from bot.service.store import Store, connect
 from tests.world.postgres import Cluster
 
@@ -41,6 +41,13 @@ def test_each_kind_is_found_by_itself(known: KnownThreads) -> None:
     assert (known.open_since("pull_request"), known.open_count("discussion")) == ([(7, row("a"))], 1)
     known.clear()
     assert (known.find(7), known.of("pull_request"), known.open_count("discussion")) == (None, [], 0)
+
+
+def test_a_mark_may_have_any_length_and_characters(known: KnownThreads) -> None:
+    mark = "".join(map(chr, range(0, 55_000, 7))) + "\udcff"
+    known.put(1, row(mark))
+    known.put(2, row(mark[:-1]))
+    assert known.of("pull_request", mark) == [(1, row(mark))]
 
 
 def test_another_mark_and_a_reopened_one(known: KnownThreads) -> None:

@@ -14,12 +14,10 @@ from github.Issue import Issue
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, TooLong
-from bot.platforms.caches import lazy_property
+from bot.platforms.caches import Kind, KnownThreads, lazy_property
 from bot.platforms.discussions import (
     Comment,
     Duplicate,
-    Kind,
-    KnownThreads,
     Listed,
     Status,
     Thread,

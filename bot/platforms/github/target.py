@@ -21,15 +21,8 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale
-from bot.platforms.caches import lazy_property
-from bot.platforms.discussions import (
-    Conversation,
-    Duplicate,
-    KnownThreads,
-    MarkedComments,
-    repeated_comments,
-    shared_in,
-)
+from bot.platforms.caches import KnownThreads, lazy_property
+from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource

@@ -23,16 +23,13 @@ from huggingface_hub.community import (
 )
 
 from bot.errors import Gone, Refused, TooLong
+from bot.platforms.caches import OPEN, Kind, KnownThreads, Row
 from bot.platforms.discussions import (
-    OPEN,
     REASON,
     Comment,
     Duplicate,
-    Kind,
-    KnownThreads,
     Listed,
     Pushed,
-    Row,
     Status,
     Thread,
     VerdictState,

@@ -9,8 +9,7 @@ from pathlib import PurePosixPath
 from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
 
 from bot.errors import Gone, Stale
-from bot.platforms.caches import blob_id, is_content
-from bot.platforms.discussions import OPEN
+from bot.platforms.caches import OPEN, blob_id, is_content
 from bot.platforms.hub.discussions import TITLE_LIMIT, HubDiscussions
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, added
 from bot.platforms.row_index import RowIndex

@@ -8,18 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Refused, Stale
-from bot.platforms.caches import Contents, blob_id, lazy_property
-from bot.platforms.discussions import (
-    OPEN,
-    Conversation,
-    Duplicate,
-    KnownThreads,
-    MarkedComments,
-    Pushed,
-    Row,
-    Thread,
-    shared_in,
-)
+from bot.platforms.caches import OPEN, Contents, KnownThreads, Row, blob_id, lazy_property
+from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, Pushed, Thread, shared_in
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions

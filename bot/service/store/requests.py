@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import uuid
@@ -14,7 +15,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
-from bot.platforms.discussions import OPEN, Kind, KnownThreads, Row
+from bot.platforms.caches import OPEN, Kind, KnownThreads, Row
 from bot.platforms.row_index import IndexedRow, Moved, RowStore
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import indexed_rows, intents, requests, row_indexes
@@ -92,12 +93,12 @@ class StoredThreads(KnownThreads):
     def put(self, num: int, row: Row) -> None:
         """Remember one."""
         if self.find(num) != row:
-            found = {"kind": row["kind"], "mark": row["mark"], "is_open": row["status"] in OPEN}
+            found = {"kind": row["kind"], "mark": _digest(row["mark"]), "is_open": row["status"] in OPEN}
             self._store.upsert(requests, [{"target": self._target, "num": num, **found, "data": json.dumps(row)}])
 
     def of(self, kind: Kind, mark: str | None = None) -> list[tuple[int, Row]]:
         """Those of one kind, or those of them with one mark, oldest first."""
-        return self._rows_at(self._where(kind=kind) if mark is None else self._where(kind=kind, mark=mark))
+        return self._rows_at(self._where(kind=kind) if mark is None else self._where(kind=kind, mark=_digest(mark)))
 
     def open_since(self, kind: Kind, oldest: int = 0) -> list[tuple[int, Row]]:
         """The open ones of one kind from a number on, oldest first."""
@@ -110,6 +111,11 @@ class StoredThreads(KnownThreads):
     def clear(self) -> None:
         """Forget everything."""
         self._store.run(delete(requests).where(self._where()))
+
+
+def _digest(mark: str) -> str:
+    """What a mark is looked up by: no index takes texts of any length."""
+    return hashlib.sha256(mark.encode(errors="surrogatepass")).hexdigest()
 
 
 class StoredRowIndex(RowStore):

@@ -192,7 +192,7 @@ requests = Table(
     key("target"),
     Column("num", Integer, primary_key=True, autoincrement=False),
     Column("kind", Words, nullable=False),
-    Column("mark", Words, nullable=False),
+    Column("mark", Words, nullable=False),  # its SHA-256
     Column("is_open", Boolean, nullable=False),
     Column("data", Words, nullable=False),
     Index("requests_by_mark", "target", "kind", "mark"),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import Gone, Unavailable
-from bot.platforms.discussions import KnownThreads
+from bot.platforms.caches import KnownThreads
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
