@@ -6,7 +6,7 @@ import hashlib
 import re
 import threading
 from collections import UserDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import SEEK_END
 from typing import IO, Any, Generic, Literal, Self, TypeVar, overload
 
@@ -81,6 +81,10 @@ class KnownThreads:
     def find(self, num: int) -> Row | None:
         """One of them."""
         return self._rows.get(num)
+
+    def at(self, nums: Iterable[int]) -> dict[int, Row]:
+        """Those of them with these numbers."""
+        return {num: row for num in nums if (row := self.find(num)) is not None}
 
     def put(self, num: int, row: Row) -> None:
         """Remember one."""

@@ -218,9 +218,9 @@ class HubDiscussions:
 
     def _read_changed(self, listed: Mapping[int, str], gone: AbstractSet[int]) -> None:
         """Read those that are not remembered with the status of the list, and those that it lacks."""
+        before = self.known.at(listed)
         for num, status in sorted(listed.items()):
-            before = self.known.find(num)
-            if before is None or before["status"] != status:
+            if num not in before or before[num]["status"] != status:
                 self._read_one(num, status)
         for num in sorted(gone):
             self._read_one(num, "closed")

@@ -7,11 +7,11 @@ import json
 import time
 import uuid
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
@@ -82,13 +82,20 @@ class StoredThreads(KnownThreads):
     def _where(self, **values: str | int) -> ColumnElement[bool]:
         return and_(requests.c.target == self._target, *(requests.c[name] == value for name, value in values.items()))
 
+    def _select(self, *where: ColumnElement[bool]) -> Select[tuple[int, str]]:
+        return select(requests.c.num, requests.c.data).where(*where).order_by(requests.c.num)
+
     def _rows_at(self, *where: ColumnElement[bool]) -> list[tuple[int, Row]]:
-        found = self._store.rows(select(requests.c.num, requests.c.data).where(*where).order_by(requests.c.num))
-        return [(row.num, json.loads(row.data)) for row in found]
+        return [(row.num, json.loads(row.data)) for row in self._store.rows(self._select(*where))]
 
     def find(self, num: int) -> Row | None:
         """One of them."""
-        return next((row for _, row in self._rows_at(self._where(num=num))), None)
+        return self.at([num]).get(num)
+
+    def at(self, nums: Iterable[int]) -> dict[int, Row]:
+        """Those of them with these numbers."""
+        found = self._store.rows_in(self._select(self._where()), requests.c.num, nums)
+        return {row.num: json.loads(row.data) for row in found}
 
     def put(self, num: int, row: Row) -> None:
         """Remember one."""
