@@ -138,12 +138,20 @@ def read_parquet(data: bytes) -> ParquetGrid:
         file = pq.ParquetFile(pa.BufferReader(data))
         if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
             raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        _check_size(
+            sum(group.total_byte_size for group in groups)
+        )  # a page is unpacked whole
         taken = 0
         for batch in file.iter_batches(BATCH):  # a file of 4 MB may hold one long text 20 million times
             taken += batch.nbytes
-            if taken > LARGEST_READ:
-                raise Unwritable(f"it unpacks to more than {in_units(LARGEST_READ)}")
+            _check_size(taken)
         return ParquetGrid(file.read(), _compression(file.metadata), SCHEMA in (file.metadata.metadata or {}))
+
+
+def _check_size(size: int) -> None:
+    if size > LARGEST_READ:
+        raise Unwritable(f"it unpacks to more than {in_units(LARGEST_READ)}")
 
 
 def _compression(metadata: Any) -> Compression:

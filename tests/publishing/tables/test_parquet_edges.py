@@ -185,6 +185,20 @@ def test_a_file_of_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         read_parquet(file(pa.table({"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]})))
 
 
+def test_a_small_file_of_one_very_long_text_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "LARGEST_READ", 1 << 20)
+    data = file(pa.table({"a": ["long" * 5_000_000]}), compression="zstd", use_dictionary=False)
+    assert len(data) < 100_000
+    before, watched = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(watched)
+    try:
+        with pytest.raises(Unwritable, match=r"^it unpacks to more than 1 MB$"):
+            read_parquet(data)
+    finally:
+        pa.set_memory_pool(before)
+    assert watched.max_memory() < 5_000_000
+
+
 def test_a_small_file_of_one_long_text_in_very_many_rows_is_refused() -> None:
     rows = 1_900_000
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["long" * 500]))
