@@ -139,9 +139,7 @@ def read_parquet(data: bytes) -> ParquetGrid:
         if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
             raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-        _check_size(
-            sum(group.total_byte_size for group in groups)
-        )  # a page is unpacked whole
+        _check_size(sum(group.total_byte_size for group in groups))  # a page is unpacked whole
         taken = 0
         for batch in file.iter_batches(BATCH):  # a file of 4 MB may hold one long text 20 million times
             taken += batch.nbytes
