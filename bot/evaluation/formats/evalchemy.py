@@ -105,5 +105,6 @@ EVALCHEMY = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    templating="--apply_chat_template",
     stderr_key=stderr_key,
 )

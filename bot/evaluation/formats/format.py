@@ -92,7 +92,8 @@ class Format:
     that belong to the run and are not read. `others` are the kinds of files that the tool writes beside its results.
 
     `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" if no call
-    does that. `shows` says which counts files of the format can show at all: what a draft asks of a person.
+    does that; `limiting` and `templating` are its options for a part of the samples and for the chat template. `shows`
+    says which counts files of the format can show at all: what a draft asks of a person.
 
     `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `leaf_key`,
     `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
@@ -118,6 +119,8 @@ class Format:
     max_bytes: int = MAX_BYTES
     naming: str = NAMING
     pinning: str = PINNING
+    limiting: str = "--limit"
+    templating: str = "the chat template"
     shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
     larger: Mapping[bytes, int] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()

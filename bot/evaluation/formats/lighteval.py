@@ -198,4 +198,5 @@ LIGHTEVAL = Format(
     stderr_key=stderr_after,
     naming="run with model_name=<organization>/<name>,revision=<commit> of a model on the Hub",
     pinning="add revision=<40 hex digits> to the model's arguments",
+    limiting="--max-samples",
 )

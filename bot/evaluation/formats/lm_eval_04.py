@@ -304,5 +304,6 @@ LM_EVAL_04 = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    templating="--apply_chat_template",
     metric_key=metric_key,
 )

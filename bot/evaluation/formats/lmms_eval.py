@@ -73,5 +73,6 @@ LMMS_EVAL = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    templating="--apply_chat_template",
     metric_key=lm_eval_04.metric_key,
 )

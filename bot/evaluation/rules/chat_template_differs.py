@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.formats import find_format
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re.IGNORECASE)
@@ -35,10 +36,12 @@ def chat_template_differs(case: Case) -> Iterator[Violation]:
     if not used and not case.result.records("chat_template"):
         return
     if expected != "any" and used != (expected == "always"):
-        again = "run again" if used or can_use else "measure with lm-eval 0.4.4 or later,"
+        known = find_format(case.result.format)
+        option = known.templating if known else "the chat template"
+        again = f"run again {'without' if used else 'with'} {option}"
         yield Violation(
             f"the run {'used' if used else 'did not use'} a chat template; {case.leaderboard.id} says {expected}",
-            f"{again} {'without' if used else 'with'} --apply_chat_template",
+            again if used or can_use else "measure with lm-eval 0.4.4 or later, with --apply_chat_template",
             case.result.pointer_to("chat_template"),
         )
     elif expected == "any" and can_use and not used and TUNED.search(case.result.model.id):

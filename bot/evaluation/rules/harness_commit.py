@@ -47,7 +47,7 @@ def judge_harness(harness: HarnessVersion, leaderboard: Leaderboard, facts: Fact
         if by_release.answer != "unknown":
             return by_release
     if harness.git_hash is None:
-        return HarnessAnswer("unknown", "the file records no commit of the harness (git_hash is null)")
+        return HarnessAnswer("unknown", "the file records no commit of the harness")
     return _by_commit(harness.git_hash, accepted, facts)
 
 

@@ -1,8 +1,8 @@
 """Only a part of the samples was run.
 
 ## What it does
-Reads `--limit` from the configuration, and compares the samples that were scored with the size of each task. A limit
-that is not below the size of a task has no effect.
+Reads the limit (`--limit` of lm-eval) from the configuration, and compares the samples that were scored with the size
+of each task. A limit that is not below the size of a task has no effect.
 
 ## Why is this bad?
 Fifty samples give a number that looks like any other, with an error of seven points.
@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
+from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement, by_task
 from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
 
@@ -29,10 +30,12 @@ def limited_run(case: Case) -> Iterator[Violation]:
     limit = case.result.limit
     cut = [measurement for measurement in case.measurements.present if _is_cut(measurement, limit)]
     if limit is not None and (len(cut) == len(case.measurements.present)):
+        known = find_format(case.result.format)
+        option = known.limiting if known else "a limit"
         share = f"{limit:.4g} of the samples" if 0 < limit < 1 else _samples(limit)
         yield Violation(
-            f"the run was limited to {share} of each task (--limit)",
-            "run it again without --limit",
+            f"the run was limited to {share} of each task ({option})",
+            f"run it again without {option}",
             case.result.pointer_to("limit"),
         )
         return

@@ -26,13 +26,16 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Case, Violation, rule
 
+LM_EVAL = "lm-evaluation-harness"
+
 
 @rule(Severity.NOTICE, is_pin=True)
 def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
     """Yield a violation if the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unknown" and case.takes_format:
-        is_lm_eval = case.result.harness.repository is None
+        harness = case.result.harness
+        is_lm_eval = harness.repository is None and (harness.git_hash or harness.name == LM_EVAL)
         yield Violation(
             judged.why,
             "lm-eval 0.4.9 and later record their release; `check --online` looks commits up"

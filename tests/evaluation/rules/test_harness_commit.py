@@ -47,7 +47,7 @@ def test_where_no_range_is_declared_every_harness_is_accepted() -> None:
         ("0.4.9", None, HarnessAnswer("accepted", "the file records release 0.4.9", 1)),
         (" v0.4.9 ", None, HarnessAnswer("accepted", "the file records release  v0.4.9 ", 1)),
         ("0.4.8", None, HarnessAnswer("unaccepted", "the file records release 0.4.8, which is not accepted")),
-        ("0.4.99", None, HarnessAnswer("unknown", "the file records no commit of the harness (git_hash is null)")),
+        ("0.4.99", None, HarnessAnswer("unknown", "the file records no commit of the harness")),
         ("0.4.99", "v0.4.9", HarnessAnswer("accepted", "v0.4.9 is release 0.4.9 of " + OURS, 1)),
         (" ", "v0.4.9", HarnessAnswer("accepted", "v0.4.9 is release 0.4.9 of " + OURS, 1)),
         (None, "v0.4.8", HarnessAnswer("unaccepted", f"v0.4.8 is release 0.4.8 of {OURS}, which is not accepted")),

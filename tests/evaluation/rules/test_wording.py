@@ -9,10 +9,14 @@ import pytest
 
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
-from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.reporting.draft import draft_text
 from tests.evaluation.inspect_logs import log_json, score
-from tests.evaluation.judging import Outcome, outcome_of, patched
+from tests.evaluation.judging import Outcome, outcome_of, patch, patched
+from tests.evaluation.test_every_eval_ever import ACC
+from tests.evaluation.test_every_eval_ever import record as record_of
+from tests.evaluation.test_lighteval import release_08
+from tests.evaluation.test_olmes import MATH, run
 from tests.world.results import TINY, result
 
 PRO = "leaderboard_mmlu_pro"
@@ -49,3 +53,26 @@ def test_a_group_that_the_declaration_names_as_a_task_is_called_a_group() -> Non
     data = result(group_subtasks={"logic": ["logic_a", "logic_b"]})
     found = message(outcome_of(data, parse_leaderboard(TINY, "tiny", "tiny.toml")), "missing-task")
     assert found == ("logic is a group in this file, but Logic names it as a task: name its members, logic_a, logic_b")
+
+
+def board_of(format_id: str, leaf: str, metric: str, **harness: Any) -> Leaderboard:
+    task: dict[str, Any] = {"id": "task", "title": "Task", "metrics": [{"name": metric}]}
+    task["leaves"] = [{"id": "leaf", "keys": {format_id: leaf}}]
+    declared = {"id": "b", "title": "B", "description": "B.", "harness": {"formats": [format_id], **harness}}
+    return Leaderboard.model_validate({**declared, "tasks": [task]})
+
+
+def test_advice_is_in_the_words_of_the_tool_that_wrote_the_file() -> None:
+    limited = patch(release_08(), "/config_general/max_samples", 50)
+    accepted = {"accepted": [{"repository": "EleutherAI/lm-evaluation-harness", "releases": ["0.4.9"], "reason": "a"}]}
+    record = record_of(ACC, eval_library={"name": "unknown", "version": "unknown"})
+    for data, board, rule, hint in (
+        (limited, board_of("lighteval", "community|hotpotqa|0", "f1"), "limited-run",
+         "run it again without --max-samples"),
+        (run(MATH), board_of("olmes", MATH["alias"], "exact_match", chat_template="never"), "chat-template-differs",
+         "run again without the chat template"),
+        (record, board_of("every-eval-ever", "arc_easy", "acc", **accepted), "unverifiable-harness-commit",
+         "the result may be right; declare the versions of the tool under [[harness.accepted]]"),
+    ):  # fmt: skip
+        findings = outcome_of(data, board).findings
+        assert [found.hint for found in findings if found.rule == rule] == [hint]
