@@ -14,7 +14,7 @@ from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.identity import UNNAMED, identified, why_no_mapping
+from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -88,12 +88,17 @@ def judge_paths(
 
         known = known_rows(board)
     today = datetime.now(UTC).date()
-    judge = Judge(leaderboard, today, names=parse_names(names or []), look_up=look_up, known=known)
+    called = parse_names(names or [])
+    judge = Judge(leaderboard, today, names=called, look_up=look_up, known=known)
     places = find_places(paths, read_access(), max_bytes)
     places = with_commits(in_repositories(places) if as_committed else places)
     unread: list[UnreadPath] = []
     with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
         parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
+    for key in sorted(called.keys() - {name_for(one, called) for one in parsed}) if parsed else ():
+        why = "each file names a model of the Hub" if key == UNNAMED else "no file is there, or calls its model so"
+        what = called[key] if key == UNNAMED else f"{key}={called[key]}"
+        warn(f"--model-name {visible(what)} is not used: {why}")
     if samples or leaderboard.asks_samples:
         from bot.service.judge.samples import with_samples
 

@@ -145,3 +145,13 @@ def test_a_terminal_shows_colours_unless_nobody_wants_any(value: str, *, is_colo
 
     assert b"accepted" in shown
     assert (b"\x1b[" in shown) == is_coloured
+
+
+def test_a_mapping_of_names_that_is_not_used_is_said(tmp_path: Path) -> None:
+    done = run("check", str(KESTREL), "--model-name", "acme/atlas", "--model-name", "runs/*=acme/{1}", cwd=tmp_path)
+    assert done.stderr.splitlines() == [
+        "--model-name acme/atlas is not used: each file names a model of the Hub",
+        "--model-name runs/*=acme/{1} is not used: no file is there, or calls its model so",
+    ]
+    used = run("check", str(KESTREL), "--model-name", f"{KESTREL.parent.name}/=acme/atlas", cwd=tmp_path)
+    assert (used.stderr, "acme/atlas" in used.stdout) == ("", True)
