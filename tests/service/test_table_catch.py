@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.service.watch.outcome import Outcome
-from bot.service.watch.passes import settle_watches
+from bot.service.watch.passes import exit_status, settle_watches
+from tests.service import table_stories
 from tests.service.table_stories import TableStory, said
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -118,6 +119,27 @@ def test_a_share_is_one_of_the_rows_of_the_table(story: TableStory) -> None:
 
     assert said(story.settle(), "held") == []  # 15 of 150 rows are 10 %
     assert story.board() == OURS + others
+
+
+def test_a_changed_mapping_says_that_the_cells_differ_and_a_declined_plan_leaves_a_dry_run_empty(
+    story: TableStory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.table = OURS
+    story.hub.push(story.target, {"board.csv": OURS})
+    push_all(story)
+    story.settle()
+    finer = table_stories.TABLE_TARGET.replace("decimals = 2", "decimals = 3")
+    monkeypatch.setattr(table_stories, "TABLE_TARGET", finer)
+
+    [text] = said(story.settle(), "held")
+    assert text.endswith("(its cells differ from those of the row)")
+    settle_watches(story.contexts, [story.watch], decline=digest_in(story.settle()))
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    [plan] = dry.to_json()["plans"]
+    assert (plan["changed"], plan["unchanged"], exit_status([dry])) == (0, ROWS, 0)
+    assert [ledger.counts["declined"] for ledger in dry.ledgers] == [ROWS]
+    monkeypatch.undo()
+    story.settle()
 
 
 def test_what_others_wrote_into_cells_is_no_markup_of_the_plan(story: TableStory) -> None:

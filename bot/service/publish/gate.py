@@ -120,7 +120,7 @@ class Gate:
         self.report.plans.append(self._shown(plan, looks))
         known, is_approved = state.plans.at(self.target), self._is_approved(plan)
         if is_approved or not self.is_large(plan):
-            if known is not None:
+            if known is not None and looks:  # without rows, a dry run shows that nothing else is to be done
                 with state.transaction():
                     if not is_approved:
                         state.plans.forget(self.target)

@@ -162,8 +162,9 @@ class TargetRows(ABC, Generic[L]):
         if lost:
             report.attempt(lost, lambda: self.restore(lost), finish=False)
             items = [item for item in due_rows(context, to) if item.subject]
-        is_shown = self._must_show
-        due = with_held(context, to, items, is_shown=is_shown) if self.takes_more else []
+        is_shown, held = self._must_show, context.state.plans.at(to)
+        is_asked = is_shown and not (held is not None and held.is_declined)
+        due = with_held(context, to, items, is_shown=is_asked) if self.takes_more else []
         if due or is_shown:
             report.attempt(due, lambda: self._publish_due(due), finish=False)
         report.attempt([], lambda: self._write(self.follow(is_touched=bool(items))), subject=f"requests of {to}")
@@ -171,10 +172,8 @@ class TargetRows(ABC, Generic[L]):
     @property
     def _must_show(self) -> bool:
         """Tell whether a dry run still has to show what changes here, or that nothing does."""
-        context, to = self.context, self.settings.to
-        is_shown = any(plan.target == to for plan in self.report.plans)
-        held = context.state.plans.at(to)
-        return context.dry_run and not is_shown and not (held is not None and held.is_declined)
+        is_shown = any(plan.target == self.settings.to for plan in self.report.plans)
+        return self.context.dry_run and not is_shown
 
     def publish_admitted(self, item: Item, admitted: str) -> None:
         """Publish one row as the safety catch admitted it; one that is another by now waits for the next pass."""

@@ -18,7 +18,7 @@ from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
-from bot.service.publish.entry_rows import RowLook, SubmittedRows, TargetRow
+from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows, TargetRow
 from bot.service.publish.ledger import OpenRequests, Place
 from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
@@ -47,7 +47,8 @@ def planned_cells(look: RowLook, cells: Sequence[CellChange]) -> PlannedRow:
         action = "added"
     known = look.entry or look.before
     shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after or '–'}" for cell in cells)
-    reason = (look.reason or FOREIGN) if action in {"changed", "removed"} else ""
+    reason = FOREIGN if look.reason in {"", EDITED} else look.reason  # the settings may show the same row otherwise
+    reason = reason if action in {"changed", "removed"} else ""
     digest = hashlib.sha256(repr([(cell.column, cell.before, cell.after) for cell in cells]).encode()).hexdigest()
     return PlannedRow(look.key, known.model.id if known else "", action, reason=reason, digest=digest, values=shown)
 
