@@ -140,6 +140,18 @@ def test_a_subset_that_stands_twice_is_two_leaves() -> None:
     assert list(result.leaves) == ["T/arabic/test", "T/arabic/test (2)"]
 
 
+def test_splits_of_one_task_are_columns_of_their_own_and_a_person_decides() -> None:
+    english = ARABIC | {"hf_subset": "english"}
+    found = [read(task("Tone", {split: [ARABIC, english]})) for split in ("test", "validation")]
+    assert [{name: len(leaves) for name, leaves in one.subtasks.items()} for one in found] == [
+        {"Tone": 2}, {"Tone/validation": 2}
+    ]  # fmt: skip
+    drafted = draft_of(found).tasks
+    assert [len(one.keys["leaves"]) for one in drafted] == [2, 2]
+    todo = "the files have the splits test, validation of it: keep the column of the one that counts"
+    assert all(todo in one.todo for one in drafted)
+
+
 def test_what_a_fault_asks_for_is_what_mteb_can_do() -> None:
     board = parse_leaderboard(draft_text(draft_of([read(task("T", {"test": [ARABIC]}))])), "board", "board.toml")
     hints = {found.rule: found.hint for found in outcome_of(task("T", {"test": [ARABIC]}), board).findings}

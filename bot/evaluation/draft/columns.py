@@ -317,4 +317,5 @@ def _named_groups(subtasks: Mapping[str, tuple[str, ...]], left: dict[str, Seen]
 
 def _is_one_benchmark(group: str, leaves: Iterable[Seen]) -> bool:
     """Whether all leaves are named after the group, and not a collection of benchmarks; one without a name is none."""
-    return bool(group) and all(leaf.key.startswith(group[: max(3, len(group) // 2)]) for leaf in leaves)
+    task = group.rpartition("/")[0] or group  # before a split
+    return bool(task) and all(leaf.key.startswith(task[: max(3, len(task) // 2)]) for leaf in leaves)

@@ -115,7 +115,12 @@ def _task(
         **({"groups": list(column.rows)} if column.rows and not column.is_whole_group else {}),
         **_leaves(column, formats, leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
     }
-    return DraftTask(keys, tuple(_notes(column)), (*scale.todo, *bound_todo, *_todo(column)), len(column.models))
+    return DraftTask(
+        keys,
+        tuple(_notes(column)),
+        (*scale.todo, *bound_todo, *_todo(column), *_splits(column, results)),
+        len(column.models),
+    )
 
 
 def _aggregation(column: DraftColumn, results: Sequence[Result]) -> dict[str, str]:
@@ -231,3 +236,13 @@ def _todo(column: DraftColumn) -> Iterator[str]:
             yield f"{leaf.without()} of {len(leaf.runs)} files of {examples([leaf.key])} have no {leaf.metrics[0].name}"
         if leaf.known and leaf.samples() not in {None, leaf.known.samples}:
             yield f"{examples([leaf.key])} usually has {leaf.known.samples:,} samples"
+
+
+def _splits(column: DraftColumn, results: Iterable[Result]) -> Iterator[str]:
+    """What to decide where the files have the same questions of several splits, each in a column of its own."""
+    first = column.leaves[0]
+    part = first.key.rpartition("/")[0]
+    keys = {key for result in results if format_of(result.format).has_splits for key in result.leaves}
+    splits = sorted(key.rpartition("/")[2] for key in keys if key.rpartition("/")[0] == part)
+    if len(splits) > 1:
+        yield f"the files have the splits {examples(splits)} of it: keep the column of the one that counts"

@@ -100,7 +100,7 @@ class Format:
     that begin with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says
     by the first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells
     of a metric whether its values are percentages, however small they are, and `has_order` whether a file has the
-    metric that counts before the others.
+    metric that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data.
     """
 
     id: str
@@ -127,6 +127,7 @@ class Format:
     when_large: Callable[[bytes], str] = lambda _: ""
     is_percent: Callable[[str], bool] = lambda _: False
     has_order: bool = False
+    has_splits: bool = False
 
     def limit(self, head: bytes) -> int:
         """The most bytes of a single file with this head that are read, 0 if none of this format begins so."""

@@ -65,9 +65,10 @@ def parse(content: Content) -> Result:
 
 
 def _subsets(leaves: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The leaves of each task of which there are several."""
-    tasks = grouped((name.rsplit("/", 2)[0], name) for name in leaves)
-    return {task: tuple(names) for task, names in tasks.items() if len(names) > 1}
+    """The subsets of each task of which there are several, apart by split: no mean is made of two splits."""
+    parts = [(*name.rsplit("/", 2)[::2], name) for name in leaves]
+    found = grouped((task if split == "test" else f"{task}/{split}", name) for task, split, name in parts)
+    return {group: tuple(names) for group, names in found.items() if len(names) > 1}
 
 
 def _model(place: re.Match[str] | None) -> Model:
@@ -146,5 +147,6 @@ MTEB = Format(
     stderr_key=stderr_after,
     naming="lay the file at <organization>__<name>/<commit>/, as mteb does",
     pinning="run with --model-revision <40 hex digits>, which becomes a folder's name",
+    has_splits=True,
     shows=frozenset(),
 )
