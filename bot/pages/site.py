@@ -24,9 +24,9 @@ from bot.publishing.board import CSV_NAME, JSON_NAME, TIE, to_csv
 from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.changes import to_jsonl
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Declared, Entry
 from bot.publishing.layout import target_url
-from bot.publishing.repeat import measure_commands
+from bot.publishing.repeat import check_command, declaration_name, measure_commands
 
 
 def rules_page(content: PageContent) -> bytes:
@@ -67,18 +67,20 @@ def about_page(content: PageContent) -> bytes:
         "changes.jsonl": f"one change for each line, {CHANGE_SCHEMA}",
         "changes.atom": "the newest changes as a feed",
     }
-    first = next((row.entry for row in content.board.rows), None)
+    first, board = next((row.entry for row in content.board.rows), None), content.board.leaderboard
+    named = declaration_name(Declared(board.id, board.digest, board.scoring_digest), [content.target])
     digests = sorted({row.entry.leaderboard.scoring_digest for row in content.board.rows})
     return content.page(
         "about.html",
         "about.html",
-        declared=content.board.leaderboard,
+        declared=board,
+        check=check_command("", "", "results", named),
         target=content.target,
         files=files,
         count=len(content.board.rows),
         digests=digests,
         harness=harness_line(first.harness) if first else "",
-        measure=_measured_alike(first, content.board.leaderboard) if first else [],
+        measure=_measured_alike(first, board) if first else [],
         knows_heads=content.heads is not None,
         is_daily=bool(content.days),
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],

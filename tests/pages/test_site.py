@@ -13,9 +13,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from msgspec.structs import replace
 
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.pages.addresses import row_page
+from bot.pages.content import PageContent
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
+from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.layout import evidence_url
 from tests.evaluation.judging import declared
@@ -158,6 +161,27 @@ def test_a_row_of_an_earlier_declaration_says_so() -> None:
     site = site_of((older,))
     assert "earlier declaration" in found(next(site[path] for path in site if path.startswith("rows/"))).text
     assert "sha256:0" in found(site["about.html"]).text
+
+
+def test_the_command_for_submitters_names_a_declaration_that_their_machine_finds() -> None:
+    board = declared("open-llm-v2")
+    own = parse_leaderboard(f"{board.text}\n# ours\n", "ours", "ours.toml")
+    rows = make_board([replace(one, leaderboard=replace(one.leaderboard, id="ours")) for one in generated(2)], own)
+    for one, target, name in (
+        (board, "hf://datasets/acme/contents", "open-llm-v2"),
+        (own, "hf://datasets/acme/contents", f"hf://datasets/acme/contents/declarations/{own.digest[7:]}.toml"),
+        (own, "", f"declarations/{own.digest[7:]}.toml"),
+    ):
+        site = Site(PageContent(make_board(generated(2), board) if one is board else rows, target))
+        assert f"leaderboard-bot check results --leaderboard {name}" in found(site["about.html"]).text
+
+
+def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:
+    site = site_of(generated(1))
+    page = next(site[path] for path in site if path.startswith("rows/")).decode()
+    assert "@misc{org-0-model-000-" in page
+    assert 'about.html#cite">The board has its own entry.' in page
+    assert "@misc{open-llm-v2," in site["about.html"].decode()
 
 
 @pytest.mark.parametrize(
