@@ -1,9 +1,9 @@
 """Several models have one name, and nothing in their files tells them apart.
 
 ## What it does
-Looks at the sound values that the files of one row have for the same leaf. If they differ, the model has no revision,
-and the files lie in several folders, one of three things shows that these may be several models: the folders are
-numbered like checkpoints, the files have no date, or the model's name is not from the files.
+Looks at the sound values that the files of one row have for the same leaf. If they differ, and the model has no
+revision, one of three things shows that these may be several models: the files have no date, they lie in several
+folders that are numbered like checkpoints, or they lie in several folders and the model's name is not from the files.
 
 ## Why is this bad?
 The row would take the newest value of each task: a mixture of several checkpoints, which no model ever reached.
@@ -31,20 +31,24 @@ from bot.evaluation.identity import UNNAMED, folders_that_differ, is_checkpoint,
 from bot.evaluation.rules.rule import RowCase, Violation, rule
 from bot.evaluation.verdict import Repeat, Row
 
+IN_ONE_FOLDER = "keep the file that counts, or lay each in a folder of its own, and "
 HINT = "say by their folders which model it is, here and in [[watches.identity]]: --model-name {mapping}"
 
 
 @rule(Severity.ERROR, subject="row")
 def indistinct_models(case: RowCase) -> Iterator[Violation]:
-    """Yield one violation where values differ between folders that look like those of several models."""
+    """Yield one violation where values differ between files that may be of several models."""
     row = case.row
     repeat, pattern = mixed_in(row)
     if repeat is not None:
         files = sorted(run.file for run in repeat.runs)
+        where = "lie in folders of several" if pattern else "neither a date nor a commit tells them apart"
+        hint = HINT.format(mapping=shlex.quote(mapping_for(pattern or "*/", row.model.id)))
+        hint = hint if pattern else IN_ONE_FOLDER + hint
         yield Violation(
             f"{counted(len(files), 'file')} with different values of {repeat.leaf_id} are of one model by name,"
-            f" {shown(row.model.id)}, and lie in folders of several: {examples(files)}",
-            HINT.format(mapping=shlex.quote(mapping_for(pattern, row.model.id))),
+            f" {shown(row.model.id)}, and {where}: {examples(files)}",
+            hint,
             row.result.pointer_to("model"),
         )
 
@@ -55,6 +59,6 @@ def mixed_in(row: Row) -> tuple[Repeat | None, str]:
     for repeat in () if row.key.revision else row.repeats:
         pattern = folders_that_differ(run.file for run in repeat.runs)
         is_dated = all(run.is_dated for run in repeat.runs)
-        if pattern and (is_named_elsewhere or not is_dated or is_checkpoint(pattern)):
+        if not is_dated or (pattern and (is_named_elsewhere or is_checkpoint(pattern))):
             return repeat, pattern
     return None, ""
