@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from bot.errors import CallError
 from bot.server.access import require_webhook_secret
 from bot.server.app import make_app
+from bot.service.settings.environment import secret
 from bot.service.watch.event import Event
 
 SECRET = "MARKER-SECRET"
@@ -176,6 +177,12 @@ def test_the_secret_stands_on_no_page_and_in_no_log(web: TestClient, caplog: pyt
     shown = web.get("/").text + web.get("/healthz").text + web.get("/metrics").text
 
     assert SECRET not in shown + caplog.text
+
+
+def test_a_secret_of_the_environment_is_what_a_header_can_carry(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given, meant in ((f"{SECRET}\n", SECRET), (f" {SECRET} ", SECRET), (" \n", None), ("", None)):
+        monkeypatch.setenv("WEBHOOK_SECRET", given)
+        assert secret("WEBHOOK_SECRET") == meant
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])

@@ -82,8 +82,8 @@ def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
 
 
 def secret(name: str) -> str | None:
-    """The secret in a variable; an empty one counts as not set."""
-    return os.environ.get(name) or None
+    """The secret in a variable, without blanks and line breaks around it; None if nothing else is in it."""
+    return os.environ.get(name, "").strip() or None
 
 
 def space_url() -> str:
