@@ -68,8 +68,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     """The outcome of reading a submission: a `result`, or the `problem` that prevented one.
 
     All that judging needs, without the bytes. `sha256` is "" if the submission was too large to be read. `samples` is
-    what the sample logs beside it show, None where nobody looked at them. `lines` are those of findings, where they
-    were looked up while the bytes were at hand: by the name of the file in a run's folder, and the pointer.
+    what the sample logs beside it show, None where nobody looked at them.
     """
 
     path: str
@@ -78,7 +77,6 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     result: Result | None = None
     problem: Problem | None = None
     samples: tuple[CheckedSamples, ...] | None = None
-    lines: dict[str, int] = {}
 
     @property
     def format(self) -> str | None:

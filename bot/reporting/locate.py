@@ -13,7 +13,7 @@ from itertools import count
 from json import JSONDecoder
 from typing import Any
 
-from bot.evaluation.finding import Finding, Location
+from bot.evaluation.finding import Finding
 from bot.evaluation.verdict import Judgement
 
 LENIENT = JSONDecoder(parse_int=str, parse_float=str)  # a number may have more digits than Python reads
@@ -102,32 +102,12 @@ def with_lines(judgement: Judgement, read: Callable[[str], bytes | None]) -> Jud
         data = read(path)
         return None if data is None else Locator(data)
 
-    def line_of(place: Location) -> int:
-        found = locator(place.path)
-        return found.line_of(place.pointer) if found else 0
-
-    return _located(judgement, line_of)
-
-
-def lines_in(judgement: Judgement, read: Callable[[str], bytes | None]) -> dict[str, int]:
-    """The lines of all findings of one submission, as `Parsed.lines` has them; `read` as in `with_lines`."""
-    located, [verdict] = with_lines(judgement, read), judgement.verdicts
-    found = [finding.location for one in located.verdicts for finding in one.findings]
-    found += [finding.location for row in located.rows for finding in row.findings]
-    return {f"{place.path.removeprefix(verdict.path)}{place.pointer}": place.line for place in found if place.line}
-
-
-def with_known_lines(judgement: Judgement) -> Judgement:
-    """The judgement with the lines that its submissions bring."""
-    known = {f"{one.path}{name}": line for one in judgement.verdicts for name, line in one.parsed.lines.items()}
-    return _located(judgement, lambda place: known.get(f"{place.path}{place.pointer}", 0))
-
-
-def _located(judgement: Judgement, line_of: Callable[[Location], int]) -> Judgement:
     def located(finding: Finding) -> Finding:
         place = finding.location
-        is_known = place.line or not place.pointer
-        return finding if is_known else replace(finding, location=replace(place, line=line_of(place)))
+        if place.line or not place.pointer:
+            return finding
+        found = locator(place.path)
+        return replace(finding, location=replace(place, line=found.line_of(place.pointer) if found else 0))
 
     return replace(
         judgement,

@@ -91,8 +91,6 @@ def test_the_comment_follows_the_head_of_the_request(story: Story) -> None:
     request = propose(story, right=(50, 60, 170))
     story.settle()
     assert "❌ rejected" in sticky(story, request)
-    line = result(right=(50, 60, 170)).decode().partition('"acc,none": 1.7')[0].count("\n") + 1
-    assert f"value-out-of-range), line {line}: " in sticky(story, request)
     story.hub.push(story.source, {path_of(): result()}, ref=request.ref)
     story.settle()
 

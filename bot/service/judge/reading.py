@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
-from bot.evaluation.discovery import Candidate, ListedFile, Read, read_candidate
+from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.finding import counted, examples, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of, twins
@@ -20,7 +20,6 @@ from bot.evaluation.verdict import Judgement
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.platforms.writes import check_lease
 from bot.publishing.entry import MadeEntries, digest_of
-from bot.reporting.locate import lines_in
 from bot.service.context import WatchContext
 from bot.service.judge.samples import LogSamples
 from bot.service.store import StoredSubmission, batches, folder_of
@@ -137,16 +136,7 @@ def _read(
     path = one.candidate.path
     stored = StoredSubmission(path, folder_of(path), None, "unread", one.oid, last.oid, last.date, content)
     # Alone: it is compared with others when all that came with it are stored.
-    judgement = context.judge([stored], is_compared=False)
-    return with_lines_kept(_as_judged(context, [stored], judgement)[0], judgement, read)
-
-
-def with_lines_kept(stored: StoredSubmission, judgement: Judgement, read: Read) -> StoredSubmission:
-    """A submission that was just read, with the lines of its findings if it is rejected: texts about it name them."""
-    if stored.parsed is None or all(verdict.status != "rejected" for verdict in judgement.verdicts):
-        return stored
-    lines = lines_in(judgement, lambda path: read(path, MAX_BYTES))
-    return replace(stored, content=replace(stored.parsed, lines=lines))
+    return _as_judged(context, [stored], context.judge([stored], is_compared=False))[0]
 
 
 def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:

@@ -14,7 +14,7 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.discussions import ReviewedSource
 from bot.platforms.source import Change, is_wanted, read_whole_files
 from bot.service.context import WatchContext
-from bot.service.judge.reading import is_named_as_result, unread_for_size, with_lines_kept
+from bot.service.judge.reading import is_named_as_result, unread_for_size
 from bot.service.judge.samples import LogSamples
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 from bot.service.watch.observe import is_sample_log, patterns_of
@@ -172,19 +172,12 @@ def _read(
             if name not in kept.contents:
                 content = read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
                 content = logs.look(content) if logs is not None and isinstance(content, Parsed) else content
-                new = submission_in(candidate.path, head, content)
-                new = with_lines_kept(new, context.judge([new], is_compared=False), read)
-                kept.contents[name] = _cached_content(new.content)
+                kept.contents[name] = _cached_content(content)
             why, found = _admitted(budget, kept.contents[name])
         if why:
             unread.setdefault(why, []).append(candidate.path)
         elif found is not None:
-            yield submission_in(candidate.path, head, found)
-
-
-def submission_in(path: str, head: str, content: Parsed | UnreadPath) -> StoredSubmission:
-    """A submission of a request, before it is judged."""
-    return StoredSubmission(path, folder_of(path), None, "unread", head, head, None, content)
+            yield StoredSubmission(candidate.path, folder_of(candidate.path), None, "unread", head, head, None, found)
 
 
 def _cached_content(content: Parsed | UnreadPath) -> CachedContent:

@@ -15,7 +15,6 @@ from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
 from bot.publishing.verdict_texts import mended_text, preformatted, push_text, success_text
 from bot.reporting.escape import brief, code
-from bot.reporting.locate import with_known_lines
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged, mark_changed
@@ -61,7 +60,6 @@ def unresolved(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 def describe(judgement: Judgement, source: str, commit: str, declaration: str) -> str:
     """A file and its row as Markdown, with the command that repeats the verdict under the declaration of that name."""
-    judgement = with_known_lines(judgement)
     verdict = judgement.verdicts[0]
     call = check_command(source, commit, verdict.path, declaration)
     digest = f"SHA-256 `{verdict.sha256}`\n\n" if verdict.sha256 else ""
