@@ -142,6 +142,18 @@ def test_a_changed_mapping_says_that_the_cells_differ_and_a_declined_plan_leaves
     story.settle()
 
 
+def test_a_row_that_somebody_edits_is_named_and_written_again_from_its_evidence(story: TableStory) -> None:
+    story.hub.push(story.target, {"board.csv": OURS})
+    push_all(story)
+    story.settle()
+    story.hub.push(story.target, {"board.csv": OURS.replace(b"acme/m3,58.33", b"acme/m3,99.99")})
+
+    [first, second] = [settle_watches(story.contexts, [story.watch]) for _ in range(2)]
+    assert (exit_status(first), exit_status(second)) == (1, 0)
+    assert "unexplained tiny/acme/m3/" in "\n".join(first[0].lines(dry_run=False))
+    assert story.board() == OURS
+
+
 def test_what_others_wrote_into_cells_is_no_markup_of_the_plan(story: TableStory) -> None:
     hostile = "90.5 @everyone | ![x](http://evil.example/x.png) <b>"
     story.hub.push(story.target, {"board.csv": FOREIGN.replace(b"m7,90.5", f'm7,"{hostile}"'.encode())})

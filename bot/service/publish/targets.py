@@ -198,11 +198,15 @@ class Targets:
         """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""
         if self.are_with_workers():
             return
-        context, ledgers = self.context, self.ledgers()
-        note_ledgers(context, ledgers)
+        ledgers = self.ledgers()
+        note_ledgers(self.context, ledgers)
+        self.look_again(ledgers)
+
+    def look_again(self, ledgers: Sequence[Ledger], later: float = 0.0) -> None:
+        """Mark the rows that are nowhere, such as one of a table that somebody edited, due so many seconds later."""
         for one in ledgers:
             lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
-            context.mark(marks("row", lost, [one.target]))
+            self.context.mark(marks("row", lost, [one.target]), later)
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions
