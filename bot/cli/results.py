@@ -179,6 +179,9 @@ def explain(
     """
     from bot.reporting.explanation import explanation_text
 
+    if model and (reported or form == "json"):
+        other = "--reported asks about result files" if reported else "--format json is a report on result files"
+        raise CallError(f"--model explains a row of a board; {other}")
     if model:
         say(_explained_row(path, model, task, leaderboard if _names_leaderboard(context) else ""))
         return

@@ -88,6 +88,11 @@ def is_folders(key: str) -> bool:
     return key.endswith("/") or ("*" in key and key != UNNAMED)
 
 
+def fits(folders: str, path: str) -> bool:
+    """Tell whether a pattern of folders names a path."""
+    return _matched(folders, path) is not None
+
+
 def identified(parsed: Parsed, names: Mapping[str, str], models: Mapping[str, str], *, served: bool = False) -> Parsed:
     """The submission with its model as the caller's `names`, then the declaration's `models` have it.
 

@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from bot import __version__
 from bot.errors import MalformedEntry
 from bot.evaluation.finding import Finding, Severity, Waived, grouped, in_units
+from bot.evaluation.formats import find_format
+from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import Result
 from bot.evaluation.score import HUGE, TaskScore
@@ -219,7 +221,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         warnings=_remarks(found),
         waivers=tuple(dict.fromkeys(finding.waived for finding in found if finding.waived)),
         tool=__version__,
-        facts=row.facts,
+        facts=_facts(row, places),
         definitions=definitions_of(row.measurements),
         samples=tuple(_samples_behind(row)),
     )
@@ -267,6 +269,19 @@ def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
         format=file.parsed.format or "",
         harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
     )
+
+
+def _facts(row: Row, places: Mapping[str, Evidence]) -> RowFacts | None:
+    """The facts of a row; what a path said of its model is said of the folder that the evidence has of that path."""
+    names = dict(row.facts.names) if row.facts else {}
+    for file in row.files:
+        place, known = places[file.path], find_format(file.parsed.format or "")
+        is_pattern = is_folders(file.called) and not fits(file.called, place.path)
+        if "/" in place.path and (is_pattern or (known and known.names_by_path and not place.source)):
+            names.pop(file.called, None)
+            folder = place.path.rpartition("/")[0]
+            names[f"{folder}/"] = "@".join(filter(None, (row.model.id, row.model.revision)))
+    return replace(row.facts or RowFacts(), names=names) if names else row.facts
 
 
 def _as_text(name: str) -> str:

@@ -47,6 +47,16 @@ def no_repository(folder: Path) -> list[str]:
         (lambda _: ["check", "/dev/null"], 2, "neither a file nor a folder"),
         (lambda _: ["check", str(KESTREL), "--leaderboard", "nothing"], 2, "no leaderboard 'nothing'"),
         (lambda _: ["explain", str(KESTREL), "nothing"], 2, "no task 'nothing'"),
+        (
+            lambda _: ["explain", "board", "--model", "a/b", "--reported", "27.12"],
+            2,
+            "--reported asks about result files",
+        ),
+        (
+            lambda _: ["explain", "board", "--model", "a/b", "-f", "json"],
+            2,
+            "--format json is a report on result files",
+        ),
         (lambda _: ["rules", "nothing"], 2, "no rule 'nothing'"),
         (undeclared, 2, "mine.toml: is not valid TOML"),
         (no_repository, 2, "target"),

@@ -16,6 +16,9 @@ from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
+from tests.command import completed
+from tests.evaluation.judging import dumps
+from tests.evaluation.test_mteb import ARABIC, task
 from tests.platforms.git.test_source import Folder
 from tests.service.passes import settle
 from tests.world.git import Repository
@@ -254,6 +257,25 @@ def verified(place: Path, *sources: Path) -> VerifiedRow:
     opener = Opener(Access())
     [row] = Verifier(opener.target(str(place / "board")), opener, sources=sources).verify()
     return row
+
+
+@pytest.mark.parametrize(
+    ("data", "folder", "args"),
+    [
+        (result("/scratch/atlas"), "runs/a/step-100", ("--model-name", "runs/*/step-*/=acme/{1}@step-{2}")),
+        (dumps(task("T", {"test": [ARABIC]})), f"acme__atlas/{'0f' * 20}", ()),
+    ],
+)
+def test_a_model_that_only_a_path_of_the_publisher_names_is_recorded_with_the_path_of_the_evidence(
+    data: bytes, folder: str, args: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / folder / "results.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(data)
+    (tmp_path / "b.toml").write_text(completed("leaderboards", "draft", folder, cwd=tmp_path).stdout)
+    published = completed("publish", folder, "-l", "b.toml", "--to", "./board", "--as", "commit", *args, cwd=tmp_path)
+    assert published.returncode == 0, published.stderr
+    assert verified(tmp_path, file.parent.parent).outcome == "follows"
 
 
 @pytest.fixture

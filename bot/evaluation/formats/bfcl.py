@@ -76,6 +76,7 @@ BFCL = Format(
     naming="",
     pinning="",
     shows=frozenset({"samples"}),
+    names_by_path=True,
     others=(
         Kind(
             "bfcl",

@@ -100,7 +100,8 @@ class Format:
     that begin with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says
     by the first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells
     of a metric whether its values are percentages, however small they are, and `has_order` whether a file has the
-    metric that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data.
+    metric that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data;
+    `names_by_path` that the path alone names the model.
     """
 
     id: str
@@ -128,6 +129,7 @@ class Format:
     is_percent: Callable[[str], bool] = lambda _: False
     has_order: bool = False
     has_splits: bool = False
+    names_by_path: bool = False
 
     def limit(self, head: bytes) -> int:
         """The most bytes of a single file with this head that are read, 0 if none of this format begins so."""

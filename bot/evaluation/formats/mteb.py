@@ -148,5 +148,6 @@ MTEB = Format(
     naming="lay the file at <organization>__<name>/<commit>/, as mteb does",
     pinning="run with --model-revision <40 hex digits>, which becomes a folder's name",
     has_splits=True,
+    names_by_path=True,
     shows=frozenset(),
 )
