@@ -92,8 +92,9 @@ class Format:
     that belong to the run and are not read. `others` are the kinds of files that the tool writes beside its results.
 
     `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" if no call
-    does that; `limiting` and `templating` are its options for a part of the samples and for the chat template. `shows`
-    says which counts files of the format can show at all: what a draft asks of a person.
+    does that; `limiting` and `templating` are its options for a part of the samples and for the chat template, and
+    `logging` says how it writes sample logs, "" if none of it are read. `shows` says which counts files of the format
+    can show at all: what a draft asks of a person.
 
     `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `leaf_key`,
     `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
@@ -122,6 +123,7 @@ class Format:
     pinning: str = PINNING
     limiting: str = "--limit"
     templating: str = "the chat template"
+    logging: str = ""
     shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
     larger: Mapping[bytes, int] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()

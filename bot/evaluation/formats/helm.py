@@ -177,6 +177,7 @@ HELM = Format(
     parse=parse,
     naming="",
     pinning="",
+    logging="keep scenario_state.json in the folder of the run",
     members=(SPEC, STATS),
     optional=(INSTANCES,),
     beside=("scenario.json", "scenario_state.json", "instances.json", "display_predictions.json",

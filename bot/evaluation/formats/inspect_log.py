@@ -301,6 +301,7 @@ INSPECT = Format(
     larger={MAGIC: MAX_ARCHIVE},
     suffixes=(".eval",),
     naming="run with --model hf/<organization>/<name> of a model on the Hub",
+    logging="measure with --log-samples",
     pinning="run with -M revision=<40 hex digits>",
     shows=frozenset({"samples"}),
     when_large=when_large,

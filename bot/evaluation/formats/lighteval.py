@@ -199,4 +199,5 @@ LIGHTEVAL = Format(
     naming="run with model_name=<organization>/<name>,revision=<commit> of a model on the Hub",
     pinning="add revision=<40 hex digits> to the model's arguments",
     limiting="--max-samples",
+    logging="measure with --save-details",
 )

@@ -305,5 +305,6 @@ LM_EVAL_04 = Format(
     parse=parse,
     rerun=rerun,
     templating="--apply_chat_template",
+    logging="measure with --log_samples",
     metric_key=metric_key,
 )

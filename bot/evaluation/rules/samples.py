@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, examples
+from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
 from bot.evaluation.rules.rule import Case, Rule, Violation, keys_of, leaves_of, rule
@@ -43,10 +44,11 @@ def samples_missing(case: Case) -> Iterator[Violation]:
     """
     without = [one for one, log in _looked_at(case) if log is None]
     if without:
-        keys = keys_of(without)
+        keys, known = keys_of(without), find_format(case.result.format)
+        logging = known.logging if known else ""
         yield Violation(
             f"there is no sample log of {examples(keys)} beside the result",
-            "measure with --log_samples (lighteval: --save-details), and submit the logs where the tool writes them",
+            f"{logging}, and submit the logs where the tool writes them" if logging else "no log of this tool is read",
             case.result.pointer_to("leaf", keys[0]),
             without[0].required.task_id if len({one.required.task_id for one in without}) == 1 else "",
             leaves_of(without),

@@ -6,13 +6,16 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
-from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.judge import judge_all
+from bot.evaluation.leaderboard import EvidenceDemand, Leaderboard, parse_leaderboard
+from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.draft import draft_text
 from tests.evaluation.inspect_logs import log_json, score
-from tests.evaluation.judging import Outcome, outcome_of, patch, patched
+from tests.evaluation.judging import Outcome, dumps, outcome_of, patch, patched
 from tests.evaluation.test_every_eval_ever import ACC
 from tests.evaluation.test_every_eval_ever import record as record_of
 from tests.evaluation.test_lighteval import release_08
@@ -76,3 +79,15 @@ def test_advice_is_in_the_words_of_the_tool_that_wrote_the_file() -> None:
     ):  # fmt: skip
         findings = outcome_of(data, board).findings
         assert [found.hint for found in findings if found.rule == rule] == [hint]
+
+
+def test_a_missing_sample_log_is_asked_for_as_the_tool_writes_it() -> None:
+    for data, board, hint in (
+        (release_08(), board_of("lighteval", "community|hotpotqa|0", "f1"),
+         "measure with --save-details, and submit the logs where the tool writes them"),
+        (run(MATH), board_of("olmes", MATH["alias"], "exact_match"), "no log of this tool is read"),
+    ):  # fmt: skip
+        parsed = replace(parse_submission(one_file("results.json", dumps(data))), samples=())
+        checked = board.model_copy(update={"evidence": EvidenceDemand(samples="checked")})
+        findings = judge_all([parsed], checked).verdicts[0].findings
+        assert [found.hint for found in findings if found.rule == "samples-missing"] == [hint]
