@@ -50,6 +50,11 @@ OTHERS: dict[str, tuple[str, bytes]] = {
         b'{"trial_name": "a", "agent_info": {}, "verifier_result": {"rewards": {"reward": 1.0}}}',
     ),
     "job.json": ("harbor", b'{"id": "a", "n_total_trials": 3, "stats": {"n_errors": 0}}'),
+    "nemo.yml": ("nemo-evaluator", b"command: |\n  lm-eval\nconfig:\n  output_dir: /results\nresults:\n  groups: {}\n"),
+    "nemo.json": (
+        "nemo-evaluator",
+        b'{"groups": {}, "tasks": {"ifeval": {"metrics": {"acc": {"scores": {"acc": {"value": 0.5}}}}}}}',
+    ),
     "tau.json": ("tau2", b'{"timestamp": "x", "info": {}, "tasks": [], "simulations": []}'),
     "foo.json": ("promptfoo", b'{"evalId": "a", "results": {"version": 3, "results": []}}'),
     "deep.json": ("deepeval", b'{"testCases": [], "metricsScores": []}'),

@@ -15,6 +15,7 @@ from bot.evaluation.formats.content import MAX_VALUES, count_values
 from bot.evaluation.formats.format import Kind
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
+NEMO = re.compile(rb"command: .*^config:\s+output_dir: ", re.DOTALL | re.MULTILINE)
 OPEN_COMPASS = b"dataset,version,metric,mode"
 CONVERT = "convert it to a record of Every Eval Ever, which leaderboard-bot reads"
 NO_READER = f"leaderboard-bot does not read it; {CONVERT}"
@@ -65,6 +66,13 @@ def _is_harbor(value: Any) -> bool:
     return _has(value, "trial_name", "agent_info", "verifier_result") or _has(value, "n_total_trials", "stats")
 
 
+def _is_nemo(value: Any) -> bool:
+    held = value["results"] if _has(value, "results") else value
+    tasks = held["tasks"] if _has(held, "tasks") else None
+    metrics = [task["metrics"] for task in tasks.values() if _has(task, "metrics")] if isinstance(tasks, dict) else []
+    return any(isinstance(one, dict) and any(_has(metric, "scores") for metric in one.values()) for one in metrics)
+
+
 def _is_swe_bench(value: Any) -> bool:
     counts = _has(value, "resolved_ids") and not _has(value, "n_resolved")
     return counts or (_has(value, "resolved", "applied", "no_generation") and isinstance(value["resolved"], list))
@@ -103,6 +111,9 @@ KINDS = (
     Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
     Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
     Kind("harbor", "an output of Harbor", NO_READER, has_value=_is_harbor),
+    Kind(
+        "nemo-evaluator", "an output of NeMo Evaluator", NO_READER, lambda head: NEMO.match(head) is not None, _is_nemo
+    ),
     Kind("tau2", "an output of tau2-bench", NO_READER, has_value=_has_keys("simulations", "tasks", "info")),
     Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=_has_keys("evalId", "results")),
     Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_has_keys("testCases", "metricsScores")),
