@@ -220,4 +220,6 @@ def _shown(value: Any) -> str:
         return shown({})
     if isinstance(value, str):
         return shown(f'"{value}"' if LIKE_NUMBER.fullmatch(value) else value)
+    if value in (True, False, None):
+        return json.dumps(value)
     return shown(value.text if isinstance(value, _Number) else value)

@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown
+from bot.evaluation.formats.fields import precision
 from bot.evaluation.result import Model
 from bot.evaluation.rules.rule import Case, Violation, rule
 
@@ -45,7 +46,7 @@ def quantized_run(case: Case) -> Iterator[Violation]:
 
 
 def _evidence(model: Model) -> str:
-    if model.precision not in FULL:
+    if model.precision not in FULL and precision(model.precision) is not None:
         return f"precision {shown(model.precision)}"
     mark = NAME.search(model.id)
     return f"its name says {shown(mark[1])}" if mark else ""
