@@ -62,6 +62,10 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (('to = "board"', 'to = "board"\ndiscussion = 4'), r"targets.0: discussion needs as"),
         (('name = "w"', 'name = "w"\nsettle_every = "soon"'), r"watches.0.settle_every: write a length of time"),
         (('name = "w"', 'name = "w"\nsettle_every = "0s"'), r"watches.0.settle_every: write a length of time"),
+        (
+            ('name = "w"', 'name = "w"\nsettle_every = "366d"'),
+            r"watches.0.settle_every: write a length of time .*, at most \"365d\"",
+        ),
         (('name = "w"', 'name = "w"\nbackfill_limit = 0'), r"watches.0.backfill_limit: write a number greater than 0"),
         (('name = "w"', 'name = "w"\nbackfill_limit = 1.5'), r"watches.0.backfill_limit: write a whole number"),
         (('name = "w"', 'name = "w"\npaths = ["!acme/**"]'), "watches.0: paths: name files, such as"),

@@ -26,6 +26,7 @@ from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 WRITERS = "@writers"  # in `maintainers`: all who may write to the source; no account can have this name
 SERVICES = ("hf", "github")  # the services that have accounts, by the schemes of their addresses
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+LONGEST = 365 * UNITS["d"]  # no thread can wait for as long as can be written
 Name = Annotated[
     str, spelled(r"[A-Za-z0-9][\w.-]*", "write letters, digits and _ . - without spaces; first a letter or digit")
 ]
@@ -46,9 +47,10 @@ PublicUrl = Annotated[
 def seconds(value: object) -> float:
     """A length of time such as "90s", "15m", "2h" or "1d", in seconds."""
     match = re.fullmatch(r"(\d+)([smhd])", value) if isinstance(value, str) else None
-    if match is None or not int(match[1]):
-        raise ValueError('write a length of time such as "15m" or "2h"')
-    return float(int(match[1]) * UNITS[match[2]])
+    found = int(match[1]) * UNITS[match[2]] if match else 0
+    if not 0 < found <= LONGEST:
+        raise ValueError('write a length of time such as "15m" or "2h", at most "365d"')
+    return float(found)
 
 
 def limit(value: object) -> object:
