@@ -215,6 +215,10 @@ def _methods(comparison: RunComparison) -> list[str]:
         lines.append(
             "Some intervals leave out 0 although the task is not separable: only p allows for the number of tasks."
         )
+    unsure = [one for one in comparison.tasks if one.conclusion == "not separable" and one.smallest]
+    if unsure and len(comparison.tasks) > 1:
+        least = first_few([f"{visible(one.id)} {_points(one.smallest or 0.0, one)}" for one in unsure], MOST_TASKS)
+        lines.append(f"A smaller difference would often be missed: {least}.")
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
     reverse = [one.id for one in comparison.tasks if one.less_is_better]
@@ -305,7 +309,9 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def comparison_json(comparison: RunComparison, against: Sequence[RunComparison] = ()) -> dict[str, Any]:
+def comparison_json(
+    comparison: RunComparison, against: Sequence[RunComparison] = (), second: str = "B"
+) -> dict[str, Any]:
     """All of it as values that JSON can hold; see docs/compare.md. `against` are comparisons of A with C and D."""
     return {
         "schema": SCHEMA,
@@ -317,8 +323,12 @@ def comparison_json(comparison: RunComparison, against: Sequence[RunComparison] 
         "equal": comparison.equal,
         "tasks": [_object(one) for one in comparison.tasks],
         "average": _object(comparison.average) if comparison.average else None,
-        "sentence": sentence_of(comparison),
-        **({"against": [comparison_json(one) for one in against]} if against else {}),
+        "sentence": sentence_of(comparison, second=second),
+        **(
+            {"against": [comparison_json(one, (), letter) for one, letter in zip(against, "CD", strict=False)]}
+            if against
+            else {}
+        ),
     }
 
 
