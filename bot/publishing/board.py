@@ -231,16 +231,17 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
 def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     """Where a row stands among the `ranked` first of `rows`, in one sentence; "" for a row without rank.
 
-    For example: "Rank 2 to 3 of 31; not separable from org/model; better than 28." An average without a
-    standard error is above others, and not said to be better.
+    For example: "Rank 2 to 3 of 31; not separable from org/model; better than 28." Where other rows have no rank, it says
+    "of 31 (ranked rows)". An average without a standard error is above others, and not said to be better.
     """
     if row.rank is None or row.worst is None:
         return ""
     ranks = f"{row.rank:,}" if row.rank == row.worst else f"{row.rank:,} to {row.worst:,}"
+    place = f"Rank {ranks} of {ranked:,}{' (ranked rows)' if ranked < len(rows) else ''}"
     if row.entry.stderr is None and ranked > 1:
-        return f"Rank {ranks} of {ranked:,} by the averages alone: its files give no standard error."
+        return f"{place} by the averages alone: its files give no standard error."
     tied, beaten = row.worst - row.rank, ranked - row.worst
-    parts = [f"Rank {ranks} of {ranked:,}"]
+    parts = [place]
     if tied:
         names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
         parts.append(f"not separable from {' and '.join(names) or f'{tied:,} others'}")

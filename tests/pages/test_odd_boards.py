@@ -109,6 +109,8 @@ def test_the_sentence_of_a_row_says_what_chance_leaves() -> None:
         "Rank 3 of 3; better than none.",
     ]
     assert rank_sentence(board_of_rows(generated(1)).rows[0], board.rows[:1], 1) == "Rank 1 of 1."
+    more = (*board.rows, BoardRow(4, None, None, replace(three, average=None)))
+    assert rank_sentence(board.rows[2], more, 3) == "Rank 3 of 3 (ranked rows); better than none."
     site = Site(PageContent(board))
     for row in board.rows:
         assert rank_sentence(row, board.rows, 3) in text(site, row_page(site.content.names[row.entry.key]))
