@@ -231,8 +231,8 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
 def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     """Where a row stands among the `ranked` first of `rows`, in one sentence; "" for a row without rank.
 
-    For example: "Rank 2 to 3 of 31; not separable from org/model; better than 28." Where other rows have no rank, it says
-    "of 31 (ranked rows)". An average without a standard error is above others, and not said to be better.
+    For example: "Rank 2 to 3 of 31; not separable from org/model; better than 28." Where other rows have no rank, it
+    is "of 31 (ranked rows)". An average without a standard error is above others, and not said to be better.
     """
     if row.rank is None or row.worst is None:
         return ""
