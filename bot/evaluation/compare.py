@@ -24,7 +24,7 @@ from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
-from bot.evaluation.finding import examples
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
@@ -309,7 +309,7 @@ def _settings(
         )
         found += differing
         equal += alike
-    found += _definitions(first, second, shared)
+    found += [*_subtasks(first, second, shared), *_definitions(first, second, shared)]
     order = {one.setting: place for place, one in enumerate(effects())}
     return tuple(sorted(found, key=lambda one: order.get(_setting(one.name), len(order)))), equal
 
@@ -331,6 +331,20 @@ def _of_tasks(
         elif all(values) or name == "silent change":
             by_values.setdefault(values, []).append(task)
     return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
+
+
+def _subtasks(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
+    """The tasks that are means of other subtasks, as where a run lacks one."""
+    for task in shared:
+        one, other = first.tasks[task].leaves, second.tasks[task].leaves
+        if set(one) != set(other):
+            yield _difference("subtasks", (_with(one, other), _with(other, one)), (task,))
+
+
+def _with(leaves: Sequence[str], others: Sequence[str]) -> str:
+    """How many subtasks there are, and which of them the other side lacks."""
+    alone = [leaf for leaf in dict.fromkeys(leaves) if leaf not in others]
+    return counted(len(set(leaves)), "subtask") + (f", with {examples(alone)}" if alone else "")
 
 
 def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:

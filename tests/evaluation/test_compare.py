@@ -595,6 +595,21 @@ def test_tasks_of_two_scales_have_no_average() -> None:
     assert compare(numbers({"a": (5.0, 0.1)}, 0.0), numbers({"a": (5.0, 0.1)}, 0.0)).average is None
 
 
+def test_a_mean_over_other_subtasks_is_said_before_the_result() -> None:
+    data = base()
+    for part in "results", "configs", "versions", "n-shot", "n-samples":
+        del data[part]["leaderboard_bbh_snarks"]
+    data["group_subtasks"]["leaderboard_bbh"].remove("leaderboard_bbh_snarks")
+    found = compare(run(base()), run(data))
+    [differing] = found.settings
+    assert (differing.name, differing.values) == (
+        "subtasks",
+        ("24 subtasks, with leaderboard_bbh_snarks", "23 subtasks"),
+    )
+    assert sentence_of(found).startswith("They were measured differently: subtasks (in 1 of 6 tasks). ")
+    assert compare(run(base()), run(base())).settings == ()
+
+
 def test_tasks_that_one_run_alone_has_are_named() -> None:
     one, other = (shares(dict.fromkeys(names, (0.5, 100))) for names in ("abc", "bd"))
     assert compare(one, other).only == (("a", "c"), ("d",))
