@@ -16,7 +16,7 @@ from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
-from tests.world.results import path_of, result, revision_of
+from tests.world.results import TINY, path_of, result, revision_of
 
 
 @pytest.fixture
@@ -221,6 +221,32 @@ def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
     story.settle()
     [now] = [one for one in story.requests if hub.file(story.target, f"entries/{key}.json", one.ref)]
     assert "borea-1b" in now.description
+    story.news()
+    story.end()
+
+
+@pytest.mark.parametrize("is_wiped", [False, True])
+def test_a_row_is_declined_in_the_request_of_a_changed_declaration_too(
+    hub: Hub, tmp_path: Path, *, is_wiped: bool
+) -> None:
+    story, request, key = rolling(hub, tmp_path)
+    hub.merge(story.target, request)
+    story.settle()
+    before = hub.file(story.target, f"entries/{key}.json")
+    (tmp_path / "tiny.toml").write_text(TINY.replace('"1/4"', '"1/5"'))
+    story.settle()
+    [migration] = story.requests
+    assert migration.title == "Score 3 rows of tiny again"
+    assert write(story, migration, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
+    for _ in range(2):
+        assert migration.title == "Score 2 rows of tiny again"
+        assert hub.file(story.target, f"entries/{key}.json", migration.ref) == before
+        if is_wiped:
+            story.lose_state()
+        story.settle()
+    hub.merge(story.target, migration)
+    story.settle()
+    assert (story.requests, hub.file(story.target, f"entries/{key}.json")) == ([], before)
     story.news()
     story.end()
 

@@ -377,7 +377,7 @@ class EntryRows(SubmittedRows[RowLook]):
             return
         keys = self.declined(admitted)
         declined = {look.path for look in admitted if look.key in keys}
-        left = declined - (self.shared.rolling.request.files if self.shared.rolling.request else {}).keys()
+        left = declined - self.shared.files.keys()
         gone = [look for look in admitted if look.path in left]
         self.context.state.items.finish([look.item for look in gone if not look.state.request])
         yield from (self._closing(look) for look in gone if look.state.request)
@@ -391,7 +391,7 @@ class EntryRows(SubmittedRows[RowLook]):
         if self.settings.form == "commit":  # their requests are of the time when the target took requests
             yield from (self._alone(look, "commit") for look in rolling if look.state.request)
         if migration or self.shared.migration.duplicates:
-            yield self._together(migration_mark(self._board), migration, self.shared.migration)
+            yield self._together(migration_mark(self._board), migration, self.shared.migration, declined)
 
     def alone(self, admitted: Sequence[RowLook]) -> Iterator[Proposal]:
         """The rows that have a request of their own."""
