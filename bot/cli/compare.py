@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.judging import FORM, LEADERBOARD, MODEL_NAME, judge_paths, parse_names, parse_places, say
+from bot.cli.judging import FORM, LEADERBOARD, MODEL_NAME, judge_paths, parse_names, parse_places, say, warn_unused
 from bot.cli.leaderboards import declared_at
 from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.identity import identified
+from bot.evaluation.identity import identified, name_for
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.platforms.declarations import open_leaderboard
@@ -92,23 +92,29 @@ def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, 
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else None
     if opened and declared is None:
         declared = _declared_by(opened, board, list(rows.values()), entries)
-    if declared is None:
-        return [_of_files(name, only, parse_names(ids)) for name in names]
+    called, used = parse_names(ids), set[str | None]()
     found: list[_Side] = []
     for name in names:
+        if declared is None:
+            found.append(_of_files(name, only, called, used))
+            continue
         entry = rows.get(name) or _judged(name, declared, ids)
-        found.append(
-            _Side(run_of_entry(name, entry, only), [] if name in rows else _results_at(name, [], parse_names(ids)))
-        )
+        results = [] if name in rows else _results_at(name, [], called, used)
+        found.append(_Side(run_of_entry(name, entry, only), results))
         if len(names) == 1:
             found.insert(0, _Side(run_of_entry(f"{board}: {entry.model.id}", _same_model(entries, entry, board), only)))
+    warn_unused(called, used)
     return found
 
 
-def _results_at(name: str, problems: list[str], ids: Mapping[str, str]) -> list[tuple[Place, Result]]:
-    """The results at a path with their places; adds why the other files there are none to `problems`."""
+def _results_at(
+    name: str, problems: list[str], ids: Mapping[str, str], used: set[str | None]
+) -> list[tuple[Place, Result]]:
+    """The results at a path with their places; adds to `problems` why others are none, to `used` the names that fit."""
     places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
-    parsed = [identified(one, ids, {}) for one in parse_places(list(places.values()), [], quiet=True)]
+    read = list(parse_places(list(places.values()), [], quiet=True))
+    used |= {name_for(one, ids) for one in read}
+    parsed = [identified(one, ids, {}) for one in read]
     problems += [": ".join(filter(None, (one.problem.why, one.problem.hint))) for one in parsed if one.problem]
     return [(places[one.path], one.result) for one in parsed if one.result is not None]
 
@@ -142,7 +148,7 @@ def _declared_by(opened: Target, board: str, rows: Sequence[Entry], entries: Seq
 
 def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
     """The row that the files at a path make, as an entry; a rejected one is not compared."""
-    judgement, _ = judge_paths([name], declared, names=ids, quiet=True)
+    judgement, _ = judge_paths([name], declared, names=ids, quiet=True, is_whole=False)
     entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
     if not entries:
         raise CallError(f"{name}: no accepted row of {declared.id}; `leaderboard-bot check` says why")
@@ -151,10 +157,10 @@ def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
     return entries[0]
 
 
-def _of_files(name: str, only: Sequence[str], ids: Mapping[str, str]) -> _Side:
+def _of_files(name: str, only: Sequence[str], ids: Mapping[str, str], used: set[str | None]) -> _Side:
     """A measurement of files as they are, of one model."""
     problems: list[str] = []
-    found = [(place, result) for place, result in _results_at(name, problems, ids) if result.leaves]
+    found = [(place, result) for place, result in _results_at(name, problems, ids, used) if result.leaves]
     found.sort(key=lambda one: one[1].date or 0.0)
     results = [result for _, result in found]
     if not results:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, TextIO
 
@@ -70,12 +70,13 @@ def judge_paths(
     jobs: int = 1,
     as_committed: bool = False,
     samples: bool = False,
+    is_whole: bool = True,
 ) -> tuple[Judgement, list[Place]]:
     """Read the files at `paths` with `jobs` processes, judge each submission and join them into rows.
 
     With `as_committed` a file that lies in a git checkout counts as one of its repository, with the date of its commit.
     The sample logs beside the files are read where the leaderboard asks for them, or with `samples`. `board` are the
-    rows that they are compared with.
+    rows that they are compared with; `is_whole` says that `names` are for these files alone.
     """
     look_up: LookUp = no_look_up
     known: KnownRows | None = None
@@ -95,16 +96,22 @@ def judge_paths(
     unread: list[UnreadPath] = []
     with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
         parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
-    for key in sorted(called.keys() - {name_for(one, called) for one in parsed}) if parsed else ():
-        why = "each file names a model of the Hub" if key == UNNAMED else "no file is there, or calls its model so"
-        what = called[key] if key == UNNAMED else f"{key}={called[key]}"
-        warn(f"--model-name {visible(what)} is not used: {why}")
+    if parsed and is_whole:
+        warn_unused(called, {name_for(one, called) for one in parsed})
     if samples or leaderboard.asks_samples:
         from bot.service.judge.samples import with_samples
 
         parsed = with_samples(parsed, places)  # each document that is hashed leaves a cycle behind
     with without_collector():
         return judge.judge(parsed, commit_dates(places), unread), places
+
+
+def warn_unused(called: Mapping[str, str], used: Collection[str | None]) -> None:
+    """Say which `--model-name` named no file."""
+    for key in sorted(called.keys() - used):
+        why = "each file names a model of the Hub" if key == UNNAMED else "no file is there, or calls its model so"
+        what = called[key] if key == UNNAMED else f"{key}={called[key]}"
+        warn(f"--model-name {visible(what)} is not used: {why}")
 
 
 def parse_names(names: list[str]) -> dict[str, str]:

@@ -46,6 +46,11 @@ def test_files_that_call_one_model_by_several_paths_are_compared_under_one_name(
     done = call(*folders, "--model-name", "HiTZ/latxa")
     assert done.returncode == 0
     assert "B is not separable in 2." in done.stdout
+    names = [word for name in ("a", "b", "c") for word in ("--model-name", f"{name}/=HiTZ/{name}")]
+    unused = "--model-name c/=HiTZ/c is not used: no file is there, or calls its model so"
+    (tmp_path / "board.toml").write_text(completed("leaderboards", "draft", *folders).stdout)
+    for args in [], ["--leaderboard", str(tmp_path / "board.toml")]:
+        assert call(*folders, *names, *args).stderr.splitlines() == [unused]
 
 
 @pytest.fixture(scope="module")
