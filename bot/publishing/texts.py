@@ -88,12 +88,26 @@ def row_text(entry: Entry, current: Entry | None, mark: Marker, target: str = ""
     return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, current, target, fold), mark)
 
 
-def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> PostText:
-    """The text of one request for many rows, each as it stands and as it should be; None if it is not there."""
+def shared_steps(*, is_discussed: bool) -> str:
+    """What merging and closing a request of many rows mean, and where people can comment how one row is left out."""
+    steps = (
+        "**Merge** this to make these changes on the board. **Close** it to decline them: these numbers are not "
+        "proposed again, other numbers of their files are."
+    )
+    one = "`/decline KEY`, where KEY is the path of its file without `entries/` and `.json`"
+    return f"{steps} A maintainer leaves out one row by the comment {one}." if is_discussed else steps
+
+
+def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker, steps: str = "") -> PostText:
+    """The text of one request for many rows, each as it stands and as it should be; None if it is not there.
+
+    `steps` says what merging and closing mean, "" for a commit.
+    """
     lines = ["| Model | Average before and after |", "| --- | ---: |"]
     lines += [_shared_line(old, new) for old, new in rows[:ROWS]]
-    more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
-    body = "\n".join([f"{counted(len(rows), 'row')} of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT])
+    more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
+    head = f"{counted(len(rows), 'row')} of {code(mark.leaderboard)}."
+    body = "\n".join([head, "", *lines, "", *_paragraph(more), *_paragraph(steps), FOOT])
     if not rows:
         body = f"The table of {code(mark.leaderboard)}, made again from the rows on the main branch.\n\n{FOOT}"
     return fitted(_shared_title(rows, mark), body, mark)
@@ -105,6 +119,10 @@ def import_text(count: int, source: str, mark: Marker) -> PostText:
         f"{counted(count, 'row')} of {code(mark.leaderboard)}, made from the result files of {code(source)}.\n\n{FOOT}"
     )
     return fitted(f"Import the rows of {mark.leaderboard}", body, mark)
+
+
+def _paragraph(text: str) -> list[str]:
+    return [text, ""] if text else []
 
 
 def _shared_line(old: Entry | None, new: Entry | None) -> str:
@@ -123,14 +141,14 @@ def _shared_title(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marke
     return f"{title[0].upper()}{title[1:]} of {mark.leaderboard}"
 
 
-def migration_text(planned: Sequence[PlannedRow], mark: Marker) -> PostText:
+def migration_text(planned: Sequence[PlannedRow], mark: Marker, steps: str = "") -> PostText:
     """The text of the one request for the rows that a changed declaration, or a newer bot, scores otherwise."""
     lines = ["| Row | Average before and after | Reason |", "| --- | ---: | --- |"]
     rows = [row for action in ("changed", "removed") for row in planned if row.action == action]
     lines += [f"| {code_in_table(row.key)} | {_shown_change(row)} | {escaped(row.reason)} |" for row in rows[:ROWS]]
-    more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
+    more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
     head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
-    body = "\n".join([head, "", *lines, "", *more, FOOT])
+    body = "\n".join([head, "", *lines, "", *_paragraph(more), *_paragraph(steps), FOOT])
     return fitted(f"Score {counted(len(rows), 'row')} of {mark.leaderboard} again", body, mark)
 
 

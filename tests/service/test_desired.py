@@ -251,6 +251,17 @@ def test_declined_rows_and_rows_that_stand_there_are_not_proposed() -> None:
     assert desired_together(ROLLING, both(), CurrentState(there), "pull-request", without=[OTHER_PATH]).files == {}
 
 
+def test_a_shared_request_says_what_merging_and_closing_mean_and_a_commit_does_not() -> None:
+    def body(form: Form, *, is_discussed: bool) -> str:
+        return desired_together(ROLLING, both(), CurrentState({}), form, is_discussed=is_discussed).text.body
+
+    said = body("pull-request", is_discussed=True)
+    assert "\n\n**Merge** this to make these changes on the board. **Close** it to decline them: " in said
+    assert "`/decline KEY`, where KEY is the path of its file without `entries/` and `.json`.\n\n" in said
+    assert "/decline" not in body("pull-request", is_discussed=False)
+    assert "**Merge**" not in body("commit", is_discussed=True)
+
+
 def test_a_shared_request_tells_the_rows_before_and_after_in_the_order_of_their_keys() -> None:
     there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
     rows = [DesiredRow("tiny", OTHER.key, OURS, None), desired_row(NEW)]

@@ -203,6 +203,7 @@ def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
     hub: Hub, tmp_path: Path, end: str, how: dict[str, Any]
 ) -> None:
     story, request, key = rolling(hub, tmp_path, **how)
+    assert "A maintainer leaves out one row by the comment `/decline KEY`" in request.description
     assert write(story, request, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
     assert request.title == "Update 2 rows of tiny"
     if end == "merged":
@@ -237,6 +238,7 @@ def test_a_row_is_declined_in_the_request_of_a_changed_declaration_too(
     story.settle()
     [migration] = story.requests
     assert migration.title == "Score 3 rows of tiny again"
+    assert "**Close** it to decline them" in migration.description
     assert write(story, migration, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
     for _ in range(2):
         assert migration.title == "Score 2 rows of tiny again"

@@ -257,7 +257,9 @@ class BoardUpdater:
             self.target,
             mark,
             tuple(dict.fromkeys([*files, *(request.files if request else ())])),
-            lambda state: desired_together(mark, [], state, "pull-request", derived=files, places=places),
+            lambda state: desired_together(
+                mark, [], state, "pull-request", derived=files, places=places, is_discussed=True
+            ),
             "pull-request",
         )
         is_done = done.decision.publication is not None

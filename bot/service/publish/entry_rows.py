@@ -496,6 +496,15 @@ class EntryRows(SubmittedRows[RowLook]):
             self.target,
             mark,
             paths,
-            lambda state: desired_together(mark, rows, state, form, without=without, places=places, why=self.why),
+            lambda state: desired_together(
+                mark,
+                rows,
+                state,
+                form,
+                without=without,
+                places=places,
+                why=self.why,
+                is_discussed=self.target.comments is not None,
+            ),
             form,
         )

@@ -27,7 +27,15 @@ from bot.publishing.publication import (
     rolling_mark,
 )
 from bot.publishing.repeat import label_of
-from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
+from bot.publishing.texts import (
+    migration_text,
+    request_text,
+    rolling_text,
+    row_text,
+    shared_steps,
+    with_places,
+    withdrawn_text,
+)
 from bot.reporting.escape import code
 
 # One item waits at most 10 seconds for a service, for others could go on; then it is left to a later pass.
@@ -226,11 +234,13 @@ def desired_together(
     without: Collection[str] = (),
     places: Sequence[str] = (),
     why: Why | None = None,
+    is_discussed: bool = False,
 ) -> DesiredState:
     """The desired state of all rows of a shared request: these again, the others as they are proposed.
 
     `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows,
-    `places` links to the other targets of the rows. `why` gives the reasons in the text of a migration.
+    `places` links to the other targets of the rows. `why` gives the reasons in the text of a migration, `is_discussed`
+    says that people can comment at the target.
     """
     files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
     for row in rows:
@@ -242,16 +252,19 @@ def desired_together(
         for path, data in sorted(new.items())
         if path.startswith(f"{FOLDER}/")
     ]
-    return DesiredState(with_places(_shared_text(mark, pairs, why), places, mark, state.request), new)
+    steps = shared_steps(is_discussed=is_discussed) if form == "pull-request" else ""
+    return DesiredState(with_places(_shared_text(mark, pairs, why, steps), places, mark, state.request), new)
 
 
-def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]], why: Why | None) -> PostText:
+def _shared_text(
+    mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]], why: Why | None, steps: str
+) -> PostText:
     """The text for rows as they are on main and as they should be."""
     if why is None or mark.kind != "migration":
-        return rolling_text(pairs, mark)
+        return rolling_text(pairs, mark, steps)
     reasons = {old.key: why(old, new) for old, new in pairs if old is not None}
     known = [(one.key, old, new) for old, new in pairs if (one := new or old) is not None]
-    return migration_text([planned_row(key, old, new, reasons.get(key, "")) for key, old, new in known], mark)
+    return migration_text([planned_row(key, old, new, reasons.get(key, "")) for key, old, new in known], mark, steps)
 
 
 def is_from(entry: Entry, source: str) -> bool:
@@ -343,7 +356,7 @@ def _publish_row(row: DesiredRow, target: Target, form: Form, *, dry_run: bool) 
                 target,
                 shared,
                 tuple(request.files),
-                lambda state: desired_together(shared, [row], state, form),
+                lambda state: desired_together(shared, [row], state, form, is_discussed=target.comments is not None),
                 form,
                 dry_run=dry_run,
             )
