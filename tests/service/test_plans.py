@@ -128,6 +128,27 @@ def test_a_board_is_not_emptied_without_approval(hub: Hub, tmp_path: Path, form:
     assert "No plan of `tiny` waits" in plan_of(story)
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (result("acme/other"), "its files make another row now"),
+        (b'{"results": {', "its files hold no result any more"),
+        (None, "the files are gone from the source"),
+    ],
+)
+def test_a_removal_has_the_true_reason(hub: Hub, tmp_path: Path, content: bytes | None, reason: str) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    story.push(path="ann/results_1.json")
+    story.push(model="acme/borea-1b")
+    story.settle()
+    hub.push(story.source, {"ann/results_1.json": content})
+
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    rows = dry.to_json()["plans"][0]["rows"]
+    assert [row["reason"] for row in rows if row["action"] == "removed"] == [reason]
+    story.contexts.store.close()
+
+
 def test_what_is_left_of_an_approved_plan_needs_no_other_approval(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit")
     do_break(story, "the source is emptied")

@@ -178,6 +178,14 @@ class SubmittedRows(TargetRows[L]):
             verdicts = self.context.judge(found).verdicts
             rules = sorted({one.rule for verdict in verdicts for one in verdict.findings if one.is_error})[:5]
             return f"{why}: {', '.join(rules) or 'no sound number'}"
+        return self._gone_why(before)
+
+    def _gone_why(self, before: Entry) -> str:
+        """Why no file makes a row any more."""
+        there = self.context.state.submissions.at([file.path for file in before.evidence])
+        if there:
+            is_row = any(one.key for one in there.values())
+            return "its files make another row now" if is_row else "its files hold no result any more"
         if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
             return "the settings no longer select the files"
         return "the files are gone from the source"
