@@ -1,8 +1,8 @@
 """Pair the answers of two runs to the same questions, from their sample logs, in memory that does not grow with them.
 
-Questions are matched by the hash of the document, repeats of one by their number. Both logs are read side by side: only
-the questions that one of them has not reached yet wait in memory. Questions about one text, such as a passage, are a
-cluster.
+Questions are matched by the hash of the document, repeats of one by their number and their prompt. Both logs are read
+side by side: only the questions that one of them has not reached yet wait in memory, and some that were asked
+otherwise. Questions about one text, such as a passage, are a cluster.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from math import inf, sqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from bot.audits.samples.check import is_extra, metric_in_log
 from bot.audits.samples.read import read_log
@@ -31,6 +31,9 @@ TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several 
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
 NO_SHARED = "two tools wrote the logs, and no question is spelled alike in both"
+MOST_APART = (
+    10_000  # answers with another prompt than their partner that wait for the end; later ones are paired at once
+)
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
@@ -42,6 +45,9 @@ class _Answer(NamedTuple):
     answer: str
     cluster: str = ""
     tool: str = ""
+
+
+_Waiting: TypeAlias = dict[str, list[_Answer]]
 
 
 @dataclass(slots=True)
@@ -126,8 +132,13 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
 
 
 def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> str:
-    """Read two logs side by side; why one of them cannot be used, or says nothing of the other's questions, else ""."""
-    waiting: tuple[dict[str, _Answer], dict[str, _Answer]] = ({}, {})
+    """Read two logs side by side; why one of them cannot be used, or says nothing of the other's questions, else "".
+
+    Answers to one question wait for a partner with the same prompt, which tells repeats apart; what has none at the end
+    was asked otherwise.
+    """
+    waiting: tuple[_Waiting, _Waiting] = ({}, {})
+    apart = 0
     for row in zip_longest(*(_answers(log, metric) for log in logs)):
         for side, item in enumerate(row):
             if item is None:
@@ -136,14 +147,31 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
                 return f"{logs[side].name}: {f'record {item.line}: ' if item.line else ''}{item.why}"
             key, answer = item
             sizes[side] += 1
-            partner = waiting[1 - side].pop(key, None)
+            partner = _taken(waiting[1 - side], key, answer.prompt_hash if apart < MOST_APART else None)
             if partner is None:
-                waiting[side][key] = answer
+                apart += key in waiting[1 - side]
+                waiting[side].setdefault(key, []).append(answer)
                 continue
             for tally in tallies:
                 tally.add(key, *((partner, answer) if side else (answer, partner)))
-    first, second = ({one.tool for one in left.values()} for left in waiting)
+    for key, answers in waiting[0].items():
+        for pair in zip(answers, waiting[1].get(key, ()), strict=False):
+            for tally in tallies:
+                tally.add(key, *pair)
+    first, second = ({one.tool for answers in left.values() for one in answers} for left in waiting)
     return "" if tallies[-1].shared or (first == second and first) else NO_SHARED
+
+
+def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | None:
+    """The first answer to a question that waits, taken out; with the hash of a prompt the first to this prompt."""
+    answers = waiting.get(key, [])
+    for place, one in enumerate(answers):
+        if prompt_hash is None or one.prompt_hash == prompt_hash:
+            del answers[place]
+            if not answers:
+                del waiting[key]
+            return one
+    return None
 
 
 def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:

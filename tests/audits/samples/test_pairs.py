@@ -53,6 +53,17 @@ def test_pairs_are_matched_by_document_whatever_the_order(tmp_path: Path) -> Non
     assert pairs.contrast.p == pytest.approx(stats.binomtest(counts[1], counts[1] + counts[2]).pvalue)
 
 
+@pytest.mark.parametrize(("prompts", "counts"), [("pq", (1, 0, 0, 1)), ("rs", (0, 1, 1, 0))])
+def test_repeats_of_a_document_are_matched_by_their_prompts_and_else_in_their_order(
+    tmp_path: Path, prompts: str, counts: tuple[int, ...]
+) -> None:
+    first = [sample(1, 1.0, prompt_hash="p"), sample(1, 0.0, prompt_hash="q")]
+    second = [sample(1, 0.0, prompt_hash=prompts[1]), sample(1, 1.0, prompt_hash=prompts[0])]
+    pairs = pair_logs([log(tmp_path / "a", first)], [log(tmp_path / "b", second)], "acc,none")
+    assert isinstance(pairs, Pairs)
+    assert (pairs.counts, bool(pairs.prompts_differ)) == (counts, prompts == "rs")
+
+
 def test_shares_are_paired_by_the_t_test(tmp_path: Path) -> None:
     draw = random.Random(2)
     one, other = ([draw.random() for _ in range(50)] for _ in range(2))
