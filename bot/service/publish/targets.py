@@ -203,7 +203,7 @@ class Targets:
         self.look_again(ledgers)
 
     def look_again(self, ledgers: Sequence[Ledger], later: float = 0.0) -> None:
-        """Mark the rows that are nowhere, such as one of a table that somebody edited, due so many seconds later."""
+        """Mark the rows that are nowhere, such as one of a table that somebody edited; due so many seconds later."""
         for one in ledgers:
             lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
             self.context.mark(marks("row", lost, [one.target]), later)

@@ -104,7 +104,8 @@ class Pass:
         self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
         if found:
             note_ledgers(self.context, found, self.context.clock() - began)
-            self.targets.look_again(found, self.context.watch.settle_every)
+            tables = [one for one in found if self.context.targets_by_address[one.target][1].kind == "table"]
+            self.targets.look_again(tables, self.context.watch.settle_every)
         else:
             again = self.context.clock() + self.context.watch.settle_every
             self.context.state.set_cursor("recount", str(again))
