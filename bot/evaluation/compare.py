@@ -196,6 +196,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
 
     Raises CallError if they have no task in common.
     """
+    second = _named_alike(first, second)
     shared = [task for task in first.tasks if task in second.tasks]
     if not shared:
         has = "; ".join(f"{one.name} has {examples(list(one.tasks))}" for one in (first, second))
@@ -213,11 +214,33 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     return RunComparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]))
 
 
+def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
+    """The second run with its groups as the first calls them: MMLU is hendrycksTest in harness 0.3, and mmlu in 0.4."""
+    names = {title: task for task in first.tasks if task not in second.tasks and (title := _title(first, task))}
+    alike = {
+        task: name for task in second.tasks if task not in first.tasks and (name := names.get(_title(second, task)))
+    }
+    tasks = {
+        alike.get(task, task): msgspec.structs.replace(one, id=alike.get(task, task))
+        for task, one in second.tasks.items()
+    }
+    return replace(second, tasks=tasks) if alike else second
+
+
+def _title(run: MeasuredRun, task: str) -> str:
+    """The title of the catalogue's group that the leaves of a task are members of, "" if they are of none."""
+    leaves = [leaf for leaf in run.tasks[task].leaves if leaf in run.sources]
+    found = [catalogue().find(run.sources[leaf].format, leaf) for leaf in leaves]
+    titles = {one.of.title if one is not None and isinstance(one.of, Group) else "" for one in found}
+    return titles.pop() if len(titles) == 1 else ""
+
+
 def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None, broken: str) -> ComparedTask:
     pairs, unpaired = (None, found) if isinstance(found, str) else (found, "")
     values = (first.value, second.value)
     points = first.points if first.points == second.points else 0.0
-    others = f"other metrics: {first.metric} and {second.metric}" if first.metric != second.metric else ""
+    metrics = [one.metric.removesuffix(",none") for one in (first, second)]  # harness 0.4 adds the filter
+    others = f"other metrics: {' and '.join(metrics)}" if metrics[0] != metrics[1] else ""
     why = broken or others or _too_little(first, second, pairs)
     if why:
         bare = without_error(second.value - first.value)
@@ -337,7 +360,7 @@ def _subtasks(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) ->
     """The tasks that are means of other subtasks, as where a run lacks one."""
     for task in shared:
         one, other = first.tasks[task].leaves, second.tasks[task].leaves
-        if set(one) != set(other):
+        if len(set(one)) != len(set(other)) or (set(one) != set(other) and set(one) & set(other)):
             yield _difference("subtasks", (_with(one, other), _with(other, one)), (task,))
 
 

@@ -63,6 +63,9 @@ def changed(**places: Any) -> dict[str, Any]:
     return data
 
 
+SUBJECTS = ("anatomy", "virology")
+
+
 def named(comparison: RunComparison) -> list[str]:
     return [one.name for one in comparison.settings]
 
@@ -595,6 +598,14 @@ def test_tasks_of_two_scales_have_no_average() -> None:
     assert compare(numbers({"a": (5.0, 0.1)}, 0.0), numbers({"a": (5.0, 0.1)}, 0.0)).average is None
 
 
+def test_a_metric_of_harness_3_is_the_same_in_harness_4() -> None:
+    config = {"model": "hf-causal", "model_args": "pretrained=acme/a", "num_fewshot": 0, "no_cache": True}
+    row = {"acc_norm": 0.5, "acc_norm_stderr": 0.0316}
+    old = {"results": {"leaderboard_musr_murder_mysteries": row}, "versions": {}, "config": config}
+    [task] = compare(run(old), run(base(), "leaderboard_musr_murder_mysteries")).tasks
+    assert (task.conclusion, task.why) == ("higher", "")
+
+
 def test_a_mean_over_other_subtasks_is_said_before_the_result() -> None:
     data = base()
     for part in "results", "configs", "versions", "n-shot", "n-samples":
@@ -816,6 +827,19 @@ def test_mmlu_of_harness_3_is_one_task() -> None:
     assert comparison.tasks[0].contrast.difference == pytest.approx(-0.0318, abs=5e-5)
 
 
+def test_mmlu_of_harness_3_is_compared_with_that_of_harness_4_by_its_implementation() -> None:
+    old = run_of_results("old", [result_of(harness_3(f"hendrycksTest-{name}", "acc", 60, 120)) for name in SUBJECTS])
+    data = base()
+    row = {"acc,none": 0.5, "acc_stderr,none": 0.0458}
+    data |= {"results": {f"mmlu_{name}": row for name in SUBJECTS}, "groups": {}, "n-samples": {}, "n-shot": {}}
+    data |= {"group_subtasks": {"mmlu": list(data["results"])}, "versions": dict.fromkeys(data["results"], 1.0)}
+    data["configs"] = {key: {"task": key} for key in data["results"]}
+    found = compare(old, run(data))
+    assert [one.id for one in found.tasks] == ["hendrycksTest"]
+    assert "subtasks" not in named(found)
+    assert named(found)[0] == "MMLU implementation"
+
+
 def harness_3(task: str, metric: str, right: int, asked: int) -> bytes:
     """A file of harness 0.3, which writes one for each call and no groups."""
     share = right / asked
@@ -827,7 +851,7 @@ def harness_3(task: str, metric: str, right: int, asked: int) -> bytes:
 
 def test_a_group_of_the_catalogue_has_each_question_once_however_many_files_the_run_has() -> None:
     """chujiezheng/LLM-Extrapolation `04e04f59`, `results_lmeval`: six files for each model, of which one is MMLU."""
-    subjects = [f"hendrycksTest-{name}" for name in ("anatomy", "virology")]
+    subjects = [f"hendrycksTest-{name}" for name in SUBJECTS]
     mmlu = [harness_3(subject, "acc", 60, 120) for subject in subjects]
     others = [harness_3(task, "acc", 60, 120) for task in ("winogrande", "gsm8k")]
     alone, among = (run_of_results("run", [result_of(one) for one in files]) for files in (mmlu, [*mmlu, *others]))
