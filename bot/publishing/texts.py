@@ -208,10 +208,20 @@ def plan_text(plan: Plan, mark: Marker, *, is_discussed: bool = True, is_decline
     )
 
 
-def withdrawn_text(entry_path: str, mark: Marker) -> PostText:
-    """The text of a request that takes a row away."""
-    body = f"The submission behind {code(entry_path)} was withdrawn from its source.\n\n{FOOT}"
-    return fitted(f"Remove {mark.key}", body, mark)
+def withdrawn_text(entry_path: str, mark: Marker, reason: str = "", *, is_request: bool = False) -> PostText:
+    """The text of a request, a commit or a comment that takes a row away, with the reason where it is known."""
+    why = f"{_no_submission(entry_path)}{f': {escaped(reason)}' if reason else ''}."
+    steps = "**Merge** this to take the row off the board. **Close** it to keep the row as it is." if is_request else ""
+    return fitted(f"Remove {mark.key}", "\n".join([why, "", *_paragraph(steps), FOOT]), mark)
+
+
+def says_withdrawn(text: PostText, entry_path: str) -> bool:
+    """Tell whether a text says already that a row goes, and maybe why."""
+    return text.body.startswith(_no_submission(entry_path))
+
+
+def _no_submission(entry_path: str) -> str:
+    return f"No submission makes {code(entry_path)} any more"
 
 
 def board_text(mark: Marker) -> PostText:

@@ -93,9 +93,7 @@ def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
     assert "| `acme/atlas-7b` | 58.33 |\n| `acme/borea-7b` | – |\n" in rolling.body
 
     assert withdrawn_text(PATH, MARK).title == "Remove tiny/acme/atlas-7b/0-bfloat16"
-    assert withdrawn_text(PATH, MARK).body.startswith(
-        f"The submission behind `{PATH}` was withdrawn from its source.\n\n"
-    )
+    assert withdrawn_text(PATH, MARK).body.startswith(f"No submission makes `{PATH}` any more.\n\n[leaderboard-bot]")
 
 
 def test_what_nobody_knows_of_a_row_is_said_to_be_unknown() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -166,8 +167,17 @@ def test_a_withdrawn_row_of_ours_is_taken_away() -> None:
     found = desired_row(None).at(CurrentState({PATH: NEW.to_bytes()}), "pull-request")
     assert found.files == {PATH: None}
     assert found.text.title == f"Remove {KEY}"
-    assert f"The submission behind `{PATH}` was withdrawn" in found.text.body
+    assert found.text.body.startswith(f"No submission makes `{PATH}` any more.\n\n**Merge** this to take the row off")
     assert found.text.body.endswith(MARK.render())
+
+
+def test_a_removal_says_its_reason_and_goes_on_saying_it_where_it_waits_in_a_request() -> None:
+    row, main = dataclasses.replace(desired_row(None), reason="not accepted: a_b"), {PATH: NEW.to_bytes()}
+    found = row.at(CurrentState(main), "pull-request")
+    assert found.text.body.startswith(f"No submission makes `{PATH}` any more: not accepted: a\\_b.\n\n**Merge** this")
+    assert "**Merge**" not in row.at(CurrentState(main), "commit").text.body
+    waits = CurrentState(main, Request("1", {PATH: None}, found.text))
+    assert desired_row(None).at(waits, "pull-request") == found
 
 
 def test_a_withdrawn_row_leaves_the_merged_one_of_another_source() -> None:

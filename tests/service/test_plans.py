@@ -41,7 +41,7 @@ def rows_of(story: Story) -> int:
     """The rows that stand."""
     if story.form == "comment":
         [rows] = [one for one in story.hub.conversations(story.target) if one.title.startswith("Rows")]
-        return sum("withdrawn from its source" not in text for text in rows.comments()[1:])
+        return sum("No submission makes `" not in text for text in rows.comments()[1:])
     return sum(path.startswith("entries/") for path, _ in story.target.main.tree.files())
 
 

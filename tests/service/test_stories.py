@@ -254,7 +254,8 @@ def test_rows_as_comments_are_edited_and_withdrawn_in_place(hub: Hub, tmp_path: 
     assert story.acts() == ["edit"]
     story.remove()
     story.settle()
-    assert "was withdrawn from its source" in story.hub.conversations(story.target)[0].comments()[1]
+    said = story.hub.conversations(story.target)[0].comments()[1]
+    assert "any more: the files are gone from the source." in said
     assert story.acts() == ["edit"]
     story.end()
 

@@ -462,9 +462,10 @@ class EntryRows(SubmittedRows[RowLook]):
         """The row as it should be."""
         source = self.context.source.name
         name, places = self.target.name, self.context.other_places(self.settings.to)
-        return DesiredRow(
+        row = DesiredRow(
             self._board, look.key, source, look.entry, look.before, look.disputed, name, places, look.beside
         )
+        return row if look.entry is not None else replace(row, reason=look.reason)
 
     def _alone(self, look: RowLook, form: Form) -> Proposal:
         """A row in a request or comment of its own."""

@@ -32,6 +32,7 @@ from bot.publishing.texts import (
     request_text,
     rolling_text,
     row_text,
+    says_withdrawn,
     shared_steps,
     with_places,
     withdrawn_text,
@@ -159,6 +160,7 @@ class DesiredRow:
     `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
     `before` is the row at the target when it was read, `disputed` the folder of another first submitter,
     `target` the target's name, `places` links to the other targets of the row, `beside` other rows of its model there.
+    `reason` says why a withdrawn row goes, "" where that is said already.
     """
 
     leaderboard: str
@@ -170,6 +172,7 @@ class DesiredRow:
     target: str = ""
     places: Sequence[str] = ()
     beside: Sequence[Entry] = ()
+    reason: str = ""
 
     @property
     def mark(self) -> Marker:
@@ -190,7 +193,10 @@ class DesiredRow:
         if self._is_of_another_source(state):
             return DesiredState(present_text(state), state.request.files if state.request else state.files)
         files = {self.path: None if is_ours else state.files.get(self.path)}
-        return DesiredState(withdrawn_text(self.path, self.mark), files)
+        said = present_text(state)
+        is_said = not self.reason and says_withdrawn(said, self.path)
+        text = withdrawn_text(self.path, self.mark, self.reason, is_request=form == "pull-request")
+        return DesiredState(said if is_said else text, files)
 
     def _with_entry(
         self, new: Entry, there: Entry | None, *, is_ours: bool, state: CurrentState, form: Form
