@@ -88,14 +88,20 @@ def row_text(entry: Entry, current: Entry | None, mark: Marker, target: str = ""
     return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, current, target, fold), mark)
 
 
-def shared_steps(*, is_discussed: bool) -> str:
-    """What merging and closing a request of many rows mean, and where people can comment how one row is left out."""
+KEY_OF_FILE, KEY_OF_TABLE = "is the path of its file without `entries/` and `.json`", "stands in the column *Row*"
+
+
+def shared_steps(key: str = KEY_OF_FILE, *, is_discussed: bool) -> str:
+    """What merging and closing a request of many rows mean, and where people can comment how one row is left out.
+
+    `key` says where people find the key of a row.
+    """
     steps = (
         "**Merge** this to make these changes on the board. **Close** it to decline them: these numbers are not "
         "proposed again, other numbers of their files are."
     )
-    one = "`/decline KEY`, where KEY is the path of its file without `entries/` and `.json`"
-    return f"{steps} A maintainer leaves out one row by the comment {one}." if is_discussed else steps
+    one = f"A maintainer leaves out one row by the comment `/decline KEY`, where KEY {key}."
+    return f"{steps} {one}" if is_discussed else steps
 
 
 def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker, steps: str = "") -> PostText:
@@ -400,17 +406,17 @@ def _file(file: Evidence) -> str:
     return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{dated}"
 
 
-def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:
-    """The text for the rows of a draft; `remarks` are Markdown and come first."""
+def table_text(draft: Draft, remarks: Sequence[str], mark: Marker, steps: str = "") -> PostText:
+    """The text for the rows of a draft; `remarks` are Markdown and come first, `steps` as in `rolling_text`."""
     lines = [_line(key, cell) for key, cells in sorted(draft.cells.items()) for cell in cells]
-    more = [f"… and {len(lines) - CELLS} more cells."] if len(lines) > CELLS else []
+    more = f"… and {len(lines) - CELLS} more cells." if len(lines) > CELLS else ""
     rows = counted(len(draft.cells), "row")
     said = [*remarks, *(f"- {remark}" for remark in draft.remarks[:REMARKS])]
     if len(draft.remarks) > REMARKS:
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
     parts = [f"{rows} of {code(mark.leaderboard)}; all other rows stay as they are.", ""]
-    parts += ["| Row | Cell | Before | After |", "| --- | --- | --- | --- |", *lines[:CELLS], "", *more]
-    parts += [*(["**A person has to check:**", "", *said, ""] if said else []), FOOT]
+    parts += ["| Row | Cell | Before | After |", "| --- | --- | --- | --- |", *lines[:CELLS], "", *_paragraph(more)]
+    parts += [*(["**A person has to check:**", "", *said, ""] if said else []), *_paragraph(steps), FOOT]
     return fitted(f"Update {rows} of {mark.leaderboard}", "\n".join(parts), mark)
 
 

@@ -51,6 +51,20 @@ def test_a_new_row_is_proposed_below_the_rows_of_others(story: TableStory) -> No
     assert story.acts() == []
 
 
+def test_a_row_is_left_out_as_the_text_of_the_request_says(story: TableStory) -> None:
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    [request] = story.requests
+    assert "**Close** it to decline them: " in request.description
+    assert "`/decline KEY`, where KEY stands in the column *Row*." in request.description
+    story.hub.comment(story.target, request, f"/decline {KEY}", "meg")
+    story.settle()
+
+    assert story.proposed() == TABLE + OTHER
+    story.news()
+
+
 def test_rows_that_come_later_join_the_request_and_a_changed_one_changes_there(story: TableStory) -> None:
     story.push()
     story.settle()

@@ -17,7 +17,14 @@ from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
-from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
+from bot.publishing.texts import (
+    KEY_OF_TABLE,
+    adopted_remark,
+    disputed_remark,
+    shared_steps,
+    table_text,
+    with_places,
+)
 from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows, TargetRow
 from bot.service.publish.ledger import OpenRequests, Place
 from bot.service.publish.publisher import PlannedLook, Proposal
@@ -59,8 +66,8 @@ class DesiredTable:
 
     `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
     `declaration` is given, it and the entries of rows are kept beside the table: of those that change, and with them of
-    those that the table has already. `places` are links to the
-    other targets. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
+    those that the table has already. `places` are links to the other targets, `is_discussed` says that people can
+    comment there. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
     proposes already and main lacks, `refused` the reasons for rows that cannot be written, `written` what the record
     should say then, and `gone` the keys that it should forget.
     """
@@ -73,6 +80,7 @@ class DesiredTable:
     declined: AbstractSet[str] = frozenset()
     declaration: Leaderboard | None = None
     places: Sequence[str] = ()
+    is_discussed: bool = False
     draft: Draft = field(default_factory=Draft)
     proposed: AbstractSet[str] = frozenset()
     refused: dict[str, str] = field(default_factory=dict)
@@ -111,7 +119,8 @@ class DesiredTable:
         kept = self._records({**changed, **equal}, main) if changed else {}
         remarks = [disputed_remark(look.entry, look.disputed) for look in self.looks if look.disputed and look.entry]
         remarks += [adopted_remark(len(equal))] if kept and equal else []
-        text = with_places(table_text(draft, remarks, self.mark), self.places, self.mark, state.request)
+        steps = shared_steps(KEY_OF_TABLE, is_discussed=self.is_discussed) if self.form == "pull-request" else ""
+        text = with_places(table_text(draft, remarks, self.mark, steps), self.places, self.mark, state.request)
         return DesiredState(text, {**main, **draft.files, **kept})
 
     def waiting(self, state: CurrentState) -> OpenRequests:
@@ -254,7 +263,8 @@ class TableRows(SubmittedRows[PlannedLook]):
         declared = self.context.leaderboard if self._keeps_records else None
         places = self.context.other_places(self.settings.to)
         layout, form = self._layout(), self.settings.form
-        return DesiredTable(layout, self._mark, form, looks, self.known, declined, declared, places)
+        is_discussed = self.target.comments is not None
+        return DesiredTable(layout, self._mark, form, looks, self.known, declined, declared, places, is_discussed)
 
     @property
     def _mark(self) -> Marker:
