@@ -31,9 +31,7 @@ TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several 
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
 NO_SHARED = "two tools wrote the logs, and no question is spelled alike in both"
-MOST_APART = (
-    10_000  # answers with another prompt than their partner that wait for the end; later ones are paired at once
-)
+MOST_APART = 10_000  # answers to another prompt than their partner's that wait for the end; more are paired at once
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
