@@ -36,7 +36,7 @@ FIRST = "This row was first submitted in "
 FIRST_NAMED = re.compile(rf"^\*\*{FIRST}`([^`\n]+)`, from other files", re.MULTILINE)
 PUSHES = 5  # commits of others that a request's text names
 PUSHED = "Others pushed to this request:"
-ROWS = 500  # of a plan that a text names
+ROWS, SHARED = 500, 200  # rows of a plan, and of a request for many, that a text names
 CHANGE = 300  # characters of the changed cells of one row
 FILES = 10  # of a row's evidence that a text names
 CELLS = 500  # of a table's request that a text shows
@@ -109,11 +109,11 @@ def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker
 
     `steps` says what merging and closing mean, "" for a commit.
     """
-    lines = ["| Model | Average before and after |", "| --- | ---: |"]
-    lines += [_shared_line(old, new) for old, new in rows[:ROWS]]
-    more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
+    lines = ["| Model | Average before and after | File |", "| --- | ---: | --- |"]
+    lines += [_shared_line(old, new) for old, new in rows[:SHARED]]
+    more = f"… and {len(rows) - SHARED} more." if len(rows) > SHARED else ""
     head = f"{counted(len(rows), 'row')} of {code(mark.leaderboard)}."
-    body = "\n".join([head, "", *lines, "", *_paragraph(more), *_paragraph(steps), FOOT])
+    body = "\n".join([head, "", *_paragraph(steps), *lines, "", *_paragraph(more), FOOT])
     if not rows:
         body = f"The table of {code(mark.leaderboard)}, made again from the rows on the main branch.\n\n{FOOT}"
     return fitted(_shared_title(rows, mark), body, mark)
@@ -133,9 +133,21 @@ def _paragraph(text: str) -> list[str]:
 
 def _shared_line(old: Entry | None, new: Entry | None) -> str:
     known = new or old
-    shown = cell(new.average, 2) if new is not None else "removed"
+    shown = _with_error(new.average, new.stderr) if new is not None else "removed"
     shown = shown if old is None else f"{cell(old.average, 2)} → {shown}"
-    return f"| {code_in_table(known.model.id if known else 'unreadable')} | {shown} |"
+    name = code_in_table(known.model.id if known else "unreadable")
+    name = f"[{name}]({model_url(known.model.id)})" if known and HUB_MODEL.fullmatch(known.model.id) else name
+    return f"| {name} | {shown} | {_first_file(new) if new is not None else ''} |"
+
+
+def _first_file(entry: Entry) -> str:
+    """The newest file of a row, where it has a page by its name alone as a link, and how many more there are."""
+    if not entry.evidence:
+        return ""
+    file, more = entry.evidence[0], len(entry.evidence) - 1
+    url = evidence_url(file)
+    link = f"[{code_in_table(file.path.rpartition('/')[2])}]({url})" if url else code_in_table(file.path)
+    return link + (f" and {more} more" if more else "")
 
 
 def _shared_title(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> str:
@@ -154,7 +166,7 @@ def migration_text(planned: Sequence[PlannedRow], mark: Marker, steps: str = "")
     lines += [f"| {code_in_table(row.key)} | {_shown_change(row)} | {escaped(row.reason)} |" for row in rows[:ROWS]]
     more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
     head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
-    body = "\n".join([head, "", *lines, "", *_paragraph(more), *_paragraph(steps), FOOT])
+    body = "\n".join([head, "", *_paragraph(steps), *lines, "", *_paragraph(more), FOOT])
     return fitted(f"Score {counted(len(rows), 'row')} of {mark.leaderboard} again", body, mark)
 
 

@@ -18,6 +18,7 @@ from bot.publishing.texts import (
     FOOT,
     PLACES,
     ROWS,
+    SHARED,
     TITLE_LIMIT,
     board_text,
     fitted,
@@ -39,6 +40,9 @@ COMMANDS = "Commands: `/recheck`, `/explain [TASK]`; maintainers: `/ignore RULE 
 GONE = PlannedRow("tiny/a", "acme/a", "removed", 50.0, None, "its file is gone")
 MOVED = PlannedRow("tiny/b", "acme/b", "changed", 50.0, 60.0, "the declaration changed", "", "1", "2–3")
 NEW = PlannedRow("tiny/c", "acme/c", "added", None, 60.0)
+RESULTS = "https://github.com/acme/results/blob"
+NAME = "results_2026-03-02T10-00-00.000000.json"
+FILE = f"[`{NAME}`]({RESULTS}/{'c' * 40}/acme__atlas-7b/{NAME})"
 MANY = (GONE,) * (ROWS + 2)
 
 
@@ -98,19 +102,19 @@ The declaration of `tiny` changed. No result was read again or measured again.
     [
         lambda: migration_text(MANY, MARK),
         lambda: plan_text(Plan("t", "tiny", MANY), MARK),
-        lambda: rolling_text([(entry(), None)] * len(MANY), MARK),
+        lambda: rolling_text([(entry(), None)] * (SHARED + 2), MARK),
     ],
 )
 def test_of_very_many_rows_the_first_are_named_and_the_others_counted(make: Callable[[], PostText]) -> None:
     lines = said(make()).splitlines()
-    assert sum(line.startswith("| `") for line in lines) == ROWS
+    assert sum(line.startswith(("| `", "| [")) for line in lines) in {ROWS, SHARED}
     assert lines[-2:] == ["", "… and 2 more."]
 
 
 def test_as_many_rows_as_a_text_names_have_no_others() -> None:
     assert "more." not in said(migration_text(MANY[:ROWS], MARK))
     assert "more." not in said(plan_text(Plan("t", "tiny", MANY[:ROWS]), MARK))
-    assert "more." not in said(rolling_text([(entry(), None)] * ROWS, MARK))
+    assert "more." not in said(rolling_text([(entry(), None)] * SHARED, MARK))
     assert "more." not in said(success_text("a", [("acme/a", 50.0)] * FOLDER_ROWS, [], MARK))
     assert said(success_text("a", [("acme/a", 50.0)] * (FOLDER_ROWS + 3), [], MARK)).endswith("\n\n… and 3 more.")
 
@@ -122,15 +126,15 @@ def test_one_request_for_rows_that_come_change_and_go() -> None:
     assert text.title == "Update 2 rows and remove 2 rows of tiny"
     assert (
         said(text)
-        == """\
+        == f"""\
 4 rows of `tiny`.
 
-| Model | Average before and after |
-| --- | ---: |
-| `acme/atlas-7b` | 58.33 |
-| `acme/atlas-7b` | 58.33 → 2.00 |
-| `acme/atlas-7b` | 58.33 → removed |
-| `unreadable` | removed |"""
+| Model | Average before and after | File |
+| --- | ---: | --- |
+| [`acme/atlas-7b`](https://huggingface.co/acme/atlas-7b) | 58.33 ± 6.08 | {FILE} |
+| [`acme/atlas-7b`](https://huggingface.co/acme/atlas-7b) | 58.33 → 2.00 ± 1.93 | {FILE} |
+| [`acme/atlas-7b`](https://huggingface.co/acme/atlas-7b) | 58.33 → removed |  |
+| `unreadable` | removed |  |"""
     )
 
 

@@ -90,7 +90,8 @@ def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
         [(None, entry()), (None, entry("acme/borea-7b", right=(50, None, 70)))], Marker("rolling", "all", "tiny")
     )
     assert rolling.title == "Update 2 rows of tiny"
-    assert "| `acme/atlas-7b` | 58.33 |\n| `acme/borea-7b` | – |\n" in rolling.body
+    assert "/acme/atlas-7b) | 58.33 ± 6.08 | `" in rolling.body
+    assert "/acme/borea-7b) | – | `" in rolling.body
 
     assert withdrawn_text(PATH, MARK).title == "Remove tiny/acme/atlas-7b/0-bfloat16"
     assert withdrawn_text(PATH, MARK).body.startswith(f"No submission makes `{PATH}` any more.\n\n[leaderboard-bot]")
