@@ -86,8 +86,15 @@ class KnownThreads:
         """Those of them with these numbers."""
         return {num: row for num in nums if (row := self.find(num)) is not None}
 
+    def note(self, num: int, values: Row) -> None:
+        """Remember more of one; what is known already is not written again."""
+        before = self.find(num) or {}
+        after = before | values
+        if after != before:
+            self.put(num, after)
+
     def put(self, num: int, row: Row) -> None:
-        """Remember one."""
+        """Remember one as this, and forget what else was known of it."""
         self._rows[num] = row
 
     def of(self, kind: Kind, mark: str | None = None) -> list[tuple[int, Row]]:
@@ -114,8 +121,7 @@ class KnownThreads:
 
     def set_listed(self, kind: Kind, now: float) -> None:
         """Note that the lists of one kind were read to their ends."""
-        row = self.find(TIMES) or {"kind": "", "status": "", "mark": ""}
-        self.put(TIMES, row | {kind: str(now)})
+        self.note(TIMES, {"kind": "", "status": "", "mark": "", kind: str(now)})
 
 
 OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

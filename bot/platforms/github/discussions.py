@@ -193,7 +193,7 @@ class GitHubDiscussions:
         The list begins with what changed last, and is read no further than to what is known; `whole` reads all of it.
         """
         for issue in reversed(self._changed(whole=whole)):  # what is known is then never newer than what is not
-            self.known.put(issue["number"], {**(self.known.find(issue["number"]) or {}), **_known(issue)})
+            self.known.note(issue["number"], _known(issue))
         yield from ((num, row) for num, row in self.known.of(kind) if row["mark"])
 
     def _changed(self, *, whole: bool) -> list[Row]:
@@ -215,8 +215,7 @@ class GitHubDiscussions:
 
     def note_head(self, num: int, mark: Marker, head: str) -> None:
         """Remember the commit that we wrote last for a request."""
-        new = {"kind": "pull_request", "status": "open", "mark": mark.render()}
-        self.known.put(num, {**(self.known.find(num) or new), "head": head})
+        self.known.note(num, {"kind": "pull_request", "status": "open", "mark": mark.render(), "head": head})
 
     def is_newest(self, num: int, head: str) -> bool:
         """Tell whether we wrote the newest commit of a request."""

@@ -152,13 +152,15 @@ class HubDiscussions:
 
     def opened(self, num: int, mark: Marker, head: str) -> None:
         """Remember a request that we opened just now: nothing of it has to be asked."""
-        self._keep(num, {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us}, mark)
-        self.note_head(num, head)
+        self._keep(num, {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us, "head": head}, mark)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
         """Remember one. The head of a closed request is forgotten, so that one that people reopen is looked at."""
-        kept = {**(self.known.find(num) or {}), **row, "mark": mark.render() if mark else ""}
-        self.known.put(num, {name: value for name, value in kept.items() if name != "head" or row["status"] in OPEN})
+        before = self.known.find(num)
+        kept = {**(before or {}), **row, "mark": mark.render() if mark else ""}
+        kept = {name: value for name, value in kept.items() if name != "head" or row["status"] in OPEN}
+        if kept != before:
+            self.known.put(num, kept)
 
     def note_head(self, num: int, head: str) -> None:
         """Remember the newest commit of our request that was written, or looked at, by the bot."""

@@ -129,7 +129,9 @@ class HubTarget(Target):
         """Our requests with a mark, oldest first."""
         if not self.has_requests:
             return []
-        return self._looked.setdefault(mark, self.known.of("pull_request", mark.render()))
+        if mark not in self._looked:
+            self._looked[mark] = self.known.of("pull_request", mark.render())
+        return self._looked[mark]
 
     def head(self) -> str:
         """The commit at main. Raises Refused if there is no such branch."""

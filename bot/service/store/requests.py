@@ -98,10 +98,9 @@ class StoredThreads(KnownThreads):
         return {row.num: json.loads(row.data) for row in found}
 
     def put(self, num: int, row: Row) -> None:
-        """Remember one."""
-        if self.find(num) != row:
-            found = {"kind": row["kind"], "mark": _digest(row["mark"]), "is_open": row["status"] in OPEN}
-            self._store.upsert(requests, [{"target": self._target, "num": num, **found, "data": json.dumps(row)}])
+        """Remember one as this, and forget what else was known of it."""
+        found = {"kind": row["kind"], "mark": _digest(row["mark"]), "is_open": row["status"] in OPEN}
+        self._store.upsert(requests, [{"target": self._target, "num": num, **found, "data": json.dumps(row)}])
 
     def of(self, kind: Kind, mark: str | None = None) -> list[tuple[int, Row]]:
         """Those of one kind, or those of them with one mark, oldest first."""
