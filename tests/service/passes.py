@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.publishing.publication import PostText
 from bot.service.context import WatchContext
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
@@ -12,3 +13,9 @@ from bot.service.watch.settle import run_pass
 def settle(context: WatchContext, *, everything: bool = True) -> Sequence[Outcome]:
     """Bring one watch in step; failed items are tried again at once."""
     return run_pass(context, everything=everything).outcomes
+
+
+def shown_rows(text: PostText) -> list[str]:
+    """The rows that the text of a request for many names: the model, and its average before and after."""
+    rows = [line.split(" | ") for line in text.body.split("\n") if line.startswith("| [")]
+    return [f"{cells[0].removeprefix('| [').partition(']')[0]} {cells[1]}" for cells in rows]

@@ -22,6 +22,7 @@ from bot.publishing.publication import (
 )
 from bot.service.publish.reconcile import DesiredRow, DesiredState, as_published, desired_together
 from tests.platforms.git.publisher import entry
+from tests.service.passes import shown_rows
 
 OURS, THEIRS = "hf://datasets/acme/results", "hf://datasets/olympus/results"
 SAID = PostText("As it was", "What a request or a comment says.")
@@ -278,8 +279,7 @@ def test_a_shared_request_tells_the_rows_before_and_after_in_the_order_of_their_
     found = desired_together(ROLLING, rows, CurrentState(there), "pull-request")
     assert found.files == {OTHER_PATH: None, PATH: NEW.to_bytes()}
     assert found.text.title == "Update 1 row and remove 1 row of tiny"
-    lines = [line for line in found.text.body.split("\n") if line.startswith("| `")]
-    assert lines == ["| `acme/atlas-7b` | 61.67 → 58.33 |", "| `acme/borea-1b` | 58.33 → removed |"]
+    assert shown_rows(found.text) == ["`acme/atlas-7b` 61.67 → 58.33 ± 6.08", "`acme/borea-1b` 58.33 → removed"]
 
 
 def test_a_migration_says_why_each_row_changes() -> None:

@@ -27,6 +27,7 @@ from bot.service.publish.reconcile import (
     retry_write,
 )
 from tests.platforms.git.publisher import DECLARED, entry
+from tests.service.passes import shown_rows
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import TINY
@@ -214,8 +215,7 @@ def test_a_row_that_goes_to_a_shared_request_leaves_the_text_of_the_others_as_it
     publish([entry(day=3, right=(70, 60, 70))], folder, "pull-request")
     request = folder.read_state(mark, tuple(files)).request
     assert request is not None
-    lines = [line for line in request.text.body.split("\n") if line.startswith("| `")]
-    assert lines == ["| `acme/atlas-7b` | 58.33 → 65.00 |", "| `acme/borea-1b` | 58.33 → 61.67 |"]
+    assert shown_rows(request.text) == ["`acme/atlas-7b` 58.33 → 65.00 ± 5.94", "`acme/borea-1b` 58.33 → 61.67 ± 6.04"]
 
 
 def test_a_row_is_compared_with_other_rows_of_its_model_and_not_with_itself(folder: Folder) -> None:

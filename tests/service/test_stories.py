@@ -147,7 +147,7 @@ def test_a_push_of_300_results_becomes_one_rolling_request(story: Story) -> None
     assert len([path for path, _ in commit.tree.files() if path.startswith("entries/")]) == 300
     assert story.acts() == ["request", "commit", "commit"]
 
-    story.push(model="acme/model-7", right=(90, 90, 90))
+    story.push(model="acme/model-10", right=(90, 90, 90))  # one of those that the text names
     story.settle()
     assert len(story.requests) == 1
     assert story.acts() == ["commit", "edit"]
