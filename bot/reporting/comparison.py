@@ -218,7 +218,7 @@ def _methods(comparison: RunComparison) -> list[str]:
     unsure = [one for one in comparison.tasks if one.conclusion == "not separable" and one.smallest]
     if unsure and len(comparison.tasks) > 1:
         least = first_few([f"{visible(one.id)} {_points(one.smallest or 0.0, one)}" for one in unsure], MOST_TASKS)
-        lines.append(f"A smaller difference would often be missed: {least}.")
+        lines.append(f"Differences below these would often be missed: {least}.")
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
     reverse = [one.id for one in comparison.tasks if one.less_is_better]

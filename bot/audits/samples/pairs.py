@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import inf, sqrt
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -45,7 +45,7 @@ class _Answer(NamedTuple):
     tool: str = ""
 
 
-_Waiting: TypeAlias = dict[str, list[_Answer]]
+_Waiting: TypeAlias = dict[str, dict[str, deque[_Answer]]]  # by the question, then by the prompt
 
 
 @dataclass(slots=True)
@@ -148,28 +148,31 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
             partner = _taken(waiting[1 - side], key, answer.prompt_hash if apart < MOST_APART else None)
             if partner is None:
                 apart += key in waiting[1 - side]
-                waiting[side].setdefault(key, []).append(answer)
+                waiting[side].setdefault(key, {}).setdefault(answer.prompt_hash, deque()).append(answer)
                 continue
             for tally in tallies:
                 tally.add(key, *((partner, answer) if side else (answer, partner)))
-    for key, answers in waiting[0].items():
-        for pair in zip(answers, waiting[1].get(key, ()), strict=False):
+    for key, prompts in waiting[0].items():
+        for pair in zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False):
             for tally in tallies:
                 tally.add(key, *pair)
-    first, second = ({one.tool for answers in left.values() for one in answers} for left in waiting)
+    left = [chain(*(chain(*prompts.values()) for prompts in one.values())) for one in waiting]
+    first, second = ({one.tool for one in answers} for answers in left)
     return "" if tallies[-1].shared or (first == second and first) else NO_SHARED
 
 
 def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | None:
     """The first answer to a question that waits, taken out; with the hash of a prompt the first to this prompt."""
-    answers = waiting.get(key, [])
-    for place, one in enumerate(answers):
-        if prompt_hash is None or one.prompt_hash == prompt_hash:
-            del answers[place]
-            if not answers:
-                del waiting[key]
-            return one
-    return None
+    prompts = waiting.get(key, {})
+    asked = next(iter(prompts), None) if prompt_hash is None else prompt_hash
+    if asked is None or asked not in prompts:
+        return None
+    found = prompts[asked].popleft()
+    if not prompts[asked]:
+        del prompts[asked]
+    if not prompts:
+        del waiting[key]
+    return found
 
 
 def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:

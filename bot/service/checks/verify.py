@@ -66,7 +66,7 @@ class VerifiedRow:
     def named(self, limit: int) -> list[str]:
         """The first fields that differ, a line for each with both values, and how many more there are.
 
-        None where the evidence gives no row: then the reason says it all.
+        There are none where the evidence gives no row: then the reason says it all.
         """
         if all(one.computed is None for one in self.differences):
             return []
