@@ -5,8 +5,8 @@ import sys
 
 from bot.action.run import main
 from bot.reporting.log_lines import log_handler
-from bot.service.settings.environment import environment, log_format
+from bot.service.settings.environment import environment
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.WARNING, handlers=[log_handler(log_format())])
+    logging.basicConfig(level=logging.WARNING, handlers=[log_handler()])
     sys.exit(main(environment(), sys.stdout))

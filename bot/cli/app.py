@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from bot import HOME, __version__
 from bot.cli.processes import without_collector
-from bot.errors import BotError
+from bot.errors import BotError, CallError
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.log_lines import log_handler
 from bot.service.settings.environment import log_format
@@ -133,10 +133,11 @@ def _end(statuses: list[int]) -> None:
 def main() -> None:
     """Run the command line. A failure becomes one line and an exit status; `--traceback` shows the traceback, too."""
     _open_streams()
-    handler = log_handler(log_format())
-    handler.addFilter(_without_traceback)
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
+        handler = log_handler(log_format())
+        handler.addFilter(_without_traceback)
+        logging.basicConfig(level=logging.WARNING, handlers=[handler])
+        _refuse_empty(sys.argv[1:])
         app()
     except BotError as error:
         _fail(str(error), error.status)
@@ -156,6 +157,12 @@ def main() -> None:
             f"report it at {HOME}/issues",
             70,
         )
+
+
+def _refuse_empty(arguments: list[str]) -> None:
+    """Refuse what an unset variable leaves of a call: without its value an option would count as not given."""
+    if any(not one or (one.startswith("--") and one.endswith("=")) for one in arguments):
+        raise CallError("an argument is empty: write a value, or leave the option out")
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:

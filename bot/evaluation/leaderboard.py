@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
@@ -193,7 +193,7 @@ class Leaderboard(DeclarationModel):
     evidence: EvidenceDemand = EvidenceDemand()
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     models: dict[Text, ModelName] = Field(default={})
-    served_models: bool = False
+    served_models: StrictBool = False
     waivers: tuple[Waiver, ...] = ()
 
     def __eq__(self, other: object) -> bool:

@@ -15,6 +15,7 @@ from pydantic import (
     Field,
     FiniteFloat,
     PlainSerializer,
+    StrictBool,
     StringConstraints,
     model_validator,
 )
@@ -74,7 +75,7 @@ def canonical_version(value: object) -> str:
         return str(value)
 
 
-Limit = Annotated[FiniteFloat, Field(ge=-1e100, le=1e100)]
+Limit = Annotated[FiniteFloat, Field(ge=-1e100, le=1e100, strict=True)]
 Bound = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str)]
 Version = Annotated[str, BeforeValidator(canonical_version)]
 
@@ -97,8 +98,8 @@ class Metric(DeclarationModel):
     name: Text
     filter: Text = "none"
     keys: dict[FormatId, Text] = Field(default_factory=dict)
-    samples: Annotated[int, Field(gt=0)] | None = None
-    integral: bool = True
+    samples: Annotated[int, Field(gt=0, strict=True)] | None = None
+    integral: StrictBool = True
 
     def key(self, format_id: str) -> str:
         """The key of the value in a leaf's row of that format."""
@@ -119,7 +120,7 @@ class Leaf(DeclarationModel):
     keys: dict[FormatId, Text] = Field(default_factory=dict)
     lower_bound: Bound | None = None
     bound_reason: Text | None = None
-    samples: Annotated[int, Field(gt=0)] | None = None
+    samples: Annotated[int, Field(gt=0, strict=True)] | None = None
 
     def key(self, format_id: str) -> str:
         """The key of this leaf in a result of that format."""
@@ -174,12 +175,12 @@ class Task(DeclarationModel):
     id: Id
     title: Text
     metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
-    higher_is_better: bool = True
+    higher_is_better: StrictBool = True
     unit: Literal["fraction", "percent"] = "fraction"
     range: tuple[Limit, Limit] = (0.0, 1.0)
-    num_fewshot: Annotated[int, Field(ge=0)] | None = None
+    num_fewshot: Annotated[int, Field(ge=0, strict=True)] | None = None
     aggregation: Literal["mean", "size-weighted"] = "mean"
-    nested: bool = False
+    nested: StrictBool = False
     normalize: Literal["leaf", "task"] = "task"
     lower_bound: Bound = Fraction(0)
     upper_bound: Bound = Fraction(1)

@@ -46,6 +46,7 @@ WORDS = {
     "literal_error": "write {expected}",
     "greater_than": "write a number greater than {gt}",
     "greater_than_equal": "write a number of at least {ge}",
+    "less_than_equal": "write a number of at most {le}",
     "too_short": "has too few values: write at least {min_length}",
 }
 

@@ -179,8 +179,6 @@ def list_files(name: str) -> tuple[list[ListedFile], list[str]]:
     A link is followed where it is named itself, and nowhere else: a folder may be a stranger's. Raises CallError for
     what is not there.
     """
-    if not name:
-        raise CallError("a path is empty: name a file or a folder")
     path = Path(name)
     try:
         found = path.stat()

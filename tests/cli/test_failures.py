@@ -145,9 +145,16 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
             ["publish", KESTREL, "--to", "ftp://x"],
             "ftp://x: write a folder, hf://datasets/org/name or github://",
         ),
-        (["check", ""], "a path is empty: name a file or a folder"),
-        (["publish", KESTREL, "--to", ""], "the address is empty: name a folder, "),
-        (["board", ""], "the address is empty: name a folder, "),
+        *(
+            (call, "an argument is empty: write a value, or leave the option out")
+            for call in (
+                ["check", ""],
+                ["publish", KESTREL, "--to", ""],
+                ["explain", KESTREL, "--reported="],
+                ["settle", "--approve", ""],
+            )
+        ),
+        (["board", " "], "the address is empty: name a folder, "),
         (["publish", KESTREL, "--to", "./a\nb"], r"./a\nb: an address has no line break and no other control "),
         (["verify", "hf://datasets/a/\x1b[31mb"], r"hf://datasets/a/\x1b[31mb: an address has no line break"),
         (["board", "./" + "x" * 300], "./" + "x" * 50),
@@ -163,6 +170,12 @@ def test_a_wrong_call_is_one_line_that_says_what_to_do(call: list[object], why: 
 
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"leaderboard-bot: {why}")
+
+
+def test_a_log_format_that_there_is_not_is_refused() -> None:
+    status, out, err = bot("rules", env={**os.environ, "LOG_FORMAT": "jsonl"})
+    assert (status, out, err) == (2, "", "leaderboard-bot: LOG_FORMAT is 'jsonl': set it to json, or unset it\n")
+    assert bot("rules", env={**os.environ, "LOG_FORMAT": "json"})[0] == 0
 
 
 @pytest.mark.parametrize("command", ["settle", "rescore", "serve"])

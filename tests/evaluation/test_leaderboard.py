@@ -96,6 +96,13 @@ def parse(text: str) -> Leaderboard:
         ('title = "Mine"', "title = 5", "title", "write a text in quotes"),
         ("samples = 50", 'samples = "many"', "tasks.1.leaves.0.samples", "write a whole number"),
         ("samples = 50", "samples = 50.5", "tasks.1.leaves.0.samples", "write a whole number"),
+        ("samples = 50", "samples = true", "tasks.1.leaves.0.samples", "write a whole number"),
+        ("num_fewshot = 0", 'num_fewshot = "0"', "tasks.1.num_fewshot", "write a whole number"),
+        ('normalize = "leaf"', 'range = ["0", 1]', "tasks.0.range.0", "write a number"),
+        ('normalize = "leaf"', 'higher_is_better = "no"', "tasks.0.higher_is_better", "write true or false"),
+        ('normalize = "leaf"', "nested = 1", "tasks.0.nested", "write true or false"),
+        ('{ name = "acc" }', '{ name = "acc", integral = "off" }', "tasks.0.metrics.0.integral", "true or false"),
+        ('title = "Mine"', 'title = "Mine"\nserved_models = 1', "served_models", "write true or false"),
     ],
 )
 def test_a_fault_is_refused_with_the_path_of_its_key(old: str, new: str, key: str, why: str) -> None:

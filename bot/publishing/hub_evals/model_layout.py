@@ -43,7 +43,7 @@ class ModelsOptions(TargetOptions):
     """
 
     organizations: Annotated[tuple[Name, ...], Field(min_length=1)]
-    limit: Annotated[int, Field(gt=0, le=1000)] = 20
+    limit: Annotated[int, Field(gt=0, le=1000, strict=True)] = 20
 
     def allow(self, model_id: str) -> bool:
         """Tell whether results of this model may be proposed; what cannot be the id of a model on the Hub may not."""

@@ -6,7 +6,16 @@ import re
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    model_validator,
+)
 
 from bot.publishing.tables.values import OWN, Unit, check_accessor, placeholders, split_task
 
@@ -28,7 +37,7 @@ OMIT, NULL = "omit", "null"
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*%?")
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ColumnName = Annotated[str, StringConstraints(max_length=200)]  # "" in files that pandas writes with the index
-Decimals = Annotated[int, Field(ge=0, le=12)]
+Decimals = Annotated[int, Field(ge=0, le=12, strict=True)]
 Accessor = Annotated[str, AfterValidator(check_accessor)]
 
 
@@ -126,7 +135,7 @@ class TableOptions(TargetOptions):
     path: Name
     format: TableFormat | None = None
     at: str = ""
-    keyed: bool = False
+    keyed: StrictBool = False
     key: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
     columns: Annotated[
         dict[ColumnName, Annotated[MappedColumn, BeforeValidator(_as_table)]],
@@ -135,8 +144,8 @@ class TableOptions(TargetOptions):
     on_existing: Literal["update", "refuse"] = "refuse"
     sorted_by: Name | None = None
     decimal: Literal[".", ","] = "."
-    hand_edited: bool = False
-    records: bool = False
+    hand_edited: StrictBool = False
+    records: StrictBool = False
 
     @model_validator(mode="after")
     def _fits_the_format(self) -> Self:
@@ -231,7 +240,7 @@ class TemplateOptions(TargetOptions):
     expected: tuple[Name, ...] = ("PENDING", "RERUN", "RUNNING", "PENDING_NEW_EVAL")
     finished: Name = "FINISHED"
     withdrawn: Name = "FAILED"
-    create_requests: bool = False
+    create_requests: StrictBool = False
     request_defaults: dict[Name, bool | int | float | Line] = {}
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StringConstraints, model_validator
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
@@ -30,9 +30,13 @@ LONGEST = 365 * UNITS["d"]  # no thread can wait for as long as can be written
 Name = Annotated[
     str, spelled(r"[A-Za-z0-9][\w.-]*", "write letters, digits and _ . - without spaces; first a letter or digit")
 ]
-Text = Annotated[str, StringConstraints(min_length=1)]
+Trimmed = Annotated[str, spelled(r"(?s)(\S(.*\S)?)?", "write it without blanks around it")]
+Text = Annotated[Trimmed, StringConstraints(min_length=1)]
 Account = Annotated[
-    str, spelled(r"((hf|github):)?[^\s:]+", 'write the name of an account, such as "ann", "hf:ann" or "github:ann"')
+    str,
+    spelled(
+        r"@writers|((hf|github):)?[^\s:@]+", 'write the name of an account, such as "ann", "hf:ann" or "github:ann"'
+    ),
 ]
 # Nothing in it can end a link of Markdown.
 PublicUrl = Annotated[
@@ -82,7 +86,7 @@ class WatchTarget(_Declared):
 
     to: Text
     form: Annotated[Form, Field(alias="as")] = "pull-request"
-    discussion: Annotated[int, Field(gt=0)] | None = None
+    discussion: Annotated[int, Field(gt=0, strict=True)] | None = None
     kind: Literal["entries", "table", "template", "models"] = "entries"
     table: TableOptions | None = None
     template: TemplateOptions | None = None
@@ -158,20 +162,20 @@ class _WatchKeys(_Declared):
     paths: Annotated[tuple[Text, ...], Field(min_length=1)] = ("**/*.json", "**/*.eval")
     settle_every: Period = 900.0
     pull_requests: Literal["entry", "rolling"] = "entry"
-    backfill_limit: Annotated[int, Field(gt=0)] = 20
-    comments: bool = True
-    say_success: bool = False
+    backfill_limit: Annotated[int, Field(gt=0, strict=True)] = 20
+    comments: StrictBool = True
+    say_success: StrictBool = False
     maintainers: tuple[Account, ...] = ()
     former_accounts: tuple[Account, ...] = ()
     max_removed: Limit = "10%"
     max_changed: Limit = "10%"
-    max_file_bytes: Annotated[int, Field(gt=0)] = MAX_BYTES
+    max_file_bytes: Annotated[int, Field(gt=0, strict=True)] = MAX_BYTES
     owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     identity: tuple[FolderIdentity, ...] = ()
-    look_up_commits: bool = False
-    look_up_heads: bool = False
-    look_up_models: bool = False
-    site: str = ""
+    look_up_commits: StrictBool = False
+    look_up_heads: StrictBool = False
+    look_up_models: StrictBool = False
+    site: Trimmed = ""
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 
     @model_validator(mode="after")

@@ -98,8 +98,11 @@ def wants_colour() -> bool:
 
 
 def log_format() -> str:
-    """How log lines are written: "json", or "" for lines for people."""
-    return "json" if os.environ.get("LOG_FORMAT", "").lower() == "json" else ""
+    """How log lines are written: "json", or "" for lines for people. Raises CallError for anything else."""
+    form = os.environ.get("LOG_FORMAT", "")
+    if form not in {"", "json"}:
+        raise CallError(f"LOG_FORMAT is {form[:80]!r}: set it to json, or unset it")
+    return form
 
 
 def settings_path(given: str | None) -> Path:
