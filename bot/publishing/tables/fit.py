@@ -95,11 +95,17 @@ def _pattern(text: str) -> str:
     return NUMBER.sub("#", _bare(text))
 
 
+def _is_same_spelling(one: str, other: str) -> bool:
+    """Tell whether two texts that begin with a number differ only in how numbers are written: `97 %` and `97.0 %`."""
+    numbers = [[Decimal(found) for found in NUMBER.findall(text)] for text in (one, other)]
+    return number_in(one) is not None and _pattern(one) == _pattern(other) and numbers[0] == numbers[1]
+
+
 def is_same_cell(there: Cell, wanted: Cell, plain: str) -> bool:
     """Tell whether a cell already has the wanted value; `plain` is its text without markup.
 
-    Numbers are compared by value, so `1.50` is `1.5`, and to 12 digits: further ones of a double depend on the order
-    of a sum. Bold marks do not count.
+    Numbers are compared by value, so `1.50` is `1.5`, also in `1.50 %`, and to 12 digits: further ones of a double
+    depend on the order of a sum. Bold marks do not count.
     """
     if isinstance(wanted, Decimal) and not isinstance(there, bool):
         text = _bare(plain) if isinstance(there, str) else as_text(there)
@@ -108,7 +114,7 @@ def is_same_cell(there: Cell, wanted: Cell, plain: str) -> bool:
     if isinstance(wanted, bool) and isinstance(there, str):
         return any(there == pair[not wanted] for pair in TRUTH)
     if isinstance(wanted, str) and isinstance(there, str):
-        return there == wanted or _bare(there) == _bare(wanted)
+        return there == wanted or _bare(there) == _bare(wanted) or _is_same_spelling(there, wanted)
     if isinstance(there, Decimal) and isinstance(wanted, str):
         return as_text(there) == wanted
     return there is wanted

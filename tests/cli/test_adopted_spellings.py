@@ -1,0 +1,82 @@
+"""Adopting tables of which the rows are spelled in more ways than one, as people's tables are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from tests.cli.test_adopt import COLUMNS, MODELS, TASKS, adopted, mapping, numbers
+from tests.world.local_git import git
+from tests.world.results import path_of, result
+
+WHOLE = "3 of 3 rows reproduced to the printed digit\n"
+
+
+def settled(folder: Path) -> str:
+    done = CliRunner().invoke(app, ["settle", "--config", str(folder / "ours" / "bot.toml")])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_numbers_that_are_texts_are_right_with_any_number_of_decimals(tmp_path: Path) -> None:
+    """Like leaderboard_data.json of MMMU-Benchmark/mmmu-benchmark.github.io `9092d1b4`: 191 texts of one decimal."""
+    table = [{"Model": row["Model"], **{one: f"{row[one]:.0f}" for one in COLUMNS}} for row in numbers()]
+    table[1]["logic"] = "53.00"
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert done.stdout == WHOLE, done.output
+    assert "3 on main, 0 open" in settled(tmp_path)
+
+
+def test_of_rows_that_mean_one_model_the_one_with_its_numbers_is_its_row(tmp_path: Path) -> None:
+    """Like DeepCoder-14B-Preview and its row of other settings in bigcode-bench.github.io `81f56354`."""
+    table: dict[str, object] = {}
+    for number, row in enumerate(numbers()):
+        link = {"link": f"https://huggingface.co/{row.pop('Model')}"}
+        table |= {f"Our {number}": {**link, **row}}
+        table |= {f"Our {number} (tools)": {**link, **dict.fromkeys(row, None if number else 12.5)}}
+    done = adopted(tmp_path, "keyed.json", json.dumps(table))
+    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert mapping(tmp_path).columns["model"].names == {model: f"Our {number}" for number, model in enumerate(MODELS)}
+
+
+def test_lines_between_rows_are_neither_gaps_nor_rows_of_a_model(tmp_path: Path) -> None:
+    """Like README.md of openai/simple-evals `ee3b0318`: a line `**o3-mini**` of empty cells above the row o3-mini."""
+    lines = ["| Model | sums plus | sums times | logic |", "|---|---|---|---|", "| **atlas-7b** | | | |"]
+    lines += [f"| {model.partition('/')[2]} | {a}.0 | {b}.0 | {c}.0 |" for model, (a, b, c) in MODELS.items()]
+    table = "\n".join([*lines, "| nobody | n/a | 3.0 | n/a |", ""])
+    done = adopted(tmp_path, "README.md", f"# Ours\n\n{table}")
+    assert done.stdout == f"{WHOLE}without a result: nobody\n", done.output
+    assert {column.missing for label, column in mapping(tmp_path).columns.items() if label == "logic"} == {"n/a"}
+
+
+def test_error_rates_of_files_are_percentages_of_a_table(tmp_path: Path) -> None:
+    """Like the README.md of Picovoice/speech-to-text-benchmark `94dcc73e`, where files have the rates as fractions."""
+    files = {}
+    for model, right in MODELS.items():
+        rates = {one: {"wer,none": (100.25 - count) / 100} for one, count in zip(TASKS, right, strict=True)}
+        files[path_of(model)] = json.dumps(json.loads(result(model)) | {"results": rates}).encode()
+    table = [{"Model": row["Model"], **{one: f"{100.25 - row[one]:.2f}%" for one in COLUMNS}} for row in numbers()]
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert done.stdout == WHOLE, done.output
+    shown = [mapping(tmp_path).columns[one] for one in COLUMNS]
+    assert [(column.value, column.unit) for column in shown] == [(f"tasks.{task}.raw", "percent") for task in TASKS]
+
+
+def test_entries_of_right_rows_come_with_the_first_request_whenever_it_is(tmp_path: Path) -> None:
+    table = [{key: value for key, value in row.items() if key != "Avg"} for row in numbers()]
+    assert adopted(tmp_path, "list.json", json.dumps(table)).stdout == WHOLE
+    assert "3 on main, 0 open" in settled(tmp_path)
+    (tmp_path / "results" / path_of("acme/new-1b")).parent.mkdir(parents=True)
+    (tmp_path / "results" / path_of("acme/new-1b")).write_bytes(result("acme/new-1b", right=(11, 12, 13)))
+    git(tmp_path / "results", "add", ".")
+    git(tmp_path / "results", "commit", "--quiet", "--message=New")
+    assert "3 on main, 1 open" in settled(tmp_path)
+    board = tmp_path / "board"
+    [branch] = git(board, "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").split()
+    assert len(git(board, "diff", "--name-only", f"HEAD..{branch}", "--", "entries").split()) == 4
+    assert "3 on main, 1 open" in settled(tmp_path)
+    git(board, "merge", "--quiet", branch)
+    assert "4 on main, 0 open" in settled(tmp_path)
