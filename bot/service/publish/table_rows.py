@@ -114,7 +114,9 @@ class DesiredTable:
             self.refused, self.written = {}, {}
             return DesiredState(state.request.text, state.request.files)
         changed = {key: entry for key, entry in rows.items() if key in draft.cells}
-        there = {key: entry for key, entry in rows.items() if key in current | on_main and entry_path(key) not in main}
+        standing = rows | {key: self.known[key].entry for key in current - self._keys}
+        right = {key: entry for key, entry in standing.items() if key in current | on_main}
+        there = {key: entry for key, entry in right.items() if entry_path(key) not in main}
         equal = {key: entry for key, entry in there.items() if key not in changed}
         kept = self._records({**changed, **equal}, main) if changed else {}
         remarks = [disputed_remark(look.entry, look.disputed) for look in self.looks if look.disputed and look.entry]
