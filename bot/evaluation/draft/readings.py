@@ -38,13 +38,15 @@ class TaskReading:
     """One way to read a column: a task, and whether its normalized score or its raw value is shown.
 
     `column` is what a declaration is drafted from, None where the task is that of a declaration that exists. `cost` is
-    0 for what a draft proposes, and grows with what is unusual.
+    0 for what a draft proposes, and grows with what is unusual. `is_in_percent` says that a value without an upper end,
+    such as an error rate, is shown in percent.
     """
 
     task: Task
     field: str
     column: DraftColumn | None = None
     cost: int = 0
+    is_in_percent: bool = False
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +69,8 @@ class TaskReading:
     @property
     def is_fraction(self) -> bool:
         """Tell whether the value lies between 0 and 1, so that it may be shown in percent."""
-        return self.field == "score" or self.task.range == (0.0, 1.0) or self.task.unit == "percent"
+        bounded = self.task.range == (0.0, 1.0) or self.task.unit == "percent"
+        return self.field == "score" or bounded or self.is_in_percent
 
     def value(self, results: Sequence[Result]) -> float | None:
         """The value in the newest of some results that has each leaf; 0 to 1 if `is_fraction`, None without a leaf."""
@@ -175,7 +178,8 @@ def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iter
         if text in seen:
             continue
         seen.add(text)
-        yield TaskReading(task, reading, choice, cost + (mean != ""))
+        found = TaskReading(task, reading, choice, cost + (mean != ""))
+        yield from [found] if found.is_fraction else [found, replace(found, is_in_percent=True)]
 
 
 def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]:
