@@ -10,7 +10,7 @@ from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text
 from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
-from bot.publishing.tables.sheet import Grid, Sheet, Splice, spliced
+from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_title, spliced
 from bot.reporting.escape import brief
 
 SHOWN = 5  # cells that a refusal names
@@ -68,6 +68,8 @@ class KeyIndex:
         """The row with these keys, None if there is none. Raises Unwritable if several rows match."""
         key = _with_truth(self.grid.plain(wanted.key[column_path]) for column_path in self.column_paths)
         rows = self.exact.get(key, [])
+        if len(rows) > 1:
+            rows = [row for row in rows if not is_title(self.grid, row)] or rows
         if len(rows) > 1:
             raise Unwritable(f"{len(rows)} rows have the key {brief(' '.join(key))!r}, so none of them is edited")
         if not rows and _loosely(key) in self.loose:

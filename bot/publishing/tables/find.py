@@ -23,7 +23,7 @@ from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
 from bot.publishing.tables.markdown_sheet import HEADING, MarkdownSheet, plain, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
-from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, text_of
+from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_title, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 
@@ -319,7 +319,8 @@ def _number_column(grid: Grid, column_path: ColumnPath) -> NumberColumn | None:
     if isinstance(grid, CsvSheet | MarkdownSheet):  # a row that is too short has no gap: it is a line between rows
         cells = {row: cell for row, cell in cells.items() if cell is not ABSENT}
     read = {row: number for row, cell in cells.items() if (number := number_in(_bare(grid, cell))) is not None}
-    rest = [cell for row, cell in cells.items() if row not in read]
+    gaps_at = [row for row in cells if row not in read]
+    rest = [cells[row] for row in [row for row in gaps_at if not is_title(grid, row)] or gaps_at]
     if not read or any(isinstance(cell, bool) for cell in rest):
         return None
     gaps = tuple(

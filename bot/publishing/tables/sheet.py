@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import Cell, ColumnPath
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
 
 LARGEST = 20_000_000  # bytes of a table
 MOST_COLUMNS, MOST_CELLS = 2_000, 2_000_000  # of a table, those of nested objects counted, too
@@ -48,6 +49,13 @@ class Grid(Protocol):
     def plain(self, text: str) -> str:
         """A cell's text without the markup of the format, as used to compare keys; most formats have none."""
         return text
+
+
+def is_title(grid: Grid, row: int) -> bool:
+    """Tell whether a row has one filled cell at most, as a line between rows has."""
+    cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
+    filled = (cell for cell in cells if cell not in {ABSENT, None, ""})
+    return next(islice(filled, 1, None), None) is None
 
 
 @dataclass(frozen=True, slots=True)
