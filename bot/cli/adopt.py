@@ -38,17 +38,18 @@ from bot.publishing.tables.adopt import (
     draft_columns,
     match_columns,
     name_column,
+    one_row_each,
     rows_by_numbers,
     rows_of_models,
     sorting,
     task_column,
     text_columns,
 )
-from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
+from bot.publishing.tables.cells import ColumnPath, as_text
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_table
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
-from bot.publishing.tables.sheet import LARGEST, Grid
+from bot.publishing.tables.sheet import LARGEST, is_title
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, unit_of
@@ -169,6 +170,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     known = load_shipped(like) if like else None
     readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
     matching = match_columns(found, readings)
+    rows = one_row_each(matching, rows)
     by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
     rows |= by_numbers
     found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
@@ -245,11 +247,6 @@ def _declared(
             lines.append("# TODO: the ids of those that are on the Hub, org/name.")
         lines += ["[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items())]
     return "\n".join(lines) + "\n", ids
-
-
-def _is_title(grid: Grid, row: int) -> bool:
-    """Tell whether a line between rows has one cell alone."""
-    return sum(grid.cell(row, column_path) is not ABSENT for column_path in grid.column_paths) == 1
 
 
 @dataclass(frozen=True)
@@ -495,7 +492,7 @@ class _Recomputed:
             names = first_few([self._text(row) for row in rejected], MOST_NAMES)
             yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
         grid = self.board.found.grid
-        without = [row for row in range(len(grid)) if row not in self.board.rows and not _is_title(grid, row)]
+        without = [row for row in range(len(grid)) if row not in self.board.rows and not is_title(grid, row)]
         if without:
             yield f"without a result: {first_few([self._text(row) for row in without], MOST_NAMES)}"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, TaskReading, resemblance
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, grouped
 from bot.evaluation.task import Task
 from bot.publishing.entry import Entry
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
@@ -246,7 +246,8 @@ class MappingColumn:
 def task_column(one: Matched, declared: Task, *, beside_raw: bool) -> MappingColumn:
     """The mapping of a column that shows a declared task; without bounds its score is its raw value in percent."""
     column, reading = one.column, one.reading
-    is_percent = reading.is_fraction and column.is_percent and not column.is_named_raw and declared.higher_is_better
+    is_points = reading.is_fraction and not reading.is_in_percent and declared.higher_is_better
+    is_percent = is_points and column.is_percent and not column.is_named_raw
     is_score = _is_normalized(reading) or (not declared.has_bounds and (is_percent or beside_raw))
     keys: dict[str, Any] = {"value": f"tasks.{declared.id}.{'score' if is_score else 'raw'}"}
     if reading.is_fraction and (not column.is_percent or not is_score):
@@ -383,6 +384,18 @@ def rows_of_models(table: FoundTable) -> tuple[dict[int, ModelFiles], tuple[tupl
     return {row: models[0] for row, models in rows.items() if len(models) == 1}, tuple(keys), ambiguous
 
 
+def one_row_each(matching: Matching, rows: Mapping[int, ModelFiles]) -> dict[int, ModelFiles]:
+    """One row of each model: the one with most of its numbers, and of several the one with the shortest name."""
+
+    def rank(row: int) -> tuple[int, int]:
+        fitting, _ = _fitting(matching.matched, row, rows[row])
+        return len(fitting), -len(matching.table.text(row))
+
+    alike = grouped((id(one), row) for row, one in rows.items()).values()
+    kept = {max(some, key=rank) if len(some) > 1 else some[0] for some in alike}
+    return {row: one for row, one in rows.items() if row in kept}
+
+
 def rows_by_numbers(
     matching: Matching, models: Sequence[ModelFiles], rows: Mapping[int, ModelFiles]
 ) -> dict[int, ModelFiles]:
@@ -399,15 +412,21 @@ def rows_by_numbers(
 
 def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, tried: int) -> bool:
     """Tell whether a model has the numbers of a row, of four or more all but one at least, and not by chance."""
+    fitting, covered = _fitting(matched, row, one)
+    chance = tried * prod(min(1.0, CLUSTERED * column.unit / column.top) for column in fitting)
+    is_all = len(fitting) == covered > 1 or len(fitting) >= max(3, covered - 1)
+    return is_all and chance < SURE
+
+
+def _fitting(matched: Sequence[Matched], row: int, one: ModelFiles) -> tuple[list[NumberColumn], int]:
+    """The columns in which a row has the numbers of a model, and in how many it has any that the model has."""
     covered = [
         (each, value) for each in matched if row in each.column.numbers for value in _values(each.reading, [one])
     ]
-    fitting = [
+    fits = [
         each.column for each, value in covered if each.column.fits(row, value, is_fraction=each.reading.is_fraction)
     ]
-    chance = tried * prod(min(1.0, CLUSTERED * column.unit / column.top) for column in fitting)
-    is_all = len(fitting) == len(covered) > 1 or len(fitting) >= max(3, len(covered) - 1)
-    return is_all and chance < SURE
+    return fits, len(covered)
 
 
 def _holds(
