@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from posixpath import dirname, normpath
 from typing import Literal
 
 from msgspec.structs import replace
@@ -66,6 +67,8 @@ def judge_all(
     *,
     unread: Iterable[UnreadPath] = (),
 ) -> Judgement:
-    """Judge every submission and join them into rows."""
+    """Judge every submission and join them into rows; a sample log that was checked with its result is not `unread`."""
     verdicts = tuple(judge(parsed, leaderboard, facts) for parsed in submissions)
-    return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), tuple(unread))
+    logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}
+    left = tuple(one for one in unread if normpath(one.path) not in logs)
+    return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), left)

@@ -133,6 +133,8 @@ def test_logs_are_reported_apart_where_the_leaderboard_does_not_ask(run: Path) -
     report = json.loads(done.stdout)
     assert done.returncode == 0
     assert report["digest"] == before["digest"]
+    assert before["summary"]["unread"] == {"sample-log": 3}
+    assert report["unread"] == []
     (found,) = report["samples"]
     assert {one["rule"] for one in found["findings"]} == {"samples-disagree", "answer-scored-otherwise"}
     assert "answer-scored-otherwise" in bot(run, "check", "runs", "-l", "plain.toml", "--samples").stdout
