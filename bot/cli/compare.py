@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.judging import FORM, LEADERBOARD, MODEL_NAME, judge_paths, parse_names, parse_places, say, warn_unused
+from bot.cli.judging import (
+    FORM,
+    LEADERBOARD,
+    MODEL_NAME,
+    judge_paths,
+    parse_names,
+    parse_places,
+    say,
+    warn,
+    warn_unused,
+)
 from bot.cli.leaderboards import declared_at
 from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import identified, name_for
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.platforms.declarations import open_leaderboard
@@ -147,11 +159,20 @@ def _declared_by(opened: Target, board: str, rows: Sequence[Entry], entries: Seq
 
 
 def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
-    """The row that the files at a path make, as an entry; a rejected one is not compared."""
+    """The row that the files at a path make, as an entry; the numbers of a rejected one are compared, too."""
     judgement, _ = judge_paths([name], declared, names=ids, quiet=True, is_whole=False)
     entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
     if not entries:
-        raise CallError(f"{name}: no accepted row of {declared.id}; `leaderboard-bot check` says why")
+        average = declared.average.model_copy(update={"missing": "unranked"})
+        lenient = declared.model_copy(update={"average": average})
+        rows = judge_all([one.parsed for one in judgement.verdicts], lenient, rules=()).rows
+        entries = [entry for row in rows if row.measurements.present and (entry := entry_of(row)) is not None]
+        found = [*chain.from_iterable(row.findings for row in judgement.rows)]
+        found += chain.from_iterable(verdict.findings for verdict in judgement.verdicts)
+        why = examples(sorted({one.rule for one in found if one.is_error}))
+        if not entries:
+            raise CallError(f"{name}: no number of {declared.id}{f' ({why})' if why else ''}; `check` says more")
+        warn(f"{name}: {declared.id} takes no such row{f': {why}' if why else ''}. `leaderboard-bot check` says more")
     if len(entries) > 1:
         raise CallError(f"{name} holds {len(entries)} rows: name the files of one")
     return entries[0]

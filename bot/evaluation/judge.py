@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from posixpath import dirname, normpath
 from typing import Literal
 
@@ -66,9 +66,10 @@ def judge_all(
     facts: Facts = NO_FACTS,
     *,
     unread: Iterable[UnreadPath] = (),
+    rules: Sequence[Rule] = RULES,
 ) -> Judgement:
     """Judge every submission and join them into rows; a sample log that was checked with its result is not `unread`."""
-    verdicts = tuple(judge(parsed, leaderboard, facts) for parsed in submissions)
+    verdicts = tuple(judge(parsed, leaderboard, facts, rules) for parsed in submissions)
     logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}
     left = tuple(one for one in unread if normpath(one.path) not in logs)
     return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), left)

@@ -82,6 +82,28 @@ def test_a_file_meets_the_row_of_its_model(board: str) -> None:
     assert {one["difference"] for one in report["tasks"]} == {0.0}
 
 
+def test_a_file_that_the_board_rejects_is_compared_all_the_same(board: str, tmp_path: Path) -> None:
+    """Whoever asks why a number is not the board's has such a file."""
+    (path,) = (ROOT / KESTREL).glob("results_*.json")
+    value = json.loads(path.read_text())
+    value["config"]["limit"] = 50.0
+    value["results"]["leaderboard_mmlu_pro"]["acc,none"] = 0.5
+    (tmp_path / path.name).write_text(json.dumps(value))
+
+    done = call(str(tmp_path), "--board", board, "--format", "json")
+
+    assert done.returncode == 0, done.stderr
+    (said,) = done.stderr.splitlines()
+    assert said.startswith(f"{tmp_path}: open-llm-v2 takes no such row: limited-run")
+    assert {one["id"]: one["verdict"] for one in json.loads(done.stdout)["tasks"]}["mmlu_pro"] == "higher"
+
+    value["results"] = {"other_task": {"acc,none": 0.5}}
+    (tmp_path / path.name).write_text(json.dumps(value))
+    nothing = call(str(tmp_path), "--board", board)
+    assert nothing.returncode == 2
+    assert "no number of open-llm-v2 (" in nothing.stderr
+
+
 def test_a_board_of_ones_own_is_compared_by_the_declaration_that_it_keeps(tmp_path: Path) -> None:
     (tmp_path / "board.toml").write_text(TINY)
     file, target = str(tmp_path / "results.json"), str(tmp_path / "target")
