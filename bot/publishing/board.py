@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import fsum, hypot, inf, isfinite, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -236,18 +236,48 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     """
     if row.rank is None or row.worst is None:
         return ""
-    ranks = f"{row.rank:,}" if row.rank == row.worst else f"{row.rank:,} to {row.worst:,}"
-    place = f"Rank {ranks} of {ranked:,}{' (ranked rows)' if ranked < len(rows) else ''}"
-    if row.entry.stderr is None and ranked > 1:
+    tied = row.worst - row.rank
+    names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
+    return _rank_words(row.entry, Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1), names)
+
+
+def proposed_rank(entry: Entry, others: Standing) -> str:
+    """`rank_sentence` of an entry that would join `others`; "" without a rank, or where no other has one."""
+    if entry.average is None or not others.ranked or contradiction(entry):
+        return ""
+    return _rank_words(entry, others)
+
+
+class Standing(NamedTuple):
+    """How many other rows are better and worse than an entry beyond chance, have a rank, and are there at all."""
+
+    better: int
+    worse: int
+    ranked: int
+    rows: int
+
+
+def standing_among(entry: Entry, rows: Iterable[Entry]) -> Standing:
+    """The standing of an entry among rows, in place of the row of its key."""
+    others = [row for row in rows if row.key != entry.key]
+    ranked = [row for row in others if row.average is not None and not contradiction(row)]
+    apart = [(row.average or 0.0) > (entry.average or 0.0) for row in ranked if _differ(row, entry)]
+    return Standing(sum(apart), apart.count(False), len(ranked), len(others))
+
+
+def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> str:
+    count, best, worst = others.ranked + 1, others.better + 1, others.ranked + 1 - others.worse
+    ranks = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
+    place = f"Rank {ranks} of {count:,}{' (ranked rows)' if others.ranked < others.rows else ''}"
+    if entry.stderr is None and count > 1:
         return f"{place} by the averages alone: its files give no standard error."
-    tied, beaten = row.worst - row.rank, ranked - row.worst
-    parts = [place]
+    parts, tied = [place], worst - best
     if tied:
-        names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
-        parts.append(f"not separable from {' and '.join(names) or f'{tied:,} others'}")
-    if ranked > 1:
-        others = "all others" if beaten == ranked - 1 else f"{beaten:,}" if beaten else "none"
-        parts.append(f"better than {others}")
+        many = f"{tied:,} others" if tied > 1 else "1 other"
+        parts.append(f"not separable from {' and '.join(names) or many}")
+    if count > 1:
+        beaten = "all others" if others.worse == others.ranked else f"{others.worse:,}" if others.worse else "none"
+        parts.append(f"better than {beaten}")
     return "; ".join(parts) + "."
 
 

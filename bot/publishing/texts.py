@@ -34,6 +34,8 @@ CUT = 200  # characters of room for the words that say so
 PLACES = 2_000  # characters of room for links to other targets and for the commits of others
 FIRST = "This row was first submitted in "
 FIRST_NAMED = re.compile(rf"^\*\*{FIRST}`([^`\n]+)`, from other files", re.MULTILINE)
+COUNTED = " Counted when this was proposed."
+RANK = re.compile(rf"^Rank .*{re.escape(COUNTED)}$", re.MULTILINE)
 PUSHES = 5  # commits of others that a request's text names
 PUSHED = "Others pushed to this request:"
 ROWS, SHARED = 500, 200  # rows of a plan, and of a request for many, that a text names
@@ -52,14 +54,17 @@ def request_text(
     first: str = "",
     is_commit: bool = False,
     beside: Sequence[Entry] = (),
+    rank: str = "",
 ) -> PostText:
     """The text of a request, or of a commit, that adds or changes one row at a target.
 
-    `first` is another first submitter's folder, `beside` are other rows of the model at the target.
+    `first` is another first submitter's folder, `beside` are other rows of the model at the target, `rank` is the
+    line of `rank_line` or "".
     """
     verb = "Add" if current is None else "Update"
     title = f"{verb} {_name(entry)}: {_average(entry)}"
-    body = _body(entry, current, target, [] if is_commit else _next_steps(current, target), beside)
+    said = _said_of(entry, current, beside, rank)
+    body = _body(entry, current, target, said, [] if is_commit else _next_steps(current, target))
     if not first:
         return fitted(title, body, mark)
     notice = f"**{FIRST}{code(first)}, from other files than those of this change.** "
@@ -76,6 +81,17 @@ def _next_steps(current: Entry | None, target: str) -> list[str]:
     return ["", f"**Merge** this to {change} {board}. {close}"]
 
 
+def rank_line(sentence: str) -> str:
+    """The line about where a row would stand on the board, as Markdown; "" for a row without rank."""
+    return f"{escaped(sentence)}{COUNTED}" if sentence else ""
+
+
+def rank_line_in(text: PostText) -> str:
+    """The line about the rank in the text of a request, "" if it has none."""
+    found = RANK.search(text.body)
+    return found[0] if found else ""
+
+
 def first_named_in(text: PostText) -> str:
     """The folder of another first submitter that the text of a request names, "" if it names none."""
     found = FIRST_NAMED.search(text.body)
@@ -85,7 +101,9 @@ def first_named_in(text: PostText) -> str:
 def row_text(entry: Entry, current: Entry | None, mark: Marker, target: str = "") -> PostText:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
     fold = ["<details><summary>The row as JSON</summary>", "", *json_block(entry), "", "</details>"]
-    return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, current, target, fold), mark)
+    return fitted(
+        f"{_name(entry)}: {_average(entry)}", _body(entry, current, target, _said_of(entry, current), fold), mark
+    )
 
 
 KEY_OF_FILE, KEY_OF_TABLE = "is the path of its file without `entries/` and `.json`", "stands in the column *Row*"
@@ -331,17 +349,14 @@ def _average(entry: Entry) -> str:
     return f"incomplete, {len(entry.coverage.missing)} of {entry.coverage.required} subtasks missing"
 
 
-def _body(
-    entry: Entry, current: Entry | None, target: str, extra: Sequence[str] = (), beside: Sequence[Entry] = ()
-) -> str:
-    other = beside_line(entry, beside)
-    changes = change_lines(current, entry) if current else [other] if other else []
+def _body(entry: Entry, current: Entry | None, target: str, said: Sequence[str], extra: Sequence[str] = ()) -> str:
+    """The scores of a row, what is `said` of them, where they come from, and what is `extra`."""
     lines = [
         f"{_model(entry)}, on {code(entry.leaderboard.id)}.",
         "",
         *_scores(entry, current),
         "",
-        *([*changes, ""] if current or other else []),
+        *said,
         *_coverage(entry),
         *_warnings(entry),
         *_evidence(entry, target),
@@ -350,6 +365,13 @@ def _body(
         FOOT,
     ]
     return "\n".join(lines)
+
+
+def _said_of(entry: Entry, current: Entry | None, beside: Sequence[Entry] = (), rank: str = "") -> list[str]:
+    """The rank of a row, and how it differs from the row before it, or from another row of its model."""
+    other = beside_line(entry, beside)
+    changes = change_lines(current, entry) if current else [other] if other else []
+    return [*_paragraph(rank), *([*changes, ""] if current or other else [])]
 
 
 def _model(entry: Entry) -> str:

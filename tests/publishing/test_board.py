@@ -22,11 +22,14 @@ from bot.evaluation.score import LeafScore, TaskScore
 from bot.publishing.board import (
     TIE,
     WITHOUT,
+    Standing,
     average_without,
     columns,
     known_rows,
     make_board,
+    proposed_rank,
     records,
+    standing_among,
     to_csv,
     to_parquet,
 )
@@ -96,6 +99,28 @@ def test_ranks_are_those_of_the_slow_definition(numbers: list[tuple[float | None
     shown = [line.entry.average for line in board.rows]
     complete = [average for average in shown if average is not None]
     assert shown == [*sorted(complete, reverse=True), *[None] * (len(shown) - len(complete))]
+
+
+@given(st.lists(st.tuples(averages, errors), max_size=12), st.booleans())
+def test_a_row_would_stand_where_the_board_has_it_afterwards(
+    numbers: list[tuple[float | None, float | None]], is_there: bool
+) -> None:
+    entries = [row(number, *pair) for number, pair in enumerate(numbers)]
+    new = row(0 if is_there else len(numbers), 50.0, 1.0)  # in place of the row of its key, or beside all
+    after = make_board([*(one for one in entries if one.key != new.key), new], BOARD).rows
+    ranked = [line for line in after if line.rank is not None]
+    stands = next((line.rank, line.worst) for line in ranked if line.entry.key == new.key)
+    found = standing_among(new, entries)
+    assert (found.better + 1, len(ranked) - found.worse) == stands
+    assert (found.ranked, found.rows) == (len(ranked) - 1, len(after) - 1)
+
+
+def test_a_row_without_a_rank_would_stand_nowhere() -> None:
+    there = Standing(0, 0, 1, 1)
+    assert proposed_rank(row(2, 50.0, 1.0), there) == "Rank 1 to 2 of 2; not separable from 1 other; better than none."
+    assert proposed_rank(row(2, 50.0, 1.0), Standing(0, 0, 0, 3)) == ""  # nothing else has one
+    assert proposed_rank(row(2, None), there) == ""
+    assert proposed_rank(replace(row(2, 50.0, 1.0), average=51.0), there) == ""  # its average is not that of its tasks
 
 
 def test_rows_that_chance_explains_share_a_rank() -> None:

@@ -142,6 +142,21 @@ def test_a_comment_has_the_row_and_no_file() -> None:
     assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
 
 
+def test_a_request_says_the_rank_of_the_row_and_keeps_it_when_only_the_board_moves() -> None:
+    asked = desired_row(NEW, rank=lambda row: f"Rank 2 of 3 with {row.average:.0f} by a <b>.")
+    first = asked.at(CurrentState(), "pull-request").text
+    assert "\n\nRank 2 of 3 with 58 by a &lt;b&gt;. Counted when this was proposed.\n\n" in first.body
+
+    proposed = CurrentState({}, Request("refs/pr/1", {PATH: NEW.to_bytes()}, first))
+    moved = desired_row(NEW, rank=lambda _: "Rank 1 of 2.")
+    assert moved.at(proposed, "pull-request").text == first
+    assert "Rank 1 of 2. Counted" in moved.at(CurrentState(), "pull-request").text.body
+    assert "Rank 2 of 3 with 62" in dataclasses.replace(asked, entry=BETTER).at(proposed, "pull-request").text.body
+
+    assert "Rank" not in asked.at(CurrentState(), "commit").text.body
+    assert "Rank" not in desired_row(NEW).at(CurrentState(), "pull-request").text.body  # it would be alone
+
+
 def test_a_comment_shows_what_stands_on_main_beside_the_row() -> None:
     body = desired_row(BETTER).at(CurrentState({PATH: NEW.to_bytes()}), "comment").text.body
     assert "| **Average** | | **61.67 ± " in body

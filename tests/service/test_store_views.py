@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from bot.publishing.board import Standing, standing_among
 from bot.publishing.changes import BoardChange
 from bot.service.store import Store, StoredBoard, WatchState
 from bot.service.store.items import STATES, Mark
@@ -99,3 +100,20 @@ def test_a_board_is_kept_with_what_came_changed_and_went(state: WatchState) -> N
     assert (newest.kind, newest.key, newest.date) == ("removed", rows[0].key, "2026-03-03T00:00:00Z")
     assert state.boards.count_rows("t")
     assert not state.boards.count_rows("other")
+
+
+def test_a_board_says_where_a_row_would_stand(state: WatchState) -> None:
+    rows = [one for one in (*examples(), *generated(60)) if one.average is not None]
+    odd = [
+        replace(rows[0], key="b/none", average=None, stderr=None),
+        replace(rows[1], key="b/wrong", average=(rows[1].average or 0.0) + 1),
+        replace(rows[2], key="b/exact", stderr=None, tasks=tuple(replace(one, stderr=None) for one in rows[2].tasks)),
+    ]
+    there = [*rows[1:], *odd]
+    state.boards.keep("t", BOARD, there, "2026-03-01T00:00:00Z")
+    asked = [*rows, odd[2]]  # the first is new, each other takes the place of the row of its key
+    found = [state.boards.standing("t", row) for row in asked]
+    assert found == [standing_among(row, there) for row in asked]
+    assert all(one.ranked < one.rows for one in found)
+    assert {one.better + one.worse < one.ranked for one in found} == {True, False}  # chance explains some differences
+    assert state.boards.standing("other", rows[0]) == Standing(0, 0, 0, 0)

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from bot.errors import Unavailable
 from bot.platforms.source import is_wanted
+from bot.publishing.board import proposed_rank
 from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path, is_same_row
 from bot.publishing.plan import PlannedRow, planned_row
 from bot.publishing.publication import (
@@ -238,10 +239,11 @@ class EntryRows(SubmittedRows[RowLook]):
     """Rows of which each is a file or a comment of the bot.
 
     A row at the target that came from the watch's source, and of which the source has nothing any more, was withdrawn;
-    rows from elsewhere compete like any other submission.
+    rows from elsewhere compete like any other submission. `ranks` are those that proposed rows would have, by key.
     """
 
     in_parts = True
+    ranks: dict[str, str] = field(default_factory=dict)
 
     # looking
 
@@ -463,9 +465,25 @@ class EntryRows(SubmittedRows[RowLook]):
         source = self.context.source.name
         name, places = self.target.name, self.context.other_places(self.settings.to)
         row = DesiredRow(
-            self._board, look.key, source, look.entry, look.before, look.disputed, name, places, look.beside
+            self._board,
+            look.key,
+            source,
+            look.entry,
+            look.before,
+            look.disputed,
+            name,
+            places,
+            look.beside,
+            rank=self._rank,
         )
         return row if look.entry is not None else replace(row, reason=look.reason)
+
+    def _rank(self, entry: Entry) -> str:
+        """Where a row would stand on the board, as the state keeps it; each is asked for once."""
+        if entry.key not in self.ranks:
+            standing = self.context.state.boards.standing(self.settings.to, entry)
+            self.ranks[entry.key] = proposed_rank(entry, standing)
+        return self.ranks[entry.key]
 
     def _alone(self, look: RowLook, form: Form) -> Proposal:
         """A row in a request or comment of its own."""

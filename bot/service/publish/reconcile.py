@@ -11,7 +11,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at
 from bot.platforms.net import Backoff, is_overtaken
 from bot.platforms.target import Target
-from bot.publishing.board import make_board
+from bot.publishing.board import make_board, proposed_rank, standing_among
 from bot.publishing.changes import why_rescored
 from bot.publishing.entry import FOLDER, Declared, Entry, choose, digest_of, entry_path, is_same_row, parse_entry
 from bot.publishing.plan import planned_row
@@ -29,6 +29,8 @@ from bot.publishing.publication import (
 from bot.publishing.repeat import label_of
 from bot.publishing.texts import (
     migration_text,
+    rank_line,
+    rank_line_in,
     request_text,
     rolling_text,
     row_text,
@@ -160,7 +162,7 @@ class DesiredRow:
     `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
     `before` is the row at the target when it was read, `disputed` the folder of another first submitter,
     `target` the target's name, `places` links to the other targets of the row, `beside` other rows of its model there.
-    `reason` says why a withdrawn row goes, "" where that is said already.
+    `reason` says why a withdrawn row goes, "" where that is said already. `rank` says where an entry would stand.
     """
 
     leaderboard: str
@@ -173,6 +175,7 @@ class DesiredRow:
     places: Sequence[str] = ()
     beside: Sequence[Entry] = ()
     reason: str = ""
+    rank: Callable[[Entry], str] = field(default=lambda _: "", compare=False)
 
     @property
     def mark(self) -> Marker:
@@ -208,6 +211,10 @@ class DesiredRow:
             is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
             return DesiredState(present_text(state) if is_said else with_places(text, self.places, self.mark), {})
+        if state.request and proposed and digest_of(proposed) == digest_of(entry):
+            rank = rank_line_in(state.request.text)  # what moved on the board since does not change the text
+        else:
+            rank = rank_line(self.rank(entry)) if form == "pull-request" else ""
         text = request_text(
             entry,
             there,
@@ -216,6 +223,7 @@ class DesiredRow:
             first=self.disputed,
             is_commit=form == "commit",
             beside=self.beside,
+            rank=rank,
         )
         text = with_places(text, self.places, self.mark, state.request)
         return DesiredState(text, {self.path: entry.to_bytes()})
@@ -316,7 +324,7 @@ def publish(
     by_model: dict[str, list[Entry]] = {}
     for entry in there:
         by_model.setdefault(_model_in(entry.key), []).append(entry)
-    rows = [_row_of(one, target, by_model.get(_model_in(one.key), ())) for one in chosen]
+    rows = [_row_of(one, target, by_model.get(_model_in(one.key), ()), there) for one in chosen]
     return [stored.get(row.key) or _publish_row(row, target, form, dry_run=dry_run) for row in rows]
 
 
@@ -347,9 +355,16 @@ def _model_in(key: str) -> str:
     return key.rpartition("/")[0]
 
 
-def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = ()) -> DesiredRow:
+def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = (), there: Sequence[Entry] = ()) -> DesiredRow:
     beside = [one for one in of_model if one.key != entry.key]
-    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name, beside=beside)
+
+    def rank(one: Entry) -> str:
+        return proposed_rank(
+            one, standing_among(one, [row for row in there if row.leaderboard.id == one.leaderboard.id])
+        )
+
+    board = entry.leaderboard.id
+    return DesiredRow(board, entry.key, "", entry, target=target.name, beside=beside, rank=rank)
 
 
 def _publish_row(row: DesiredRow, target: Target, form: Form, *, dry_run: bool) -> PublishResult:

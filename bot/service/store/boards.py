@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import delete, func, select
+from sqlalchemy import case, delete, func, select
 
 from bot.evaluation.row_key import reading_of
+from bot.publishing.board import TIE, Standing, contradiction
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
 from bot.service.store.engine import Part, batches
@@ -106,6 +107,16 @@ class Boards(Part):
         columns = select(board_rows.c.measured, board_rows.c.key).where(self.ours(board_rows))
         return [(row.measured, row.key) for row in self.db.rows_in(columns, board_rows.c.reading, readings)]
 
+    def standing(self, target: str, entry: Entry) -> Standing:
+        """The standing of an entry among the rows of a board, see `standing_among`."""
+        error, of_row = entry.stderr or 0.0, func.coalesce(board_rows.c.stderr, 0.0)
+        above = board_rows.c.average - (entry.average or 0.0)
+        is_apart = above * above > TIE * TIE * (of_row * of_row + error * error)
+        counts = [func.count(case((is_apart & where, 1))) for where in (above > 0, above < 0)]
+        columns = select(*counts, func.count(board_rows.c.average), func.count())
+        found = columns.where(self.ours(board_rows, target=target), board_rows.c.key != entry.key)
+        return Standing(*next(iter(self.db.rows(found))))
+
     def _digests(self, target: str) -> dict[str, str]:
         found = select(board_rows.c.key, board_rows.c.digest).where(self.ours(board_rows, target=target))
         return {row.key: row.digest for row in self.db.rows(found)}
@@ -147,5 +158,7 @@ def _stored(target: str, entry: Entry, digest: str) -> dict[str, Any]:
         "raws": None if raws is None else digest_of_raws(raws),
         "model": entry.model.id,
         "measured": entry.date,
+        "average": None if contradiction(entry) else entry.average,
+        "stderr": entry.stderr,
         "data": zlib.compress(msgspec.json.encode(entry)),
     }

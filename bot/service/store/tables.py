@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 13  # a state of another version is emptied: that costs one full reading
+VERSION = 14  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -160,7 +160,10 @@ board_rows = Table(
     Column("raws", Words),  # a digest of the raw values, NULL where one is missing
     Column("model", Words, nullable=False),
     Column("measured", Words, nullable=False),
+    Column("average", Float),  # NULL without a rank
+    Column("stderr", Float),
     Column("data", LargeBinary, nullable=False),
+    Index("board_rows_by_average", "watch", "target", "average", "stderr", "key"),
     Index("board_rows_by_reading", "watch", "reading"),
     Index("board_rows_by_raws", "watch", "raws"),
 )
