@@ -81,7 +81,10 @@ def averages(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
     drawn = f'<path class="reach" d="{reach}"/>{dots}' if reach else dots
     table = [(name, f"{value:.2f}", f"±{half:.2f}" if half else "–") for name, value, half in rows[:LISTED]]
     said = f"{title} {len(starts)} {'group' if len(starts) == 1 else 'groups'}."
-    return Figure(said, _svg(said, x, y, drawn, below=bands), ("row", y.title, "interval"), table)
+    labels = [
+        (across(tick), f"{tick:g}", "middle") for tick in _ticks(x) if tick == int(tick) and 1 <= tick <= len(rows)
+    ]
+    return Figure(said, _svg(said, x, y, drawn, labels, below=bands), ("row", y.title, "interval"), table)
 
 
 def _groups(rows: Sequence[tuple[str, float, float]]) -> list[int]:

@@ -19,6 +19,7 @@ from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import column_page, row_page
 from bot.pages.compare_page import compare_live, find, titles_of
 from bot.pages.content import PageContent
+from bot.pages.drawing import BOTTOM, HEIGHT, averages
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
 from bot.publishing.changes import additions, change_of
@@ -231,6 +232,14 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     mixed = found(site_of((*bare, three))["index.html"]).text
     assert "Rows without ± are ranked by their averages alone" in mixed
     assert "chance leaves a row" in mixed
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 12])
+def test_the_places_below_the_averages_are_those_that_rows_have(count: int) -> None:
+    drawn = str(averages("Averages.", [(f"m{i}", 90.0 - i, 1.0) for i in range(count)]).svg)
+    below = [float(place) for place in re.findall(rf'y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">([^<]+)<', drawn)]
+    assert below
+    assert set(below) <= set(range(1, count + 1))
 
 
 def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
