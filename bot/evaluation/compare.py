@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
-from math import fsum, isclose, sqrt
+from math import fsum, inf, isclose, sqrt
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -608,8 +608,10 @@ def task_of_score(task: TaskScore, weights: tuple[float, ...] | None = ()) -> Me
     leaves = tuple([leaf.id for leaf in task.leaves])
     metric = " and ".join(dict.fromkeys([leaf.metric for leaf in task.leaves]))
     counts, span = _counts_of(task.leaves[0]) if len(task.leaves) == 1 else (None, 1.0)
-    sizes = [leaf.samples or 0 for leaf in task.leaves]
-    samples = sum(sizes) if all(sizes) else None
+    sizes: dict[str, float] = {}
+    for leaf in task.leaves:  # the metric that counts the fewest counts the questions, not the instructions in them
+        sizes[leaf.id] = min(leaf.samples or inf, sizes.get(leaf.id, inf))
+    samples = int(sum(sizes.values())) if inf not in sizes.values() else None
     return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples, weights)
 
 

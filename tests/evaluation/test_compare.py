@@ -454,6 +454,18 @@ def measured(task: TaskScore) -> MeasuredTask:
     return run_of_scores("row", [task], {}, {}).tasks["task"]
 
 
+def test_a_question_with_several_metrics_counts_once() -> None:
+    """Like IFEval, where one metric counts 541 prompts, and the other the 834 instructions in them."""
+
+    def of(prompts: int | None, instructions: int | None) -> MeasuredTask:
+        whole = column((0.5, prompts, "0"), (0.6, instructions, "0"), score=55.0)
+        return measured(replace(whole, leaves=tuple(replace(leaf, id="ifeval") for leaf in whole.leaves)))
+
+    assert [of(541, 834).samples, of(100, None).samples, of(None, None).samples] == [541, 100, None]
+    few = [MeasuredRun("x", {}, {"task": of(*counts)}, {}) for counts in ((541, 834), (100, None))]
+    assert compare(*few).tasks[0].why == "only 100 of 541 questions are shared"
+
+
 def test_a_column_of_one_leaf_counts_its_right_answers_in_points_of_its_range() -> None:
     one = measured(column((0.7, 100, "1/4"), score=60.0))
     assert (one.value, one.counts, one.span, one.samples, one.weights) == (60.0, (70, 100), 100 / 0.75, 100, ())
