@@ -204,7 +204,7 @@ def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles]) -> str:
             f"; {len(rows)} of its {counted(len(grid), 'row')} {'names' if len(rows) == 1 else 'name'} a model of the "
             f"results ({named}): spell the other names as the results do, or add a column with the models' ids"
         )
-    return f"no column shows a number of these results ({why or 'it has no numbers'}){told}"
+    return f"no column shows a number of these results ({why or 'none has one number in each cell'}){told}"
 
 
 def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:
@@ -492,9 +492,10 @@ class _Recomputed:
             names = first_few([self._text(row) for row in rejected], MOST_NAMES)
             yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
         grid = self.board.found.grid
-        without = [row for row in range(len(grid)) if row not in self.board.rows and not is_title(grid, row)]
+        others = [row for row in range(len(grid)) if row not in self.board.rows and not is_title(grid, row)]
+        without = [name for name in map(self._text, others) if name]
         if without:
-            yield f"without a result: {first_few([self._text(row) for row in without], MOST_NAMES)}"
+            yield f"without a result: {first_few(without, MOST_NAMES)}"
 
     def _rejection(self, row: int) -> str:
         """Why a row has no result that counts: the first error of its files, or of the row that they make."""

@@ -80,3 +80,27 @@ def test_entries_of_right_rows_come_with_the_first_request_whenever_it_is(tmp_pa
     assert "3 on main, 1 open" in settled(tmp_path)
     git(board, "merge", "--quiet", branch)
     assert "4 on main, 0 open" in settled(tmp_path)
+
+
+def test_a_second_line_of_headings_is_no_row(tmp_path: Path) -> None:
+    """Like README.md of yahoojapan/JGLUE `6f071c00`: below the headings a line without a name says `acc`."""
+    lines = [
+        "|Model|sums plus|sums times|logic|",
+        "|---|---|---|---|",
+        "||acc|acc|EM/F1|",
+        "|Human|0.99|0.98|0.99/0.99|",
+    ]
+    lines += [f"|{model.partition('/')[2]}|{a / 100}|{b / 100}|{c / 100}/0.9|" for model, (a, b, c) in MODELS.items()]
+    done = adopted(tmp_path, "README.md", "\n".join(["# Ours", "", *lines, ""]))
+    assert done.stdout == f"{WHOLE}without a result: Human\n", done.output
+    assert "logic" not in mapping(tmp_path).columns
+
+
+def test_a_table_of_html_or_of_several_numbers_in_each_cell_is_said_to_be_so(tmp_path: Path) -> None:
+    """Like README.md of coastalcph/lex-glue `419a49d1`, and of kbulutozler/medical-llm-benchmark `4e78a1b2`."""
+    html = "<table><tr><td>Model</td></tr><tr><td>atlas-7b</td></tr></table>\n"
+    done = adopted(tmp_path / "html", "README.md", html)
+    assert str(done.exception) == "data/README.md: no table was found in it; one of HTML is not read"
+    mixed = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.76/0.79/0.77|\n|lynx-1b|0.89/0.87/0.88|\n"
+    done = adopted(tmp_path / "mixed", "README.md", mixed)
+    assert "no column shows a number of these results (none has one number in each cell)" in str(done.exception)

@@ -14,6 +14,7 @@ from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_title, spliced
 from bot.reporting.escape import brief
 
 SHOWN = 5  # cells that a refusal names
+DISTINGUISH = "add a column to key that distinguishes them"
 KeyTexts = tuple[str, ...]
 
 
@@ -71,7 +72,8 @@ class KeyIndex:
         if len(rows) > 1:
             rows = [row for row in rows if not is_title(self.grid, row)] or rows
         if len(rows) > 1:
-            raise Unwritable(f"{len(rows)} rows have the key {brief(' '.join(key))!r}, so none of them is edited")
+            said = f"{len(rows)} rows have the key {brief(' '.join(key))!r}, so none of them is edited"
+            raise Unwritable(f"{said}: {DISTINGUISH}")
         if not rows and _loosely(key) in self.loose:
             there = self.loose[_loosely(key)]
             raise Unwritable(f"a row has the key {brief(there)!r}, which may be the same row; a person has to decide")
@@ -164,7 +166,7 @@ def _refuse_twin(seen: dict[KeyTexts, str], row: WantedRow) -> None:
     """Raise Unwritable for a second row with the same key columns, or nearly the same."""
     key = _loosely(tuple(row.key.values()))
     if key in seen:
-        raise Unwritable(f"{seen[key]} has the same key columns: add a column to key that distinguishes them")
+        raise Unwritable(f"{seen[key]} has the same key columns: {DISTINGUISH}")
     seen[key] = row.change_key
 
 

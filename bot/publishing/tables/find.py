@@ -111,7 +111,8 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
             seen = seen or [as_text(place.grid.cell(row, column_path)) for row in range(min(2, len(place.grid)))]
     if best is None:
         others = ", ".join(dict.fromkeys(place.at for place in _places(data, written, "") if place.at)) if at else ""
-        raise Unwritable(f"no table was found {f'at {at} in it' if at else 'in it'}{others and f'; it has {others}'}")
+        where = f"at {at} in it" if at else "in it; one of HTML is not read" if written == "markdown" else "in it"
+        raise Unwritable(f"no table was found {where}{others and f'; it has {others}'}")
     if not best.rows:
         names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
         there = ", ".join(text[:40] for text in seen[:2] if text)
@@ -309,13 +310,15 @@ class NumberColumn:
 
 
 def number_columns(table: FoundTable) -> list[NumberColumn]:
-    """The columns whose filled cells are numbers."""
-    column_paths = [column_path for column_path in table.grid.column_paths if column_path != table.name]
-    return [found for column_path in column_paths if (found := _number_column(table.grid, column_path)) is not None]
+    """The columns whose filled cells are numbers in the rows that have a name: a second line of headings has none."""
+    grid = table.grid
+    column_paths = [column_path for column_path in grid.column_paths if column_path != table.name]
+    rows = [row for row in range(len(grid)) if as_text(grid.cell(row, table.name)).strip()]
+    return [found for column_path in column_paths if (found := _number_column(grid, rows, column_path)) is not None]
 
 
-def _number_column(grid: Grid, column_path: ColumnPath) -> NumberColumn | None:
-    cells = {row: grid.cell(row, column_path) for row in range(len(grid))}
+def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> NumberColumn | None:
+    cells = {row: grid.cell(row, column_path) for row in rows}
     if isinstance(grid, CsvSheet | MarkdownSheet):  # a row that is too short has no gap: it is a line between rows
         cells = {row: cell for row, cell in cells.items() if cell is not ABSENT}
     read = {row: number for row, cell in cells.items() if (number := number_in(_bare(grid, cell))) is not None}

@@ -77,7 +77,10 @@ def test_a_key_of_several_columns_is_named_whole() -> None:
     def why(text: str, model: str = "a/b") -> str:
         return refusal(TWO, {"t.csv": f"Model,Precision,BBH\n{text}".encode()}, entry(model))
 
-    assert why("a/b,bfloat16,0.5\n" * 2) == "2 rows have the key 'a/b bfloat16', so none of them is edited"
+    assert (
+        why("a/b,bfloat16,0.5\n" * 2)
+        == "2 rows have the key 'a/b bfloat16', so none of them is edited: add a column to key that distinguishes them"
+    )
     assert why("A/b,BFloat16,0.5\n") == (
         "a row has the key 'A/b BFloat16', which may be the same row; a person has to decide"
     )

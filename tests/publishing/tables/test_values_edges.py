@@ -199,7 +199,9 @@ def test_a_withdrawn_row_stops_no_row_behind_it() -> None:
 
 def test_a_withdrawn_row_that_is_there_twice_says_so() -> None:
     draft = layout(CSV).draft([change(None, published=entry("a/b"))], {"t.csv": b"Model,BBH\na/b,0.5\na/b,0.5\n"})
-    assert list(draft.refused.values()) == ["2 rows have the key 'a/b', so none of them is edited"]
+    assert list(draft.refused.values()) == [
+        "2 rows have the key 'a/b', so none of them is edited: add a column to key that distinguishes them"
+    ]
 
 
 def test_a_change_without_a_row_reads_nothing() -> None:
