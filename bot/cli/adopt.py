@@ -46,10 +46,10 @@ from bot.publishing.tables.adopt import (
     text_columns,
 )
 from bot.publishing.tables.cells import ColumnPath, as_text
-from bot.publishing.tables.find import FoundTable, ModelFiles, find_table
+from bot.publishing.tables.find import FoundTable, ModelFiles, find_table, unnamed_tables
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
-from bot.publishing.tables.sheet import LARGEST, is_title
+from bot.publishing.tables.sheet import LARGEST, is_title, text_of
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, unit_of
@@ -164,7 +164,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     try:
         found = find_table(table.data, table.written, models, at)
     except Unwritable as error:
-        raise CallError(f"{table.shown}: {error}") from None
+        raise CallError(f"{table.shown}: {error}{_unnamed(table)}") from None
     rows, keys, ambiguous = rows_of_models(found)
     found = replace(found, rows={row: (one,) for row, one in rows.items()} or found.rows)
     known = load_shipped(like) if like else None
@@ -175,7 +175,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     rows |= by_numbers
     found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
-        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows)}")
+        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows)}{_unnamed(table)}")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -190,6 +190,13 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     target = _template(board, columns) if table.is_template else target
     return Adopted(text, target, source, paths, tuple(report.lines()), notes)
+
+
+def _unnamed(table: TableFile) -> str:
+    """Say that tables of the file were not looked at, because nothing tells them apart."""
+    count = unnamed_tables(text_of(table.data)) if table.written == "markdown" else 0
+    same = "has the heading and the columns" if count == 1 else "have the heading and the columns"
+    return f"; {count} of its tables {same} of another: give each a heading of its own" if count else ""
 
 
 def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles]) -> str:

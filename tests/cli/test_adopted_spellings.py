@@ -104,3 +104,12 @@ def test_a_table_of_html_or_of_several_numbers_in_each_cell_is_said_to_be_so(tmp
     mixed = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.76/0.79/0.77|\n|lynx-1b|0.89/0.87/0.88|\n"
     done = adopted(tmp_path / "mixed", "README.md", mixed)
     assert "no column shows a number of these results (none has one number in each cell)" in str(done.exception)
+
+
+def test_tables_that_nothing_tells_apart_are_said_to_need_headings(tmp_path: Path) -> None:
+    """Like README.md of yahoojapan/JGLUE `6f071c00`: the models, and scores of two sets, all below one heading."""
+    models = "|Model|Units|\n|---|---|\n|atlas-7b|words|\n|lynx-1b|words|\n"
+    table = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.5|\n|lynx-1b|0.31|\n"
+    done = adopted(tmp_path, "README.md", f"# Ours\n\n{models}\n{table}\nOn the test set:\n\n{table}")
+    said = "2 of its tables have the heading and the columns of another: give each a heading of its own"
+    assert str(done.exception).endswith(f"; {said}"), done.output

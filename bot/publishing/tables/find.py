@@ -210,6 +210,11 @@ def _csv(text: str) -> Iterator[TablePlace]:
     )
 
 
+def unnamed_tables(text: str) -> int:
+    """How many tables of a Markdown file nothing names: they have the heading and the columns of another one."""
+    return len(tables_of(text)[1]) - len(list(_markdown(text)))
+
+
 def _markdown(text: str) -> Iterator[TablePlace]:
     """Each table, named by the heading above it where that is there once, or else by its columns."""
     titles = [line.strip() for line in text.splitlines() if HEADING.fullmatch(line.strip())]
