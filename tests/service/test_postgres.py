@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from bot.errors import CallError, StateUnavailable
+from bot.service.jobs.queue import Jobs
 from bot.service.store import Store, connect
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -100,10 +101,19 @@ def test_processes_that_begin_at_once_make_the_tables_once(postgres: Cluster) ->
     store.close()
 
 
-@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/none", "postgresql://bot@/none?host=/nowhere"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://bot:s3cret@127.0.0.1:1/none",
+        "postgresql://bot:s3cret@/none?host=/nowhere",
+        "postgresql://bot@127.0.0.1:1/none?password=s3cret",
+    ],
+)
 def test_a_server_that_is_not_there_is_named_without_its_password(url: str) -> None:
-    with pytest.raises(StateUnavailable, match="postgresql"):
-        connect(url)
+    for call in (connect, lambda url: Jobs(url).open()):
+        with pytest.raises(StateUnavailable, match="postgresql") as caught:
+            call(url)
+        assert "s3cret" not in str(caught.value)
 
 
 def test_a_driver_that_is_not_installed_is_named() -> None:

@@ -30,6 +30,7 @@ from sqlalchemy.engine import make_url
 
 from bot.errors import BotError, StateUnavailable
 from bot.service.store import batches
+from bot.service.store.engine import shown_address
 from bot.service.store.items import RowJob
 
 QUEUE, PASS, ROW = "leaderboard-bot", "pass", "row"
@@ -54,7 +55,7 @@ class Jobs:
     """
 
     def __init__(self, database: str, *, takes_rows: bool = True) -> None:
-        self.where = make_url(database).render_as_string(hide_password=True)
+        self.where = shown_address(make_url(database))
         address = make_url(database).set(drivername="postgresql").render_as_string(hide_password=False)
         given = psycopg.conninfo.conninfo_to_dict(address).get("options") or ""
         self.plain = address

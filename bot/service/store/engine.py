@@ -379,7 +379,14 @@ def _translate(context: ExceptionContext) -> None:
 def _shown(engine: Engine | None) -> str:
     if engine is None:
         return "the database"
-    return engine.url.database or ":memory:" if engine.dialect.name == "sqlite" else engine.url.render_as_string()
+    return shown_address(engine.url)
+
+
+def shown_address(url: URL) -> str:
+    """The address of a database as people may see it: a password may be in the query, too."""
+    if url.get_backend_name() == "sqlite":
+        return url.database or ":memory:"
+    return url.set(drivername="postgresql", query={}).render_as_string()
 
 
 def dispose(engine: Engine) -> None:
