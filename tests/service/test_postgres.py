@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from pathlib import Path
 from random import Random
 from string import ascii_letters
 
 import pytest
+from sqlalchemy import inspect
 from sqlalchemy.engine import make_url
 
 from bot.errors import CallError, StateUnavailable
 from bot.service.jobs.queue import Jobs
 from bot.service.store import Store, connect
+from bot.service.store.engine import open_engine
+from tests.command import bot
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster, running
@@ -46,6 +50,32 @@ def test_a_dry_run_reads_nothing_again(hub: Hub, tmp_path: Path, postgres: Clust
     copy.close()
     assert story.acts() == ["request"]
     story.end()
+
+
+@pytest.mark.parametrize("command", [["status"], ["settle", "--dry-run"]], ids=" ".join)
+def test_what_only_looks_neither_makes_nor_empties_the_tables(
+    hub: Hub, tmp_path: Path, postgres: Cluster, command: list[str]
+) -> None:
+    story = Story(hub, tmp_path, database=postgres.database())
+    (tmp_path / "bot.toml").write_text(story.text)
+    story.push()
+    story.settle()
+    story.news()
+    with story.contexts.store.engine.begin() as connection:
+        connection.exec_driver_sql("update form set version = 1")
+    empty = postgres.database()
+    for database in (story.database, empty):
+        env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_TOKEN": story.token, "DATABASE_URL": database}
+        status, out, err = bot(*command, "--config", tmp_path / "bot.toml", env=env)
+        assert (status, err) == (0, ""), err
+        assert "1 open" in out or "unchanged" in out
+
+    assert story.state.submissions.counts() == {"accepted": 1}
+    engine = open_engine(empty)
+    assert inspect(engine).get_schema_names() == ["information_schema", "public"]
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+    story.contexts.store.close()
 
 
 def test_a_server_that_goes_away_is_an_outage_and_costs_nothing(hub: Hub, tmp_path: Path) -> None:

@@ -237,6 +237,19 @@ def copy_state(path: Path, folder: Path) -> str:
     return f"sqlite:///{copy}"
 
 
+def state_to_look_at(url: str) -> str:
+    """The address for a look at a state on a server; in memory where its tables are to be made, or are of another form.
+
+    Raises CallError and StateUnavailable.
+    """
+    engine = open_engine(url)
+    try:
+        with engine.connect() as connection:
+            return url if _form_of(connection) == VERSION else IN_MEMORY
+    finally:
+        dispose(engine)
+
+
 def _is_database(path: Path) -> bool:
     try:
         with path.open("rb") as file:
