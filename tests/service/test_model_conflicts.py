@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.service.settings.config import parse_settings
 from bot.service.watch.passes import settle_watches
 from tests.service.model_stories import LOGICS, MODEL, OTHER, SUMS, THEIRS, ModelStory, said
 from tests.world.hub import Hub
@@ -58,6 +59,56 @@ def test_a_conflict_that_comes_later_leaves_both_sides_as_they_are(story: ModelS
     assert story.acts()[0] == "commit"
 
 
+@pytest.mark.parametrize(("number", "outcome"), [(50, "unchanged"), (55, "rejected")])
+def test_two_boards_do_not_say_one_task_twice_on_a_page(story: ModelStory, number: int, outcome: str) -> None:
+    story.begun()
+    (story.folder / "other.toml").write_text((story.folder / "tiny.toml").read_text())
+    text = story.settings.replace('"tiny"', '"other"').replace("tiny.toml", "other.toml")
+    [watch] = parse_settings(text, "bot.toml").watches
+    story.push(right=(number, 60, 70))
+
+    [done] = settle_watches(story.contexts, [watch])
+    place = f"{SUMS} in #1 ({story.hub.url}/{MODEL}/discussions/1)"
+    assert f"{place} {'already has this value' if number == 50 else 'has 50, this result is 55'}" in " ".join(
+        said(list(done.outcomes), outcome)
+    )
+    assert story.acts() == []
+    story.settle()
+    story.news()
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"value: 50", b"value: 51"), (b"0-shot", b"zero-shot")])
+def test_a_file_that_its_owner_edited_in_the_request_stays_as_it_is(story: ModelStory, old: bytes, new: bytes) -> None:
+    story.begun()
+    [request] = story.requests
+    data = (story.hub.file(story.model, SUMS, request.ref) or b"").replace(old, new)
+    assert new in data
+    story.hub.push(story.model, {SUMS: data}, user="owner", ref=request.ref)
+    for logic in (71, 72):
+        story.push(right=(50, 60, logic))
+        story.settle()
+        assert story.hub.file(story.model, SUMS, request.ref) == data
+        assert story.proposed(LOGICS)["value"] == logic
+    story.news()
+
+
+def test_a_request_whose_files_were_all_edited_stays_open_until_the_row_is_withdrawn(story: ModelStory) -> None:
+    story.begun()
+    [request] = story.requests
+    edited = {
+        path: (story.hub.file(story.model, path, request.ref) or b"").replace(b"0-shot", b"zero-shot")
+        for path in (SUMS, LOGICS)
+    }
+    story.hub.push(story.model, edited, user="owner", ref=request.ref)
+    story.push(date=1_795_000_000.0)
+    story.settle()
+    assert [story.hub.file(story.model, path, request.ref) for path in edited] == list(edited.values())
+    assert (story.requests, story.acts()) == ([request], [])
+    story.remove()
+    story.settle()
+    assert (story.requests, story.acts()) == ([], ["comment", "closed"])
+
+
 def test_the_same_value_of_somebody_else_is_left_alone(story: ModelStory) -> None:
     story.hub.push(story.model, {".eval_results/sums.yaml": (THEIRS % "50.0").encode()}, user="owner")
     story.push()
@@ -67,6 +118,28 @@ def test_the_same_value_of_somebody_else_is_left_alone(story: ModelStory) -> Non
     assert story.hub.file(story.model, SUMS, request.ref) is None
     assert "already has this value" in request.description
     assert story.acts() == ["request"]
+
+
+def ledger_of(story: ModelStory) -> list[str]:
+    [done] = settle_watches(story.contexts, [story.watch], counts=True)
+    return done.ledgers[0].lines
+
+
+def test_values_that_somebody_else_gives_already_are_explained(story: ModelStory) -> None:
+    logic = (THEIRS % 70).replace("bench/sums, task_id: sums", "bench/logic, task_id: logic_all")
+    theirs = {".eval_results/x.yaml": (THEIRS % 50 + logic).encode()}
+    story.hub.push(story.model, theirs, user="owner")
+    story.push()
+    assert ledger_of(story) == ["hf://models: 1 accepted: 1 on main, 0 open, 0 held, 0 declined, 0 unexplained"]
+
+
+def test_a_row_that_a_model_does_not_take_is_unexplained_with_the_reason(story: ModelStory) -> None:
+    story.begun()
+    story.hub.delete(story.model)
+    story.push(right=(55, 60, 70))
+    line, why = ledger_of(story)
+    assert line == "hf://models: 1 accepted: 0 on main, 0 open, 0 held, 0 declined, 1 unexplained"
+    assert why.endswith(f"the Hub refused: hf://models/{MODEL}: 404: Repository {MODEL} not found")
 
 
 def test_a_value_that_a_person_closed_is_not_proposed_again(story: ModelStory) -> None:

@@ -75,7 +75,8 @@ def claims(page: ModelPage, main: Mapping[str, bytes], leaderboard: str) -> Iter
     for request in page.requests:
         for path, data in sorted(request.files.items()):
             if main.get(path) != data:
-                yield from claims_in(data, f"{path} in {page.place_of(request)}", is_ours=request.is_ours)
+                ours = request.is_ours and is_ours(data, leaderboard)  # people edit ours, and another board has its own
+                yield from claims_in(data, f"{path} in {page.place_of(request)}", is_ours=ours)
 
 
 def signed(text: str, mark: Marker) -> bytes:

@@ -12,7 +12,7 @@ from itertools import chain
 from bot.errors import CallError, Refused
 from bot.platforms.hub.models import HubModels
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path, is_ours
 from bot.publishing.hub_evals.model_layout import (
     ModelsOptions,
     model_mark,
@@ -70,12 +70,11 @@ class DesiredModel:
         if request is None and state.declined is not None:
             self._leave_out(state.declined)
         proposed: Mapping[str, bytes | None] = request.files if request is not None else {}
-        if not self.draft.files and not self.draft.refused:
-            is_withdrawn = self.layout.row(self.changes) is None
+        is_withdrawn = self.layout.row(self.changes) is None
+        stays = {path: data for path, data in proposed.items() if self._stays(data) and not is_withdrawn}
+        if not self.draft.files and not self.draft.refused and not stays:
             return DesiredState(NOTHING, dict.fromkeys(proposed) if is_withdrawn else {})
-        files = {path: self._kept(path, data, proposed) for path, data in self.draft.files.items()}
-        if self.draft.refused and request is not None:
-            files = {**proposed, **files}  # disputed values stay unchanged on both sides
+        files = stays | {path: self._kept(path, data, proposed) for path, data in self.draft.files.items()}
         if request is not None and files == proposed and not self.draft.files:
             return DesiredState(request.text, files)
         return DesiredState(self._text(), files)
@@ -87,6 +86,11 @@ class DesiredModel:
         self.draft = replace(self.draft, files={}, cells={}) if is_final else self.layout.without(self.draft, closed)
         if self.draft.files != asked:
             self.closed = CLOSED_TWICE if is_final else CLOSED
+
+    def _stays(self, data: bytes | None) -> bool:
+        """Tell whether a proposed file stays: disputed values do on both sides, and what somebody edited is theirs."""
+        is_theirs = data is not None and not is_ours(data, self.layout.leaderboard.id)
+        return is_theirs or bool(self.draft.refused)
 
     def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
         """A file as it is proposed already, where that says the same."""
@@ -208,6 +212,7 @@ class ModelRows(TargetRows[ModelLook]):
         found = self.context.state.cursors("place", target=self.settings.to)
         known = {model: place for place, _ in PLACES for model, text in found.items() if text == place}
         places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
+        self.refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
         self.waiting = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
         return places
 
@@ -284,6 +289,7 @@ class ModelRows(TargetRows[ModelLook]):
                 looks.append(self._look_at(model, items))
             except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
+                self.context.state.set_cursor("place", str(refusal), model, target=self.settings.to)
                 self.context.state.items.finish(items)
 
         self.report.attempt(items, call, finish=False)
@@ -323,7 +329,8 @@ class ModelRows(TargetRows[ModelLook]):
         elif not desired.draft.files and not desired.draft.refused and desired.draft.remarks:
             self.report.say("unchanged", model, " ".join(desired.draft.remarks))
         place = place_of(look, is_written=publication is not None and not self.context.dry_run)
-        self.context.state.set_cursor("place", place, model, target=self.settings.to)
+        refused = "; ".join(desired.draft.refused.values())
+        self.context.state.set_cursor("place", place or refused or None, model, target=self.settings.to)
         if not self.context.dry_run:
             self._remember(look, is_ours=bool(desired.draft.files) or look.is_known)
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""
@@ -335,7 +342,9 @@ class ModelRows(TargetRows[ModelLook]):
         board = self.context.leaderboard
         paths = {eval_results_path(board.id, task.id): task.hub.task_id for task in board.tasks if task.hub is not None}
         proposed = {path: paths[path] for path, data in look.desired.draft.files.items() if data and path in paths}
-        unshown = self._models_of_hub.unshown(look.model, proposed) if proposed else []
+        if not proposed:
+            return ""
+        unshown = self._models_of_hub.unshown(look.model, proposed)
         for why in unshown:
             self.report.say("rejected", look.model, why)
         return "" if unshown else f"; the Hub shows {len(proposed)} of {len(proposed)} files"
@@ -360,5 +369,4 @@ def place_of(look: ModelLook, *, is_written: bool) -> Place | None:
         return "declined"
     if is_written or look.state.request is not None:
         return "open"
-    is_settled = look.decision.publication is None and not look.desired.draft.refused
-    return "main" if is_settled and look.is_known else None
+    return None if look.decision.publication is not None or look.desired.draft.refused else "main"
