@@ -43,6 +43,30 @@ def test_what_comes_changes_and_goes_is_noted_and_nothing_else(hub: Hub, tmp_pat
     store.close()
 
 
+def test_a_request_says_the_rank_of_its_row_and_a_lost_state_edits_nothing(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    assert "Rank" not in story.requests[0].comments()[0]
+    hub.merge(story.target, story.requests[0])
+    story.settle()
+    for model, right in (("acme/bison-7b", (90, 90, 95)), ("acme/ceres-7b", (1, 1, 1))):
+        story.push(model=model, path=path_of(model), right=right)
+        story.settle()
+    better, worse = (request.comments()[0] for request in story.requests)
+    assert "\n\nRank 1 of 2; better than all others. Counted when this was proposed.\n\n" in better
+    assert "\n\nRank 2 of 2; better than none. Counted" in worse
+    assert story.acts() == ["request", "commit", "request", "request"]  # the commit makes the board
+
+    hub.merge(story.target, story.requests[0])
+    story.settle()
+    assert story.acts() == ["commit"]
+    story.lose_state()
+    story.settle()
+    assert story.requests[0].comments()[0] == worse  # it would be the third now
+    story.end()
+
+
 def test_a_lost_state_is_found_again_without_a_commit(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit")
     story.push()
