@@ -113,7 +113,10 @@ class Source(Protocol):
         name are asked for again, then Unavailable is raised.
         """
         body = BytesIO()
-        return body.getvalue() if self.save(path, commit, limit, body, oid) else None
+        try:
+            return body.getvalue() if self.save(path, commit, limit, body, oid) else None
+        except TooLarge as error:
+            raise TooLarge(f"{path}: {error}") from None
 
     def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one, piece by piece; False if it is not there.

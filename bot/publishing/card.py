@@ -65,8 +65,9 @@ def with_table(card: bytes, board: Board) -> bytes | None:
     except UnicodeDecodeError:
         return None
     before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    return f"{before}{begin}\n{card_table(board)}\n{end}{after}".encode() if begin and end else None
+    between, end, after = rest.partition(END)
+    kept = f"{before}{begin}{between}".rpartition(BEGIN)[0]  # the text of people, where a mark lost its end
+    return f"{kept}{begin}\n{card_table(board)}\n{end}{after}".encode() if begin and end else None
 
 
 def card_table(board: Board) -> str:

@@ -51,6 +51,14 @@ def test_what_stands_after_the_first_end_is_kept_even_where_the_marks_stand_agai
     assert with_table(twice.encode(), board()) == (with_table(OURS.encode(), board()) or b"") + OURS.encode()
 
 
+def test_what_stands_between_a_mark_without_its_end_and_the_next_is_kept() -> None:
+    card = f"# Board\n{BEGIN}\nNotes of people.\n{BEGIN}\nold\n{END}\nAfter.\n".encode()
+    made = with_table(card, board()) or b""
+    assert made.startswith(f"# Board\n{BEGIN}\nNotes of people.\n{BEGIN}\n| Rank |".encode())
+    assert made.endswith(f"\n{END}\nAfter.\n".encode())
+    assert with_table(made, board()) == made
+
+
 def test_a_long_board_shows_its_best_and_says_where_the_rest_is() -> None:
     row = entry()
     many = [replace(row, key=f"o__m{n:03}/x-bfloat16", average=float(n)) for n in range(SHOWN + 7)]

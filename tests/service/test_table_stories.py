@@ -236,6 +236,13 @@ def test_a_maintainer_takes_one_row_out_of_the_request(story: TableStory) -> Non
     assert sorted(story.acts()) == ["comment", "commit", "edit", "rename", "request"]  # the command is answered
 
 
+def test_a_table_that_is_too_large_is_named(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, table=TABLE + b"olympus/ares,7,\r\n" * 250_000)
+    story.push()
+    assert set(said(story.settle(), "failed")) == {"board.csv: more than 4,000,000 bytes"}
+    story.end()
+
+
 def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     story = TableStory(hub, tmp_path, form="commit")
     models = [f"acme/model-{number}" for number in range(7)]
