@@ -129,6 +129,25 @@ def test_a_file_of_before_1_11_is_read_by_its_splits() -> None:
     assert result.pointer_to("value", "AJGT/de/test", "main_score") == "/test/de/main_score"
 
 
+@pytest.mark.parametrize(
+    ("scores", "main"),
+    [
+        ({"map": 0.5879109720839415, "mrr": 0.7179615705931495}, "map"),
+        (
+            {"cos_sim": {"accuracy": 0.8403, "ap": 0.6767, "f1": 0.6349}, "max": {"ap": 0.6767, "f1": 0.6349}},
+            "cos_sim_ap",
+        ),
+        ({"map_at_10": 0.40976, "mrr_at_10": 0.41252, "ndcg_at_10": 0.49819, "recall_at_10": 0.78378}, "ndcg_at_10"),
+    ],
+)
+def test_a_draft_of_old_files_counts_what_mteb_calls_their_main_score(scores: dict[str, Any], main: str) -> None:
+    """Like mteb_results of Griffin-McCauley/lodestone-base-4096-v1 `48029ecb`: AskUbuntuDupQuestions and others."""
+    old = {"mteb_dataset_name": "Task", "mteb_version": "1.1.0", "dataset_revision": DATA, "test": scores}
+    assert [one.name for one in parse_leaderboard(draft_text(draft_of([read(old)])), "x", "x").tasks[0].metrics] == [
+        main
+    ]
+
+
 @pytest.mark.parametrize("name", [None, "", 5, {}])
 def test_an_old_file_without_a_name_of_its_task_is_no_result(name: Any) -> None:
     with pytest.raises(UnknownFormat):
