@@ -20,7 +20,7 @@ NO_SCORE = re.compile(
     r"|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
     r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)\b.*"
     r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)|.*[\W_]std[\W_].*"
-    r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*)$",
+    r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*|(.*[\W_])?(diff|delta)|.*\u0394.*)$",
     re.IGNORECASE,
 )
 COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)

@@ -185,13 +185,13 @@ def test_score_columns_are_told_by_header_and_values() -> None:
     }  # fmt: skip
 
 
-def test_sizes_ranks_costs_and_times_are_no_scores() -> None:
-    """As dsdanielpark/open-llm-leaderboard-report, ScandEval/scandeval.github.io, BFCL and AlpacaEval name them."""
+def test_sizes_ranks_costs_times_and_differences_are_no_scores() -> None:
+    """As dsdanielpark/open-llm-leaderboard-report, scandeval.github.io, BFCL, AlpacaEval and timm name them."""
     others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)",
-              "lc_standard_error", "Price [$/1000 examples]")  # fmt: skip
-    scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice")
+              "lc_standard_error", "Price [$/1000 examples]", "top1_diff", "Δ MMLU")  # fmt: skip
+    scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice", "DiffAware")
     header = ",".join(("Model", *others, *scores))
-    data = f"{header}\na,{','.join(['7.5'] * 11)}\nb,{','.join(['3.5'] * 11)}\n"
+    data = f"{header}\na,{','.join(['7.5'] * 14)}\nb,{','.join(['3.5'] * 14)}\n"
     read = read_score_table(data.encode(), "x.csv")
     assert set(read.columns) == set(scores)
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
