@@ -113,3 +113,19 @@ def test_tables_that_nothing_tells_apart_are_said_to_need_headings(tmp_path: Pat
     done = adopted(tmp_path, "README.md", f"# Ours\n\n{models}\n{table}\nOn the test set:\n\n{table}")
     said = "2 of its tables have the heading and the columns of another: give each a heading of its own"
     assert str(done.exception).endswith(f"; {said}"), done.output
+
+
+def test_one_number_with_more_decimals_is_not_how_a_column_is_printed(tmp_path: Path) -> None:
+    """Like leaderboard_data.json of MMMU-Benchmark/mmmu-benchmark.github.io `9092d1b4`: one of 192 has two decimals."""
+    values = {f"acme/model-{number}": 0.3117 + number * 0.01271 for number in range(12)}
+    files = {}
+    for model, value in values.items():
+        acc = {task: {"acc,none": value} for task in TASKS[:1]}
+        files[path_of(model)] = json.dumps(json.loads(result(model)) | {"results": acc}).encode()
+    table = [{"Model": model, "sums plus": round(value * 100, 1)} for model, value in values.items()]
+    table[5]["sums plus"] = round(values["acme/model-5"] * 100, 2)
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert done.stdout.startswith("11 of 12 rows reproduced to the printed digit; 1 cell of 1 row differs:"), (
+        done.output
+    )
+    assert mapping(tmp_path).columns["sums plus"].decimals == 1

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 from bot.errors import Unwritable
@@ -28,6 +29,7 @@ from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 
 MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
+PRINTED_SO = 0.9  # the share of cells that says how many decimals a column has; zeros at the end may be left out
 FEW_DECIMALS, MOST_DECIMALS, DIGITS_OF_DOUBLE = 6, 12, 15  # more decimals, or digits beside them, are full doubles
 MIXED, LINKED = "its cells hold more than one number", "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
@@ -336,7 +338,8 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     )
     if any(gap.lower() not in GAPS | {OMIT} for gap in gaps):
         return None
-    digits = max(max(0, -int(number.as_tuple().exponent)) for number in read.values())
+    places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
+    digits = places[ceil(len(places) * PRINTED_SO) - 1]
     texts = [grid.plain(cell) for row in read if isinstance(cell := cells[row], str)]
     shapes = Counter(NUMBER.sub("#", text).strip() for text in texts)
     common = shapes.most_common(1)[0][0] if shapes else "#"
