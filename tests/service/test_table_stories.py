@@ -11,6 +11,7 @@ from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome
+from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.service.passes import settle
 from tests.service.stories import KEY
@@ -19,6 +20,7 @@ from tests.service.table_stories import (
     BELOW,
     BETTER,
     CHANGED,
+    CONTENTS,
     NEW,
     OTHER,
     TABLE,
@@ -234,6 +236,20 @@ def test_a_maintainer_takes_one_row_out_of_the_request(story: TableStory) -> Non
 
     assert story.proposed() == TABLE + OTHER
     assert sorted(story.acts()) == ["comment", "commit", "edit", "rename", "request"]  # the command is answered
+
+
+def test_a_row_is_not_on_main_because_the_open_request_has_another_one(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, table=TABLE + b"acme/atlas-7b,1.00,\r\n")
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    story.news()
+    hub.push(story.target, {"board.csv": b"broken"})
+    [done] = settle_watches(story.contexts, [story.watch], counts=True)
+    line, why = done.ledgers[0].lines
+    assert line == f"{CONTENTS}: 2 accepted: 0 on main, 1 open, 0 held, 0 declined, 1 unexplained"
+    assert "the table does not have exactly one column 'Model'" in why
+    story.end()
 
 
 def test_a_table_that_is_too_large_is_named(hub: Hub, tmp_path: Path) -> None:

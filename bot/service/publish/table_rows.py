@@ -111,7 +111,8 @@ class DesiredTable:
         refused = draft.refused.keys()
         # It proposes all of this already, and only a lost record keeps it from a new draft.
         if state.request is not None and refused & asked and self._keys <= asked | on_main | refused:
-            self.refused, self.written = {}, {}
+            self.refused = {key: why for key, why in self.refused.items() if key not in asked}
+            self.written = {}
             return DesiredState(state.request.text, state.request.files)
         changed = {key: entry for key, entry in rows.items() if key in draft.cells}
         standing = rows | {key: self.known[key].entry for key in current - self._keys}
