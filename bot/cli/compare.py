@@ -74,7 +74,7 @@ def compare_measurements(
         Literal["lower"] | None,
         typer.Option(help="End with 1 if a task or the average is worse: lower, or higher where less is better."),
     ] = None,
-    margin: Annotated[float, typer.Option(min=0, metavar="POINTS", help="By more than so many points.")] = 0.0,
+    margin: Annotated[float, typer.Option(min=0, max=100, metavar="POINTS", help="By more than so many points.")] = 0.0,
 ) -> None:
     """Compare two to four measurements.
 

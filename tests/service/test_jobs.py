@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from bot.errors import StateUnavailable
 from bot.server.sharing import RowJobs, SharedService
@@ -205,6 +206,19 @@ def test_a_worker_does_the_jobs_until_it_is_stopped(hub: Hub, tmp_path: Path, po
 
     assert story.acts() == ["request"] * 3
     story.end()
+
+
+def test_a_worker_that_may_not_write_says_what_the_database_said(
+    postgres: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = postgres.database()
+    with queue_of(url) as jobs:
+        postgres.run(f"alter database {make_url(url).database} set default_transaction_read_only = on")
+        worker = JobWorker(jobs.conninfo, {"pass": print}, 1, Timing())
+        worker.start()
+        wait_until(lambda: "the jobs wait for the database" in caplog.text)
+        assert worker.stop(10)
+    assert "read-only transaction" in caplog.text
 
 
 @pytest.mark.slow

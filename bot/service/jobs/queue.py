@@ -139,8 +139,12 @@ class Jobs:
         try:
             yield
         except (ConnectorException, psycopg_pool.PoolTimeout, psycopg.Error) as error:
-            why = " ".join(str(error.__cause__ or error).split())
-            raise StateUnavailable(self.where, why or type(error).__name__) from None
+            raise StateUnavailable(self.where, _why(error)) from None
+
+
+def _why(error: Exception) -> str:
+    """What the database said, in one line: Procrastinate's own words name no cause."""
+    return " ".join(str(error.__cause__ or error).split()) or type(error).__name__
 
 
 def _job(task: str, lock: str, values: Mapping[str, Any], priority: int, at: datetime | None = None) -> Job:
@@ -206,7 +210,7 @@ class JobWorker:
             except asyncio.CancelledError:
                 pass
             except OUTAGES as failure:
-                log.warning("the jobs wait for the database: %s", " ".join(str(failure).split()))
+                log.warning("the jobs wait for the database: %s", _why(failure))
             except Exception:
                 log.exception("the worker starts again")
             self._stopping.wait(PAUSE)
@@ -247,7 +251,7 @@ class JobWorker:
             try:
                 await _put_back_lost(app, self.timing.dead)
             except OUTAGES as failure:
-                log.info("lost jobs are not looked for now, trying again: %s", " ".join(str(failure).split()))
+                log.info("lost jobs are not looked for now, trying again: %s", _why(failure))
 
 
 async def _put_back_lost(app: App, seconds: float) -> None:
@@ -258,7 +262,7 @@ async def _put_back_lost(app: App, seconds: float) -> None:
         except UniqueViolation:  # it waits there once more already
             await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         except ConnectorException as failure:
-            log.info("another worker took it over: %s", " ".join(str(failure).split()))
+            log.info("another worker took it over: %s", _why(failure))
 
 
 def _logged(name: str, call: Callable[..., object]) -> Callable[..., None]:

@@ -227,7 +227,7 @@ class ModelRows(TargetRows[ModelLook]):
             if look.decision.publication is not None:
                 written[self.settings.to] += 1
                 if written[self.settings.to] == limit:
-                    text = f"{limit} repositories were written to; the other models wait for the next settlement"
+                    text = f"the limit of this settlement is reached ({limit}); the other models wait for the next one"
                     self.report.say("unchanged", self.settings.to, text)
             desired, repository = look.desired, self._models_of_hub.repository(look.model)
             note = partial(self._note, look)
