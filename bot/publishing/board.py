@@ -258,9 +258,9 @@ class Standing(NamedTuple):
 
 
 def standing_among(entry: Entry, rows: Iterable[Entry]) -> Standing:
-    """The standing of an entry among rows, in place of the row of its key."""
+    """The standing of an entry among rows, in place of the row of its key; one at fault has no average, see `Board`."""
     others = [row for row in rows if row.key != entry.key]
-    ranked = [row for row in others if row.average is not None and not contradiction(row)]
+    ranked = [row for row in others if row.average is not None]
     apart = [(row.average or 0.0) > (entry.average or 0.0) for row in ranked if _differ(row, entry)]
     return Standing(sum(apart), apart.count(False), len(ranked), len(others))
 

@@ -82,8 +82,8 @@ def _next_steps(current: Entry | None, target: str) -> list[str]:
 
 
 def rank_line(sentence: str) -> str:
-    """The line about where a row would stand on the board, as Markdown; "" for a row without rank."""
-    return f"{escaped(sentence)}{COUNTED}" if sentence else ""
+    """The line about where a row would stand on the board, made of its `proposed_rank`; "" for a row without rank."""
+    return f"{sentence}{COUNTED}" if sentence else ""
 
 
 def rank_line_in(text: PostText) -> str:

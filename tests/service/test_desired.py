@@ -143,9 +143,9 @@ def test_a_comment_has_the_row_and_no_file() -> None:
 
 
 def test_a_request_says_the_rank_of_the_row_and_keeps_it_when_only_the_board_moves() -> None:
-    asked = desired_row(NEW, rank=lambda row: f"Rank 2 of 3 with {row.average:.0f} by a <b>.")
+    asked = desired_row(NEW, rank=lambda row: f"Rank 2 of 3 with {row.average:.0f}.")
     first = asked.at(CurrentState(), "pull-request").text
-    assert "\n\nRank 2 of 3 with 58 by a &lt;b&gt;. Counted when this was proposed.\n\n" in first.body
+    assert "\n\nRank 2 of 3 with 58. Counted when this was proposed.\n\n" in first.body
 
     proposed = CurrentState({}, Request("refs/pr/1", {PATH: NEW.to_bytes()}, first))
     moved = desired_row(NEW, rank=lambda _: "Rank 1 of 2.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from bot.publishing.board import Standing, standing_among
+from bot.publishing.board import Standing, rank_entries, standing_among
 from bot.publishing.changes import BoardChange
 from bot.service.store import Store, StoredBoard, WatchState
 from bot.service.store.items import STATES, Mark
@@ -113,7 +113,8 @@ def test_a_board_says_where_a_row_would_stand(state: WatchState) -> None:
     state.boards.keep("t", BOARD, there, "2026-03-01T00:00:00Z")
     asked = [*rows, odd[2]]  # the first is new, each other takes the place of the row of its key
     found = [state.boards.standing("t", row) for row in asked]
-    assert found == [standing_among(row, there) for row in asked]
+    ranked = [line.entry for line in rank_entries(there)]
+    assert found == [standing_among(row, ranked) for row in asked]
     assert all(one.ranked < one.rows for one in found)
     assert {one.better + one.worse < one.ranked for one in found} == {True, False}  # chance explains some differences
     assert state.boards.standing("other", rows[0]) == Standing(0, 0, 0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TypeVar
 
 from bot.errors import MalformedEntry
@@ -11,7 +12,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at
 from bot.platforms.net import Backoff, is_overtaken
 from bot.platforms.target import Target
-from bot.publishing.board import make_board, proposed_rank, standing_among
+from bot.publishing.board import make_board, proposed_rank, rank_entries, standing_among
 from bot.publishing.changes import why_rescored
 from bot.publishing.entry import FOLDER, Declared, Entry, choose, digest_of, entry_path, is_same_row, parse_entry
 from bot.publishing.plan import planned_row
@@ -324,7 +325,15 @@ def publish(
     by_model: dict[str, list[Entry]] = {}
     for entry in there:
         by_model.setdefault(_model_in(entry.key), []).append(entry)
-    rows = [_row_of(one, target, by_model.get(_model_in(one.key), ()), there) for one in chosen]
+
+    @cache
+    def ranked(board: str) -> list[Entry]:
+        return [row.entry for row in rank_entries(one for one in there if one.leaderboard.id == board)]
+
+    def rank(one: Entry) -> str:
+        return proposed_rank(one, standing_among(one, ranked(one.leaderboard.id)))
+
+    rows = [replace(_row_of(one, target, by_model.get(_model_in(one.key), ())), rank=rank) for one in chosen]
     return [stored.get(row.key) or _publish_row(row, target, form, dry_run=dry_run) for row in rows]
 
 
@@ -355,16 +364,9 @@ def _model_in(key: str) -> str:
     return key.rpartition("/")[0]
 
 
-def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = (), there: Sequence[Entry] = ()) -> DesiredRow:
+def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = ()) -> DesiredRow:
     beside = [one for one in of_model if one.key != entry.key]
-
-    def rank(one: Entry) -> str:
-        return proposed_rank(
-            one, standing_among(one, [row for row in there if row.leaderboard.id == one.leaderboard.id])
-        )
-
-    board = entry.leaderboard.id
-    return DesiredRow(board, entry.key, "", entry, target=target.name, beside=beside, rank=rank)
+    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name, beside=beside)
 
 
 def _publish_row(row: DesiredRow, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
