@@ -129,3 +129,19 @@ def test_one_number_with_more_decimals_is_not_how_a_column_is_printed(tmp_path: 
         done.output
     )
     assert mapping(tmp_path).columns["sums plus"].decimals == 1
+
+
+def test_numbers_in_code_marks_stay_in_them(tmp_path: Path) -> None:
+    """Like README.md of CanCLID/asr-bench `e30b686f`, of which no row could be written."""
+    lines = ["| Model | sums plus | sums times | logic |", "| --- | ---: | ---: | ---: |"]
+    lines += [f"| `{model}` | `{a / 100}` | `{b / 100}` | **`{c / 100}`** |" for model, (a, b, c) in MODELS.items()]
+    table = "\n".join(["# Ours", "", *lines, ""])
+    assert adopted(tmp_path, "README.md", table).stdout == WHOLE
+    (tmp_path / "results" / path_of("acme/new-1b")).parent.mkdir(parents=True)
+    (tmp_path / "results" / path_of("acme/new-1b")).write_bytes(result("acme/new-1b", right=(11, 12, 13)))
+    git(tmp_path / "results", "add", ".")
+    git(tmp_path / "results", "commit", "--quiet", "--message=New")
+    assert "3 on main, 1 open" in settled(tmp_path)
+    [branch] = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").split()
+    written = git(tmp_path / "board", "show", f"{branch}:data/README.md")
+    assert written.splitlines() == [*table.splitlines(), "| `acme/new-1b` | `0.11` | `0.12` | `0.13` |"]

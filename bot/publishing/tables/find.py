@@ -22,7 +22,7 @@ from bot.publishing.tables.fit import NUMBER, number_in
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
-from bot.publishing.tables.markdown_sheet import HEADING, MarkdownSheet, plain, tables_of
+from bot.publishing.tables.markdown_sheet import CODE, HEADING, MarkdownSheet, is_bold, plain, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
 from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_title, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
@@ -340,7 +340,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
-    texts = [grid.plain(cell) for row in read if isinstance(cell := cells[row], str)]
+    texts = [_shown(grid, cell) for row in read if isinstance(cell := cells[row], str)]
     shapes = Counter(NUMBER.sub("#", text).strip() for text in texts)
     common = shapes.most_common(1)[0][0] if shapes else "#"
     is_native = any(isinstance(cells[row], Decimal) for row in read)
@@ -356,6 +356,12 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
     fault = MIXED if common.count("#") > 1 else LINKED if linked * 2 >= len(read) else ""
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault)
+
+
+def _shown(grid: Grid, cell: str) -> str:
+    """A cell's text without markup, but for the code marks around the whole of it."""
+    is_code = isinstance(grid, MarkdownSheet) and is_bold(cell.strip("*"), CODE)
+    return f"{CODE}{grid.plain(cell)}{CODE}" if is_code else grid.plain(cell)
 
 
 def _bare(grid: Grid, cell: Any) -> Any:

@@ -21,6 +21,7 @@ LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
 TAG = re.compile(r"<[^<>]*>")
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
 HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+CODE = "`"
 BOLD = ("**", "__")
 LARGEST, MOST_TABLES = 2_000_000, 200  # characters and tables of a file: its parser takes a second for 300 KB
 Span = tuple[int, int]
