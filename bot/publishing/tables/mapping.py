@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from bot.evaluation.toml_file import spelled
 from bot.publishing.tables.values import OWN, Unit, check_accessor, placeholders, split_task
 
 TableFormat = Literal["json", "jsonl", "csv", "yaml", "markdown", "parquet"]
@@ -39,6 +40,11 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ColumnName = Annotated[str, StringConstraints(max_length=200)]  # "" in files that pandas writes with the index
 Decimals = Annotated[int, Field(ge=0, le=12, strict=True)]
 Accessor = Annotated[str, AfterValidator(check_accessor)]
+# Git takes no part of a path that is empty, a dot, two dots or its own folder.
+INSIDE = spelled(
+    r"|(?i:(?!/|.*//|(.*/)?(\.\.?|\.git)(/|$)))\S(.*\S)?",
+    "write a path inside of the repository, such as data/board.csv",
+)
 
 
 # The keys that the template's back end knows; it stops at any other.
@@ -132,7 +138,7 @@ class TableOptions(TargetOptions):
     """
 
     kind: Literal["table"] = "table"
-    path: Name
+    path: Annotated[Name, INSIDE]
     format: TableFormat | None = None
     at: str = ""
     keyed: StrictBool = False
@@ -232,7 +238,7 @@ class TemplateOptions(TargetOptions):
 
     kind: Literal["template"] = "template"
     tasks: Annotated[dict[Name, TemplateTask], Field(min_length=1)]
-    folder: str = ""
+    folder: Annotated[str, INSIDE] = ""
     on_existing: Literal["refuse", "update"] = "refuse"
     requests: Name | None = None
     precisions: Annotated[tuple[Name, ...], Field(min_length=1)] = ("float16", "bfloat16")
