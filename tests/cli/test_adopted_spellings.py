@@ -145,3 +145,12 @@ def test_numbers_in_code_marks_stay_in_them(tmp_path: Path) -> None:
     [branch] = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").split()
     written = git(tmp_path / "board", "show", f"{branch}:data/README.md")
     assert written.splitlines() == [*table.splitlines(), "| `acme/new-1b` | `0.11` | `0.12` | `0.13` |"]
+
+
+def test_a_column_of_numbers_with_one_text_in_it_is_a_todo_that_names_the_text(tmp_path: Path) -> None:
+    """Like ROUGE-1 in english/summarization.md of sebastianruder/NLP-progress `379f03f4`: a mark that nobody sees."""
+    table = [{**row, **{one: f"{row[one]:.0f}" for one in COLUMNS}} for row in numbers()]
+    table[2]["logic"] = "\ufeff69"
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert "TODO logic: '\\ufeff69' is among its cells, and is no number" in done.stderr, done.output
+    assert mapping(tmp_path).columns.keys() == {"Model", *COLUMNS[:2]}

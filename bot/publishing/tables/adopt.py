@@ -271,7 +271,7 @@ def average_column(matching: Matching, entries: Mapping[int, Entry], taken: set[
         averages = {
             row: entry.average
             for row, entry in entries.items()
-            if row in column.numbers and column.column_path not in taken
+            if row in column.numbers and column.column_path not in taken and not column.fault
         }
         fits = {row: column.fits(row, each / 100) for row, each in averages.items() if each is not None}
         is_named = form_of(column.column_path[-1]).replace("+", "") in AVERAGES

@@ -27,6 +27,7 @@ from bot.publishing.tables.parquet import ParquetGrid, read_parquet
 from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_title, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
+from bot.reporting.escape import brief
 
 MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
 PRINTED_SO = 0.9  # the share of cells that says how many decimals a column has; zeros at the end may be left out
@@ -336,7 +337,8 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     gaps = tuple(
         dict.fromkeys("omit" if cell is ABSENT else "null" if cell in {None, ""} else str(cell) for cell in rest)
     )
-    if any(gap.lower() not in GAPS | {OMIT} for gap in gaps):
+    odd = [gap for gap in gaps if gap.lower() not in GAPS | {OMIT}]
+    if odd and len(read) * 2 < len(cells):
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
@@ -354,7 +356,8 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     is_rounded = digits <= FEW_DECIMALS or (digits <= MOST_DECIMALS and longest < DIGITS_OF_DOUBLE)
     decimals = digits if is_rounded else None
     linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
-    fault = MIXED if common.count("#") > 1 else LINKED if linked * 2 >= len(read) else ""
+    fault = f"'{brief(odd[0], 40)}' is among its cells, and is no number" if odd else ""
+    fault = fault or (MIXED if common.count("#") > 1 else LINKED if linked * 2 >= len(read) else "")
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault)
 
 
