@@ -209,7 +209,7 @@ class ResultFiles(TemplateFiles):
 
     def folder(self, entry: Entry) -> str:
         """Where the result files of a model lie."""
-        return f"{self.options.folder.strip('/')}/{entry.model.id}".lstrip("/")
+        return f"{self.options.folder.rstrip('/')}/{entry.model.id}".lstrip("/")
 
     def path(self, entry: Entry) -> str:
         """The file of a row; its name comes after those that begin with a date, and readers take the last."""

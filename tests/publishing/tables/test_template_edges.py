@@ -99,7 +99,7 @@ def test_a_score_is_written_as_a_proportion() -> None:
     assert json.loads(data)["results"] == {"b": {"m": 0.25}}
 
 
-@pytest.mark.parametrize(("folder", "start"), [("", ""), ("/", ""), ("/Xy/", "Xy/"), ("a/X", "a/X/")])
+@pytest.mark.parametrize(("folder", "start"), [("", ""), ("Xy/", "Xy/"), ("a/X", "a/X/")])
 def test_a_result_lies_in_the_folder_of_the_settings(folder: str, start: str) -> None:
     assert (
         ResultFiles(options(folder=folder), declared()).path(entry("Xorg/m")) == f"{start}Xorg/m/results_bfloat16.json"
