@@ -126,7 +126,7 @@ class MarkdownSheet(Grid):
             old = self.text[slice(*places[number])]
             new = self._written(column_path, cell)
             mark = next((mark for mark in BOLD if is_bold(old.strip(), mark)), "")
-            splices.append(Splice(*places[number], self._padded(number, f"{mark}{new}{mark}", old)))
+            splices.append(Splice(*places[number], _in_place(self._padded(number, f"{mark}{new}{mark}", old), old)))
         return splices
 
     def insert(self, before: int, rows: Sequence[Mapping[ColumnPath, Cell]]) -> list[Splice]:
@@ -169,6 +169,13 @@ class MarkdownSheet(Grid):
     def ordinary(self) -> list[Any]:
         """The rows as the Markdown parser reads them."""
         return [list(row) for row in self.table.cells[1:]]
+
+
+def _in_place(new: str, old: str) -> str:
+    """A new cell where the old one begins, and as wide, where that one was padded and they differ in width."""
+    is_padded = len(old) > len(old.strip()) + 2 > 2
+    indent = old[: len(old) - len(old.lstrip())]
+    return f"{indent}{new.strip()} ".ljust(len(old)) if is_padded and len(new) != len(old) else new
 
 
 def _title(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 
 import pytest
 
@@ -150,6 +151,15 @@ def test_a_new_row_has_the_bars_and_the_padding_of_the_row_above(above: str, new
 )
 def test_a_column_of_one_width_keeps_it_and_its_side(rule: str, new: str) -> None:
     assert new_line(f"| a   | b   |\n{rule}\n| 1   | 2   |\n", "x", "y") == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("  82.80  ", "  81.14  "), ("  89.8  ", "  81.14 "), ("**5**     ", "**81.14** "), ("  5  ", "81.14")],
+)
+def test_a_padded_cell_keeps_its_place_and_width(old: str, new: str) -> None:
+    """Like README.md of haonan-li/CMMLU `d6e7b716`: `|   82.80   |`, where the best are bold in cells of one space."""
+    assert new_cell(old, Decimal("81.14"), "| 1 | **84.82** |\n") == new
 
 
 def test_a_column_of_two_widths_is_not_padded_to_one() -> None:
