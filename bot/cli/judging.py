@@ -14,6 +14,7 @@ from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
@@ -221,5 +222,7 @@ def ink(stream: TextIO | None = None) -> Ink:
 def end(judgement: Judgement) -> typer.Exit:
     """Return the exit status of a judgement; one without submissions is an error, too."""
     if not judgement.verdicts:
-        warn("leaderboard-bot: no result file was found; write the numbers of another tool as Every Eval Ever records")
+        known = [one for one in judgement.unread if one.kind != OTHER.id]
+        why = _reasons(known) or "; write the numbers of another tool as Every Eval Ever records"
+        warn(f"leaderboard-bot: no result file was found{why}")
     return typer.Exit(1 if judgement.has_errors or not judgement.verdicts else 0)

@@ -310,3 +310,13 @@ def test_a_home_that_is_a_file_does_no_harm(folder: str, tmp_path: Path) -> None
 
     assert (status, err.count("\n")) == (3, 1), err
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_pointers_of_git_lfs_alone_are_said_to_be_fetched(tmp_path: Path) -> None:
+    """As a clone of huggingface/lighteval `3fd15266` without Git LFS has them in tests/reference_scores."""
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0f' * 32}\nsize 7\n"
+    (tmp_path / "SmolLM2-1.7B-Instruct-results-vllm.json").write_text(pointer)
+    status, _, err = bot("check", str(tmp_path), "--format", "summary")
+    assert status == 1
+    why = "no result file was found; 1 file (git-lfs-pointer): run `git lfs pull` to get the file"
+    assert err == f"leaderboard-bot: {why}\n"
