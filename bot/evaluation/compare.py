@@ -199,7 +199,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     second = _named_alike(first, second)
     shared = [task for task in first.tasks if task in second.tasks]
     if not shared:
-        has = "; ".join(f"{one.name} has {examples(list(one.tasks))}" for one in (first, second))
+        has = "; ".join(f"{one.name} has {examples(list(one.tasks)) or 'none'}" for one in (first, second))
         raise CallError(f"the two have no task in common: {has}")
     differing, equal = _settings(first, second, shared)
     breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}

@@ -45,10 +45,9 @@ MmluFamily = Literal[
 Revision = Annotated[str, spelled(r"[0-9a-f]{7,40}", "write a commit: 7 to 40 of the characters 0 to 9 and a to f")]
 Dataset = Annotated[str, spelled(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "write org/name of the dataset")]
 # Nothing that moves a cursor, begins a line of a log, or turns the direction of a text; many scripts have joiners.
+ONE_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
 Text = Annotated[
-    str,
-    StringConstraints(min_length=1),
-    spelled(r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*", "write it in one line, without control characters"),
+    str, StringConstraints(min_length=1), spelled(ONE_LINE, "write it in one line, without control characters")
 ]
 Id = Annotated[
     str,

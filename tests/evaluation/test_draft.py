@@ -216,6 +216,13 @@ def test_any_name_of_a_task_is_quoted_and_spelled(name: str) -> None:
     assert text
 
 
+@pytest.mark.parametrize("name", ["\u202e", "a\nb", "\x1b[31m"])
+def test_a_metric_whose_name_no_declaration_can_hold_is_left_out(name: str) -> None:
+    task, _ = only_task(modern({"quiz": {f"{name},none": 0.5, "acc,none": 0.25}}))
+    assert [metric.name for metric in task.metrics] == ["acc"]
+    assert drafted(modern({"quiz": {f"{name},none": 0.5}}))[0].tasks
+
+
 def test_nothing_of_a_file_leaves_its_comment() -> None:
     evil = "acme/x\n[harness]\nformats = []\x1b[31m\u202e"
     _, text = drafted(modern({"quiz": {"acc,none": 0.5}}, model_name=evil, git_hash="a\nb = 1", lm_eval_version=None))

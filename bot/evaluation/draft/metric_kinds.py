@@ -5,6 +5,7 @@ They follow from the metric's name, the values seen, and the catalogue; the name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bot.evaluation.formats import format_of
-from bot.evaluation.task import DeclarationModel, Limit, Text
+from bot.evaluation.task import ONE_LINE, DeclarationModel, Limit, Text
 from bot.evaluation.toml_file import parse_toml
 
 NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
@@ -68,12 +69,19 @@ def split_key(format_id: str, key: str) -> tuple[str, str]:
 
 
 def metric_keys(format_id: str, numbers: Mapping[str, Any]) -> list[str]:
-    """The keys of a row that are metrics, the one first that counts: as the file has it, or by filter and name."""
+    """The keys of a row that are metrics, the one first that counts: as the file has it, or by filter and name.
+
+    One that no declaration can hold is left out.
+    """
     errors = {format_of(format_id).stderr_key(key) for key in numbers}
     found = [
         key
         for key, value in numbers.items()
-        if key and key not in errors | NO_METRICS and "stderr" not in key and type(value) in {int, float}
+        if key
+        and re.fullmatch(ONE_LINE, key)
+        and key not in errors | NO_METRICS
+        and "stderr" not in key
+        and type(value) in {int, float}
     ]
     if format_of(format_id).has_order:
         return found
