@@ -447,7 +447,7 @@ def _says(table: FoundTable, row: int, column_path: ColumnPath, value: str | boo
 def sorting(table: FoundTable, columns: Sequence[MappingColumn]) -> MappingColumn | None:
     """The mapped column by which the table is sorted, the average before others.
 
-    None where the rows are in the order of a column of numbers that is not mapped, too: then it may be that one.
+    None where the rows are in the same order by a column of numbers that is not mapped: then it may be that one.
     """
     mapped = [one for one in columns if one.keys and one.keys.get("value", "").startswith(("average", "tasks."))]
     mapped.sort(key=lambda one: (one.keys or {})["value"] != "average")
@@ -456,7 +456,8 @@ def sorting(table: FoundTable, columns: Sequence[MappingColumn]) -> MappingColum
     found = next((one for one in mapped if order_of(table.grid, one.column_path) is not None), None)
     if found is None or (found.keys or {})["value"] == "average":
         return found
-    others = [one.column_path for one in columns if one.keys is None and order_of(table.grid, one.column_path)]
+    order = order_of(table.grid, found.column_path)
+    others = [one.column_path for one in columns if one.keys is None and order_of(table.grid, one.column_path) == order]
     return None if any(_is_measured(table.grid, column_path) for column_path in others) else found
 
 
