@@ -208,6 +208,8 @@ class Task(DeclarationModel):
         faults = [fault for leaf in self.leaves for fault in self._faults_of(leaf)]
         if not self.leaves and self.group is None:
             faults.append("write at least one of its leaves, or the name of a group of the catalogue")
+        if self.range[0] >= self.range[1]:
+            faults.append("range begins with its smallest value, and ends with its largest")
         if faults:
             raise ValueError("; ".join(faults))
         return self

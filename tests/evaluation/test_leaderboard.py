@@ -98,6 +98,7 @@ def parse(text: str) -> Leaderboard:
         ("samples = 50", "samples = 50.5", "tasks.1.leaves.0.samples", "write a whole number"),
         ("samples = 50", "samples = true", "tasks.1.leaves.0.samples", "write a whole number"),
         ("num_fewshot = 0", 'num_fewshot = "0"', "tasks.1.num_fewshot", "write a whole number"),
+        ('normalize = "leaf"', "range = [1, 0]", "tasks.0", "range begins with its smallest value"),
         ('normalize = "leaf"', 'range = ["0", 1]', "tasks.0.range.0", "write a number"),
         ('normalize = "leaf"', 'higher_is_better = "no"', "tasks.0.higher_is_better", "write true or false"),
         ('normalize = "leaf"', "nested = 1", "tasks.0.nested", "write true or false"),
