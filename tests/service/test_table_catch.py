@@ -154,6 +154,49 @@ def test_a_row_that_somebody_edits_is_named_and_written_again_from_its_evidence(
     assert story.board() == OURS
 
 
+@pytest.mark.parametrize("form", ["commit", "pull-request"])
+def test_a_row_that_somebody_removes_is_declined_until_its_files_change_or_it_is_there_again(
+    hub: Hub, tmp_path: Path, form: str
+) -> None:
+    story = TableStory(hub, tmp_path, form=form, options='on_existing = "update"\n')
+    push_all(story)
+    passes(story, 3)
+    ours = story.board()
+    [row] = [line for line in ours.splitlines(keepends=True) if line.startswith(b"acme/m3,")]
+    hub.push(story.target, {"board.csv": ours.replace(row, b"")}, user="ann")
+    assert passes(story, 3) == [f"{ROWS - 1} on main, 0 open, 0 held, 1 declined, 0 unexplained"] * 3
+    assert row not in story.board()
+    hub.push(story.target, {"board.csv": ours}, user="ann")
+    hub.push(story.target, {"board.csv": ours.replace(row, row.replace(b"58.33", b"99.99"))}, user="ann")
+    passes(story, 3)
+    assert story.board() == ours
+    story.news()
+    story.end()
+
+
+def test_rows_that_are_gone_at_once_are_proposed_again(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="commit")
+    push_all(story)
+    passes(story, 2)
+    ours = story.board()
+    hub.push(story.target, {"board.csv": story.table}, user="ann")
+    passes(story, 2)
+    assert story.board() == ours
+    story.news()
+    story.end()
+
+
+def passes(story: TableStory, count: int) -> list[str]:
+    """The places of the rows after each of some passes; all requests are merged after each."""
+    found = []
+    for _ in range(count):
+        [done] = settle_watches(story.contexts, [story.watch], counts=True)
+        found.append(done.ledgers[0].line.partition("accepted: ")[2])
+        for request in story.requests:
+            story.hub.merge(story.target, request)
+    return found
+
+
 def test_what_others_wrote_into_cells_is_no_markup_of_the_plan(story: TableStory) -> None:
     hostile = "90.5 @everyone | ![x](http://evil.example/x.png) <b>"
     story.hub.push(story.target, {"board.csv": FOREIGN.replace(b"m7,90.5", f'm7,"{hostile}"'.encode())})

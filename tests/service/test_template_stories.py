@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from bot.service.watch.passes import settle_watches
 from tests.publishing.tables.test_template import shown
 from tests.service.stories import Story, settings_of
 from tests.world.git import Repository
@@ -143,6 +144,24 @@ def test_what_a_person_closed_is_not_proposed_again_and_its_request_stays_pendin
     story.settle()
     assert (story.requests, story.hub.requests(story.asked)) == ([], [])
     assert story.acts() == ["request"]
+
+
+def test_a_result_that_somebody_edits_is_proposed_again_and_one_that_is_removed_is_not(story: TemplateStory) -> None:
+    finished(story)
+    ours = story.hub.file(story.target, RESULT) or b""
+    story.hub.push(story.target, {RESULT: ours.replace(b"0.7", b"0.9")}, user="ann")
+    for _ in range(2):
+        settle_watches(story.contexts, [story.watch], counts=True)
+    assert story.board(story.requests[0].ref)["leaderboard_gpqa"] == 70.0
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.news()
+
+    story.hub.push(story.target, {RESULT: None}, user="ann")
+    for _ in range(2):
+        [done] = settle_watches(story.contexts, [story.watch], counts=True)
+        assert done.ledgers[0].line.endswith("1 accepted: 0 on main, 0 open, 0 held, 1 declined, 0 unexplained")
+    assert (story.requests, story.acts()) == ([], [])
 
 
 def test_a_status_that_the_bot_does_not_know_is_left_and_named(hub: Hub, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, declaration_path, entry_path, is_same_row, parse_entry
 from bot.publishing.layout import CellChange, Draft, Layout, RowChange, evidence_links
-from bot.publishing.plan import PlannedRow, RowAction
+from bot.publishing.plan import PlannedRow, RowAction, allowed
 from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
@@ -68,8 +68,8 @@ class DesiredTable:
     `declaration` is given, it and the entries of rows are kept beside the table: of those that change, and with them of
     those that the table has already. `places` are links to the other targets, `is_discussed` says that people can
     comment there. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
-    proposes already and main lacks, `refused` the reasons for rows that cannot be written, `written` what the record
-    should say then, and `gone` the keys that it should forget.
+    proposes already and main lacks, `left` of those that people left out and main lacks, `refused` the reasons for rows
+    that cannot be written, `written` what the record should say then, and `gone` the keys that it should forget.
     """
 
     layout: Layout
@@ -83,6 +83,7 @@ class DesiredTable:
     is_discussed: bool = False
     draft: Draft = field(default_factory=Draft)
     proposed: AbstractSet[str] = frozenset()
+    left: AbstractSet[str] = frozenset()
     refused: dict[str, str] = field(default_factory=dict)
     written: dict[str, WrittenRow] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
@@ -106,7 +107,7 @@ class DesiredTable:
         gone = sorted(look.key for look in self.looks if look.entry is None and look.key in self.known)
         withdrawals = [_change(key, None, self.known[key].entry) for key in gone]  # as they were written last
         draft = self.draft = self.layout.draft([*changes, *withdrawals], main)
-        self.proposed = asked - on_main
+        self.proposed, self.left = asked - on_main, left - on_main
         self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
         refused = draft.refused.keys()
         # It proposes all of this already, and only a lost record keeps it from a new draft.
@@ -135,6 +136,12 @@ class DesiredTable:
         proposed = _over(state.files, state.request.files)
         removed = self.layout.count(state.files) + added - self.layout.count(proposed)
         return OpenRequests(1, added, len(cells) - added, max(0, removed))
+
+    def gone_from(self, main: Files) -> set[str]:
+        """The rows that were written and that the table has not, under no values."""
+        rows = [_change(key, row.entry, row.entry) for key, row in sorted(self.known.items())]
+        cells = self.layout.draft(rows, main).cells
+        return {key for key, row in cells.items() if all(cell.before is None for cell in row)}
 
     def _records(self, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
         """The entries of rows, and the declaration that they name, where the settings keep them."""
@@ -225,10 +232,27 @@ class TableRows(SubmittedRows[PlannedLook]):
         name, to = self.context.name, self.settings.to
         looks = self.look([Item(name, "row", to, key) for key in sorted(accepted)])
         there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused.keys()
-        if self.seen is not None:  # it reads the whole table once more, so not in every look
+        if self.seen is not None:  # it reads the whole table twice more, so not in every look
             table, state = self.seen
+            there -= table.left
             self.waiting = table.waiting(state)
+            self._note_gone(accepted, table.gone_from(state.files))
         return {key: "open" if key in self.proposed else "main" for key in there}
+
+    def _note_gone(self, accepted: Mapping[str, str], gone: AbstractSet[str]) -> None:
+        """Take a few written rows that main lacks for declined: a person removed them, and may put them back."""
+        state, to = self.context.state, self.settings.to
+        removed = state.cursors("removed", target=to)
+        waiting = {item.subject for item in state.items.at("row", to)}
+        new = (gone & accepted.keys()) - self.proposed - waiting
+        new = {key for key in new if removed.get(key) != accepted[key]}
+        noted = (
+            {key: accepted[key] for key in new}
+            if len(new) <= allowed(self.context.watch.max_removed, self.count)
+            else {}
+        )
+        for key in noted.keys() | (removed.keys() - gone):
+            state.set_cursor("removed", noted.get(key), key, target=to)
 
     def standing(self, key: str) -> TargetRow:
         """The entry that was written last; whether it is merged is not known here."""
