@@ -218,7 +218,12 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
         for mapping in _mappings_for("", folders.values(), [path for path in results if path not in nobody])
     ]
     by_folder = grouped((path.rpartition("/")[0], path) for path in (unnamed if not found else ()))
-    nameless = (some for some in by_folder.values() if not all(results[path].model.id for path in some))
+    nameless = (
+        some
+        for some in by_folder.values()
+        if not all(results[path].model.id for path in some)
+        and _share_a_leaf(dict(zip(some, some, strict=True)), results)
+    )
     of_files = next(filter(None, map(_names_that_differ, nameless)), "")
     found += [f"{of_files}=ORG/{{1}}"] if of_files else []
     for model_id, paths in shared.items():
@@ -285,7 +290,7 @@ def _above(folder: str) -> str:
 
 
 def _share_a_leaf(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:
-    """Tell whether the files of several of these folders have one leaf."""
+    """Tell whether the files of several of these folders have one leaf: those of one task each have none."""
     found = {(leaf, folder) for path, folder in folders.items() for leaf in results[path].leaves}
     return len({leaf for leaf, _ in found}) < len(found)
 

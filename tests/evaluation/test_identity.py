@@ -164,6 +164,16 @@ def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> No
     ]  # fmt: skip
 
 
+def test_files_that_are_named_after_their_tasks_are_no_models() -> None:
+    """Like mteb_results of Griffin-McCauley/lodestone-base-4096-v1 `48029ecb`: ArguAna.json and 67 others."""
+    files = {
+        f"mteb_results/{task}.json": {"mteb_dataset_name": task, "test": {"ndcg_at_10": 0.49819}}
+        for task in ("ArguAna", "FiQA2018")
+    }
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
+
+
 def test_folders_that_have_a_size_in_their_name_are_models_and_not_checkpoints_of_one() -> None:
     files = {f"atlas/atlas-{size}B/r.json": changed(size) for size in (7, 13)}
     results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
