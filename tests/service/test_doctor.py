@@ -228,6 +228,9 @@ def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
     file.write_bytes(b"no database" * 500)
     (found,) = faults(case)
     assert (found.name, file.read_bytes()) == ("state", b"no database" * 500)
+    assert "and the next settlement renames it" in found.text
+    away = replace(case, database="postgresql://bot@127.0.0.1:1/none")
+    assert not any("renames" in f"{one.text} {one.advice}" for one in examine(away) if one.name == "state")
     case.database = "nonsense"
     assert [one.name for one in faults(case)] == ["state"]
 

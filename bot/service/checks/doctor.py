@@ -105,8 +105,7 @@ def check_state(case: ServiceCase) -> Diagnosis:
         except StateInUse as error:
             return f"another process uses {error.where} (serve does so, and settle while it runs)"
 
-    advice = "check DATABASE_URL, and that this user may write there; the next settlement renames a broken file"
-    return attempt("state", call, advice)
+    return attempt("state", call, "check DATABASE_URL, and that this user may write there")
 
 
 def check_source(case: ServiceCase, name: str) -> Diagnosis:

@@ -333,7 +333,7 @@ def _check_pages(engine: Engine) -> None:
     with engine.connect() as connection:
         said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
     if said != "ok":
-        raise BrokenState(f"{_shown(engine)} is broken: {said}")
+        raise BrokenState(f"{_shown(engine)} is broken, and the next settlement renames it: {said}")
 
 
 def _form_of(connection: Connection) -> int | None:
@@ -380,7 +380,7 @@ def _translate(context: ExceptionContext) -> None:
     if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in BROKEN:
-            raise BrokenState(f"{where} is broken: {error}") from error
+            raise BrokenState(f"{where} is broken, and the next settlement renames it: {error}") from error
         if isinstance(error, sqlite3.OperationalError):
             raise StateUnavailable(where, WHY.get(code, str(error))) from error
     elif isinstance(context.sqlalchemy_exception, ProgrammingError) and context.connection is None:
