@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -151,11 +152,16 @@ def _import(
     from bot.service.context import ContextFactory
     from bot.service.fill.importing import Import
     from bot.service.store import Store, connect
+    from bot.service.store.engine import state_to_look_at
     from bot.service.store.leases import state_lock
     from bot.service.watch.passes import import_lease
 
-    url = database_url(settings_path(None))
-    with state_lock(url), closing(Store(connect(url))) as store, _row_targets(url) as row_targets:
+    with TemporaryDirectory(prefix="leaderboard-bot-") as folder, ExitStack() as kept:
+        url = database_url(settings_path(None))
+        url = state_to_look_at(url, Path(folder)) if dry_run else url
+        kept.enter_context(state_lock(url))
+        store = kept.enter_context(closing(Store(connect(url))))
+        row_targets = kept.enter_context(_row_targets(url))
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
         run = Import(context, tell)
         with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):

@@ -125,16 +125,15 @@ def _passes(
     counts: bool = False,
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
-    from bot.service.store.engine import copy_state, parse_database, sqlite_file, state_to_look_at
+    from bot.service.store.engine import state_to_look_at
     from bot.service.store.leases import state_lock
     from bot.service.watch.passes import settle_watches
 
     path = checked_settings(config)
     database = database_url(path)
-    state = sqlite_file(parse_database(database))
     with TemporaryDirectory(prefix="leaderboard-bot-") as folder:
         if dry_run:  # what only looks changes no state, and waits for nobody
-            database = copy_state(state, Path(folder)) if state is not None else state_to_look_at(database)
+            database = state_to_look_at(database, Path(folder))
         with state_lock(database, patience=WAIT):
             settings, contexts = open_context_factory(path, read_access(), database)
             contexts.queue = open_jobs(database, takes_rows=False)  # this pass takes no rows from workers

@@ -44,7 +44,7 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
     planned = runner.invoke(app, [*CALL, "--dry-run"])
     assert planned.exit_code == 0
     assert "2 files" in planned.output
-    assert not list(tmp_path.rglob("entries/**/*.json"))
+    assert [one.name for one in tmp_path.iterdir()] == ["tiny.toml"]
 
     done = runner.invoke(app, [*CALL, "--yes"])
     assert done.exit_code == 0

@@ -237,11 +237,13 @@ def copy_state(path: Path, folder: Path) -> str:
     return f"sqlite:///{copy}"
 
 
-def state_to_look_at(url: str) -> str:
-    """The address for a look at a state on a server; in memory where its tables are to be made, or are of another form.
+def state_to_look_at(url: str, folder: Path) -> str:
+    """The address for a look that must not change a state: of a file it is that of a copy in a folder.
 
-    Raises CallError and StateUnavailable.
+    It is in memory where tables are to be made, or are of another form. Raises CallError and StateUnavailable.
     """
+    if (path := sqlite_file(parse_database(url))) is not None:
+        return copy_state(path, folder)
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
