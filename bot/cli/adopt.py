@@ -291,6 +291,11 @@ def _columns(
     found, declared = board.found, board.judgement.leaderboard
     labels, tasks = {one.column.label.lower() for one in matching.matched}, {task.id: task for task in declared.tasks}
     columns = [name_column(found, {row: board.named(one) for row, one in board.rows.items()}, board.table.written)]
+    unseen = next((one for one in (columns[0].keys or {}).get("names", {}).values() if not one.isprintable()), None)
+    if unseen is not None:
+        raise CallError(
+            f"{board.table.shown}: the name '{brief(unseen)}' has a mark that nobody sees: take it away first"
+        )
     columns += [MappingColumn(column_path, {"value": accessor}) for column_path, accessor in keys]
     for one in matching.matched:
         beside = f"{one.column.label.lower()} raw" in labels

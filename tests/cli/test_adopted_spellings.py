@@ -148,9 +148,21 @@ def test_numbers_in_code_marks_stay_in_them(tmp_path: Path) -> None:
 
 
 def test_a_column_of_numbers_with_one_text_in_it_is_a_todo_that_names_the_text(tmp_path: Path) -> None:
-    """Like ROUGE-1 in english/summarization.md of sebastianruder/NLP-progress `379f03f4`: a mark that nobody sees."""
+    """Like param_count in results/results-imagenet-real.csv of huggingface/pytorch-image-models `aa4b5850`."""
     table = [{**row, **{one: f"{row[one]:.0f}" for one in COLUMNS}} for row in numbers()]
-    table[2]["logic"] = "\ufeff69"
+    table[2]["logic"] = "1,069"
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert "TODO logic: '\\ufeff69' is among its cells, and is no number" in done.stderr, done.output
+    assert "TODO logic: '1,069' is among its cells, and is no number" in done.stderr, done.output
     assert mapping(tmp_path).columns.keys() == {"Model", *COLUMNS[:2]}
+
+
+def test_marks_that_nobody_sees_are_no_part_of_a_number(tmp_path: Path) -> None:
+    """As in english/summarization.md of sebastianruder/NLP-progress `379f03f4`, and beside text from right to left."""
+    table = [{"Model": row["Model"], **{one: f"\u200f{row[one]:.1f}%" for one in COLUMNS}} for row in numbers()]
+    table[2]["logic"] = "\ufeff69.0%"
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert done.stdout == WHOLE, done.output
+    assert "3 on main, 0 open" in settled(tmp_path)
+    table[0]["Model"] = "\u200fatlas-7b"
+    done = adopted(tmp_path / "name", "list.json", json.dumps(table))
+    assert "the name '\\u200fatlas-7b' has a mark that nobody sees: take it away first" in str(done.exception)

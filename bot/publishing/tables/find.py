@@ -18,7 +18,7 @@ from bot.evaluation.result import Model, escape_pointer
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
-from bot.publishing.tables.fit import NUMBER, number_in
+from bot.publishing.tables.fit import NUMBER, UNSEEN, number_in
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
@@ -342,7 +342,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
-    texts = [_shown(grid, cell) for row in read if isinstance(cell := cells[row], str)]
+    texts = [_shown(grid, cell).strip(UNSEEN) for row in read if isinstance(cell := cells[row], str)]
     shapes = Counter(NUMBER.sub("#", text).strip() for text in texts)
     common = shapes.most_common(1)[0][0] if shapes else "#"
     is_native = any(isinstance(cells[row], Decimal) for row in read)

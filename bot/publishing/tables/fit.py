@@ -14,6 +14,7 @@ from bot.reporting.escape import brief
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}\b)?")
 LEADING = re.compile(rf"({NUMBER.pattern})(?=$|[\s%±(])")
 DIGITS = Context(prec=12)
+UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"  # marks around a text that a reader does not see, such as of its direction
 SEVERAL = 3  # values that show what the unit of a column is
 
 
@@ -23,7 +24,7 @@ def number_in(cell: Cell) -> Decimal | None:
         return cell
     if not isinstance(cell, str):
         return None
-    found = LEADING.match(cell.replace("*", "").replace("`", "").strip())
+    found = LEADING.match(_bare(cell.replace("`", "")))
     return Decimal(found[1]) if found else None
 
 
@@ -87,7 +88,7 @@ class FilledColumn:
 
 
 def _bare(text: str) -> str:
-    return text.replace("*", "").strip()
+    return text.replace("*", "").strip().strip(UNSEEN).strip()
 
 
 def _pattern(text: str) -> str:
