@@ -47,7 +47,7 @@ dataset = "acme/quiz"
         ('choices = "counted"\n', "", "quiz has no source of choices"),
         ("samples = 100", "samples = 0", "greater than 0"),
         ("choices = 4", 'guess = "1/4"', "guess needs a guess_reason"),
-        ("choices = 4", "choices = 400", "less than or equal to 20"),
+        ("choices = 4", "choices = 400", "write a number of at most 20"),
         ('dataset = "acme/quiz"', 'dataset = "quiz"', "write org/name of the dataset"),
         ("num_fewshot = 0", "num_fewshot = 0\nshots = 0", "is not a known key"),
     ],
