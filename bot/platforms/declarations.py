@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.finding import in_units
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, load_shipped, parse_leaderboard, shipped
+from bot.evaluation.rules import ALL_RULES
 from bot.platforms.platform import refuse_pasted
 from bot.platforms.source import TooLarge
 from bot.publishing.entry import Declared, declaration_path
@@ -41,6 +42,18 @@ def open_leaderboard(name: str, access: Access) -> Leaderboard:
 
     Raises CallError if there is none, MalformedDeclaration where it is refused.
     """
+    declared, known = _read(name, access), {rule.id for rule in ALL_RULES}
+    faults = [
+        (f"waivers.{number}.rule", f"there is no rule {waiver.rule!r}")
+        for number, waiver in enumerate(declared.waivers)
+        if waiver.rule not in known
+    ]
+    if faults:
+        raise MalformedDeclaration(name, faults)
+    return declared
+
+
+def _read(name: str, access: Access) -> Leaderboard:
     if not name.startswith("hf://"):
         refuse_pasted(name)
         return load_leaderboard(name)

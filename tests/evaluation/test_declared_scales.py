@@ -151,11 +151,12 @@ def test_the_declaration_is_read_from_a_file_too(tmp_path: Path) -> None:
     assert board().digest == load_leaderboard(str(path)).digest
 
 
-def test_a_waiver_of_a_rule_that_does_not_exist_is_refused_when_the_declaration_is_checked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", [("leaderboards",), ("check", "examples/results", "--leaderboard")])
+def test_a_waiver_of_a_rule_that_does_not_exist_is_refused(tmp_path: Path, call: tuple[str, ...]) -> None:
     waiver = '\n[[waivers]]\nrule = "mising-task"\nsubmission = "*"\nreason = "r"\nwho = "w"\nuntil = 2030-01-01\n'
     (tmp_path / "scales.toml").write_text(DECLARATION + waiver, encoding="utf-8")
 
-    status, _, said = bot("leaderboards", str(tmp_path / "scales.toml"))
+    status, _, said = bot(*call, str(tmp_path / "scales.toml"))
 
     assert status == 2
     assert said.endswith("scales.toml: waivers.0.rule: there is no rule 'mising-task'\n")
