@@ -37,10 +37,12 @@ from bot.platforms.target import Target
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text
+from bot.reporting.escape import brief
 from bot.reporting.report import to_json
 from bot.service.settings.environment import read_access
 
 MOST = 4  # measurements of one call
+SHOWN = 300  # characters of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +171,13 @@ def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
         entries = [entry for row in rows if row.measurements.present and (entry := entry_of(row)) is not None]
         found = [*chain.from_iterable(row.findings for row in judgement.rows)]
         found += chain.from_iterable(verdict.findings for verdict in judgement.verdicts)
-        why = examples(sorted({one.rule for one in found if one.is_error}))
+        errors = {one.rule: one.message for one in reversed(found) if one.is_error}  # the first of each rule
         if not entries:
-            raise CallError(f"{name}: no number of {declared.id}{f' ({why})' if why else ''}; `check` says more")
-        warn(f"{name}: {declared.id} takes no such row{f': {why}' if why else ''}. `leaderboard-bot check` says more")
+            rules = f" ({examples(sorted(errors))})" if errors else ""
+            raise CallError(f"{name}: no number of {declared.id}{rules}; `leaderboard-bot check` says more")
+        warn(f"{name}: {declared.id} takes no such row; `leaderboard-bot check` says what to do")
+        for rule, message in sorted(errors.items()):
+            warn(f"  {rule}: {brief(message, SHOWN)}")
     if len(entries) > 1:
         raise CallError(f"{name} holds {len(entries)} rows: name the files of one")
     return entries[0]

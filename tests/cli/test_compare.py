@@ -93,8 +93,9 @@ def test_a_file_that_the_board_rejects_is_compared_all_the_same(board: str, tmp_
     done = call(str(tmp_path), "--board", board, "--format", "json")
 
     assert done.returncode == 0, done.stderr
-    (said,) = done.stderr.splitlines()
-    assert said.startswith(f"{tmp_path}: open-llm-v2 takes no such row: limited-run")
+    head, *said = done.stderr.splitlines()
+    assert head == f"{tmp_path}: open-llm-v2 takes no such row; `leaderboard-bot check` says what to do"
+    assert "  limited-run: the run was limited to 50 samples of each task (--limit)" in said
     assert {one["id"]: one["verdict"] for one in json.loads(done.stdout)["tasks"]}["mmlu_pro"] == "higher"
 
     value["results"] = {"other_task": {"acc,none": 0.5}}
