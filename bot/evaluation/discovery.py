@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats
+from bot.evaluation.formats.content import OTHER_TOOL
 from bot.evaluation.formats.format import STARTS, Kind
 from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
@@ -132,19 +133,20 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
     if data is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     parsed = parse_submission(one_file(file.path, data), lies_at=lies_at)
-    if parsed.problem is None:
+    problem = parsed.problem
+    if problem is None:
         return parsed
     kind = kind_of_json(data)
     if kind is not None:
         return _unread(file, kind, is_named=is_named, sha256=parsed.sha256)
-    is_no_json = parsed.problem.why.startswith(NOT_JSON)
-    if is_no_json and is_named and _suffix(file.path) in TABLES:
-        return replace(parsed, problem=Problem("is a table or a text, not a result", hint=ADOPT))
-    is_other = is_no_json and is_json_lines(data)
-    why = LINES if is_other else parsed.problem.why
+    if problem.why.startswith(NOT_JSON):
+        if is_named and _suffix(file.path) in TABLES:
+            problem = Problem("is a table or a text, not a result", hint=ADOPT)
+        elif is_json_lines(data):
+            problem = Problem(LINES, hint=OTHER_TOOL)
     is_like_one = data.startswith(MAGIC) or b'"results"' in data or _begins_as_one_format(data[:STARTS])
-    is_damaged = parsed.problem.is_damage and why != LINES and is_like_one
-    return parsed if is_named or is_damaged else UnreadPath(file.path, OTHER.id, why)
+    is_damaged = problem.is_damage and is_like_one
+    return replace(parsed, problem=problem) if is_named or is_damaged else UnreadPath(file.path, OTHER.id, problem.why)
 
 
 def _parsed_folder(candidate: Candidate, read: Read, *, is_named: bool) -> Parsed | UnreadPath:

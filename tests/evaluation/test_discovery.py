@@ -18,7 +18,7 @@ from bot.evaluation.formats import BUILT_IN, Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
+from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.discovering import discover, found_in
 from tests.evaluation.judging import base, dumps, patched
 
@@ -58,6 +58,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "tau.json": ("tau2", b'{"timestamp": "x", "info": {}, "tasks": [], "simulations": []}'),
     "foo.json": ("promptfoo", b'{"evalId": "a", "results": {"version": 3, "results": []}}'),
     "deep.json": ("deepeval", b'{"testCases": [], "metricsScores": []}'),
+    ".latest_test_run.json": ("deepeval", b'{"testRunData": {"testCases": [], "metricsScores": []}}'),
     "simple.json": ("simple-evals", b'{"score": 0.5, "score:std": 0.5, "chars": 10.0}'),
     "evals.jsonl": ("openai-evals", b'{"spec": {"eval_name": "a"}}\n{"final_report": {"accuracy": 0.5}}\n'),
     "acc.csv": ("vlmevalkit", b'"split","Overall","OCR"\n"none","0.5","0.5"\n'),
@@ -269,11 +270,23 @@ def test_what_is_found_can_be_handed_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(found)) == found
 
 
-def test_a_file_of_another_tool_is_told_how_it_can_be_read() -> None:
-    """log_for_all_models of AudioLLMs/AudioBench `e991641d`."""
-    problem = parse_submission(one_file("wer.json", b'{"wer": 0.3238620391393664, "sample_wer": []}')).problem
-    assert problem is not None
-    assert "convert one of another tool to a record of Every Eval Ever" in problem.hint
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        # log_for_all_models of AudioLLMs/AudioBench `e991641d`
+        (b'{"wer": 0.3238620391393664, "sample_wer": []}', "its keys are wer, sample_wer"),
+        # what LiveCodeBench writes for each question, and the answers to BFCL and EvalPlus
+        (b'[{"question_id": "1", "graded_list": [true], "pass@1": 1.0}]', "holds a JSON array, not an object"),
+        (b'{"id": "simple_0", "result": "[f()]"}\n{"id": "simple_1", "result": "[f()]"}\n', "is a file of JSON lines"),
+        (b'{"task_id": "HumanEval/0", "solution": ""}\n{"task_id": "HumanEval/1"}', "is a file of JSON lines"),
+    ],
+)
+def test_a_file_of_another_tool_is_told_how_it_can_be_read(data: bytes, why: str) -> None:
+    named = found_in({"out.json": data}, named=["out.json"])["out.json"]
+    assert isinstance(named, Parsed)
+    assert named.problem is not None
+    assert why in named.problem.why
+    assert "convert one of another tool to a record of Every Eval Ever" in named.problem.hint
 
 
 def test_a_table_is_told_what_can_be_done_with_it() -> None:

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bot.errors import CallError, MalformedResult, UnknownFormat
 from bot.evaluation.finding import examples, in_units, shown
 from bot.evaluation.formats.bfcl import BFCL
-from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.content import OTHER_TOOL, Content
 from bot.evaluation.formats.euroeval import EUROEVAL
 from bot.evaluation.formats.evalchemy import EVALCHEMY
 from bot.evaluation.formats.evalplus import EVALPLUS
@@ -181,10 +181,6 @@ def _unknown(content: Content) -> UnknownFormat:
 __all__ = ["MAX_BYTES", "Content", "Format"]
 
 
-OTHER_TOOL = (
-    "upload the result file that the harness wrote; convert one of another tool to a record of Every Eval Ever, "
-    "which leaderboard-bot reads"
-)
 MAX_ROW_BYTES = 1_000_000  # of all rows together, as MessagePack
 MAX_FOUND = 20  # malformed fields that one result lists
 NAME, WORD, LONG = 500, 200, 10_000  # characters: of a name, of a version or precision, of model arguments

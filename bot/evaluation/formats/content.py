@@ -24,6 +24,10 @@ LONGEST_POINTER = 2_000  # characters
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 LIKE_NUMBER = re.compile(r"[-+.\d]+(?:[eE][-+]?\d+)?|true|false|null|None|True|False|NaN|-?Infinity")
+OTHER_TOOL = (
+    "upload the result file that the harness wrote; convert one of another tool to a record of Every Eval Ever, "
+    "which leaderboard-bot reads"
+)
 TWICE = "Detected duplicate key"  # how the error of the decoder begins
 
 
@@ -49,7 +53,7 @@ class Content:
     def document(self) -> Document:
         """The first file as a result file of lm-eval or the like. Raises MalformedResult if it is not a JSON object."""
         if not isinstance(self.value, dict):
-            raise UnknownFormat(f"holds a JSON {_kind(self.value)}, not an object")
+            raise UnknownFormat(f"holds a JSON {_kind(self.value)}, not an object", hint=OTHER_TOOL)
         return Document(self.value)
 
     @property

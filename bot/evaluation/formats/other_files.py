@@ -83,6 +83,11 @@ def _is_terminal_bench(value: Any) -> bool:
     return is_trial or _has(value, "n_resolved", "accuracy") or _has(value, "run_id", "agent_name", "dataset_name")
 
 
+def _is_deepeval(value: Any) -> bool:
+    held = value["testRunData"] if _has(value, "testRunData") else value
+    return _has(held, "testCases", "metricsScores")
+
+
 def _is_request(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() >= REQUEST and "results" not in value
 
@@ -116,7 +121,7 @@ KINDS = (
     ),
     Kind("tau2", "an output of tau2-bench", NO_READER, has_value=_has_keys("simulations", "tasks", "info")),
     Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=_has_keys("evalId", "results")),
-    Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_has_keys("testCases", "metricsScores")),
+    Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_is_deepeval),
     Kind("simple-evals", "an output of simple-evals", NO_READER, has_value=_is_simple_evals),
     Kind("openai-evals", "a log of OpenAI Evals", NO_READER, has_value=_is_openai_evals),
     Kind("vlmevalkit", "a table of VLMEvalKit", NO_READER, lambda head: head.startswith(b'"split","Overall"')),
