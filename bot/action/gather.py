@@ -53,17 +53,22 @@ def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubS
 
 
 def base_places(places: Iterable[Place], inputs: Inputs, trigger: TriggerContext, source: GitHubSource) -> list[Place]:
-    """What the base branch, or the commit before a push, has in the folders of these places.
+    """What the base branch, or the commit before a push, has in the folders of these places and of what was removed.
 
     Raises CallError where the run is about neither a pull request nor a push.
     """
     number = trigger.number(source)
-    commit = trigger.before if number is None else source.head_of(source.read_proposal(number).base)
-    if commit is None:
-        if trigger.is_proposal or trigger.kind == "push":
-            return []  # the request is closed, or the branch is new
+    if number is not None:
+        proposal = source.read_proposal(number)
+        commit, changed = source.head_of(proposal.base), list(proposal.files)
+    elif trigger.before is not None:
+        commit, changed = trigger.before, list(source.changes(trigger.before, trigger.commit))
+    elif trigger.is_proposal or trigger.kind == "push":
+        return []  # the request is closed, or the branch is new
+    else:
         raise CallError(f"`compare-to: {BASE}` needs a pull request or a push; name a board instead")
-    folders = {place.path.rpartition("/")[0] for place in places}
+    left = [one.path for one in changed if one.oid is None and is_wanted(one.path, inputs.patterns)]
+    folders = {path.rpartition("/")[0] for path in [*left, *(place.path for place in places)]}
     changes = (one for one in source.changes(None, commit) if one.path.rpartition("/")[0] in folders)
     return list(_places_at(commit, changes, inputs.patterns, source))
 

@@ -50,7 +50,7 @@ from bot.publishing.texts import judgement_text
 from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import annotate, command
 from bot.reporting.comparison import sentence_of
-from bot.reporting.escape import brief
+from bot.reporting.escape import brief, code
 from bot.reporting.locate import with_lines
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report
@@ -66,6 +66,7 @@ from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
+PASSED = "no verdict: the pull request is closed, or a newer commit of it has a run of its own"
 NOT_HERE = (
     "`mode: {mode}` is for merged results: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
     " (docs/github.md has the workflows)"
@@ -180,12 +181,12 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
         run.say(said)
     if not judgement.verdicts:
         changed = run.inputs.changed_only and (run.trigger.is_proposal or run.trigger.kind == "push")
-        patterns = ", ".join(run.inputs.results)
-        line = NO_FILES.format(where="that changed" if changed else "in the workspace", patterns=patterns)
+        where = "that was added or changed" if changed else "in the workspace"
+        line = NO_FILES.format(where=where, patterns=", ".join(run.inputs.results))
+        if changed and run.trigger.branch and run.trigger.number(run.source()) is None:
+            line = PASSED
         (run.say if changed else run.warn)(line)
-        write_summary(
-            "\n".join([line, "", *(f"    {one}" for one in unread), ""] if unread else [line, ""]), run.environ
-        )
+        write_summary("\n".join([code(one_line(line)), "", *(f"    {one}" for one in unread), ""]), run.environ)
         return
     for line in annotate(findings_in(judgement)):
         run.out.write(f"{line}\n")

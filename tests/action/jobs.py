@@ -69,7 +69,7 @@ def here(runner: Runner) -> HereRunner:
     return HereRunner(runner.temp, runner.workspace, runner.api_url, runner.repository, runner.scratch)
 
 
-def propose(server: GitHubServer, files: dict[str, bytes], fork: str = "") -> dict[str, Any]:
+def propose(server: GitHubServer, files: dict[str, bytes | None], fork: str = "") -> dict[str, Any]:
     """A person proposes files; gives the event of `pull_request`."""
     state = server.state
     if fork:

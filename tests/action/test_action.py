@@ -126,7 +126,6 @@ def test_the_second_workflow_comments_on_a_forks_proposal(github: GitHubServer, 
     assert (ran.status, ran.outputs["verdict"], len(comments(github))) == (0, "rejected", 1)
 
 
-@pytest.mark.campaign
 def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: GitHubServer, here: HereRunner) -> None:
     event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
     github.state.repos["bob/leaderboard"].git.push("heads/results", {"more.txt": b"1"})
@@ -134,6 +133,7 @@ def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: Gi
     ran = here.run("workflow_run", event, token="app-token", **DECLARED)
 
     assert (ran.status, ran.outputs["verdict"], comments(github)) == (0, "none", [])
+    assert ran.log == "no verdict: the pull request is closed, or a newer commit of it has a run of its own\n"
 
 
 def test_a_schedule_without_a_payload_checks_the_workspace(github: GitHubServer, here: HereRunner) -> None:
@@ -153,7 +153,7 @@ def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, here:
 
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     (line,) = ran.log.splitlines()
-    assert line == "no result file that changed matches **/*.json"
+    assert line == "no result file that was added or changed matches **/*.json"
 
 
 def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, here: HereRunner) -> None:
@@ -165,7 +165,7 @@ def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, h
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     assert ran.log.startswith(said)
     assert f"\n\n    {said}" in ran.summary  # a block of code, in which nothing is markup
-    assert "no result file that changed matches **/*.json" in ran.summary
+    assert "`no result file that was added or changed matches **/*.json`" in ran.summary
 
 
 def test_what_lies_in_the_workspace_is_never_imported(github: GitHubServer, runner: Runner) -> None:

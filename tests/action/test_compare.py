@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.action.jobs import GOOD, comments, propose, push
 from tests.action.test_run import Job, job
@@ -35,6 +36,19 @@ def test_a_lower_row_fails_the_step_and_the_comment_says_by_how_much(github: Git
     assert error.startswith("::error title=compare::acme/atlas-7b compared with base: acme/atlas-7b")
     assert error.endswith("The step fails, because these are worse beyond chance: sums, logic, average.")
     assert "chance alone does not explain this" in said.summary
+    shown = MarkdownIt().render(said.summary)
+    assert "<strong><code>acme/atlas-7b</code>, compared with" in shown  # and no longer part of the fold before it
+
+
+@pytest.mark.parametrize(("data", "status"), [(LOWER, 1), (result(), 0)])  # GitHub calls the second one renamed
+def test_a_row_meets_its_row_in_the_folder_that_its_file_has_left(
+    github: GitHubServer, job: Job, base: str, data: bytes, status: int
+) -> None:
+    event = propose(github, {GOOD: None, "other/results_1.json": data})
+    said = job.run("pull_request", event, compare_to="base", compare_fail_on="lower")
+
+    assert said.status == status
+    assert "acme/atlas-7b compared with base: acme/atlas-7b" in str(said.log)
 
 
 def test_the_same_row_and_one_within_the_margin_pass(github: GitHubServer, job: Job, base: str) -> None:

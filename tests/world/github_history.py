@@ -104,13 +104,19 @@ def delete_ref(state: GitHubState, request: Request) -> Answer:
 
 
 def file_entries(request: Request, git: GitRepository, base: str | None, head: str) -> list[dict[str, Any]]:
-    """What changed from base to head, as both commits and pull requests list it."""
+    """What changed from base to head, as both commits and pull requests list it: a file that moved is one entry."""
     entries = []
-    for path, status in sorted(git.changed(base, head).items()):
-        sha = (git.files(base) if status == "removed" else git.files(head))[path]
+    old, new, changed = git.files(base) if base else {}, git.files(head), git.changed(base, head)
+    left = {old[path]: path for path, status in changed.items() if status == "removed"}
+    moved = {path: left[new[path]] for path, status in changed.items() if status == "added" and new[path] in left}
+    for path, status in sorted(changed.items()):
+        if path in moved.values():
+            continue
+        sha = (old if status == "removed" else new)[path]
         url = f"{request.base}/repos/{request.parts[0]}/contents/{path}"
         numbers = {"additions": 1, "deletions": 0, "changes": 1}
-        entries.append({"filename": path, "status": status, "sha": sha, "contents_url": url, **numbers})
+        entry = {"filename": path, "status": status, "sha": sha, "contents_url": url, **numbers}
+        entries.append(entry | ({"status": "renamed", "previous_filename": moved[path]} if path in moved else {}))
     return entries
 
 

@@ -54,7 +54,7 @@ Tree = dict[str, TreeItem]
 class PullRequestFiles:
     """A pull request as it stood when it was read: the full id of its head, and the name of its base branch.
 
-    `files` are those that it adds or changes; GitHub gives no sizes there.
+    `files` are those that it adds, changes or removes; GitHub gives no sizes there.
     """
 
     head: str
@@ -305,7 +305,7 @@ class GitHubSource(Source):
         return {path: self.read_content(oid, limit) for path, oid in oids.items()}
 
     def read_proposal(self, number: int) -> PullRequestFiles:
-        """Read a pull request and the files that it adds or changes, all at one head.
+        """Read a pull request and the files that it adds, changes or removes, all at one head.
 
         Raises Refused if it has more files than GitHub lists, Stale where it will not stand still.
         """
@@ -316,8 +316,7 @@ class GitHubSource(Source):
                 raise Refused(SERVICE, f"pull request {number} has {MOST_FILES:,} files or more; split it")
             # The list names no commit: what was pushed between the two calls must not pass as the old head's.
             if self.client(lambda: self._repo.get_pull(number)).head.sha == pull.head.sha:
-                changed = tuple(Change(file.filename, file.sha, 0) for file in files if file.status != "removed")
-                return PullRequestFiles(pull.head.sha, pull.base.ref, changed)
+                return PullRequestFiles(pull.head.sha, pull.base.ref, tuple(_changes(files)))
         raise Stale(f"{SERVICE}: somebody pushes to pull request {number} faster than it can be read")
 
     def _files(self, pull: PullRequest) -> list[File]:
@@ -336,6 +335,14 @@ class GitHubSource(Source):
         """Every file; folder by folder where there are more than one answer lists."""
         whole = self._whole(commit)
         yield from self._compare(None, commit, "") if whole is None else _differences({}, whole, "")
+
+
+def _changes(files: Iterable[File]) -> Iterator[Change]:
+    """What a pull request lists; a file that moved is removed where it was."""
+    for file in files:
+        if file.status == "renamed":
+            yield Change(file.previous_filename, None, 0)
+        yield Change(file.filename, None if file.status == "removed" else file.sha, 0)
 
 
 def _listed(tree: GitTree) -> tuple[Tree, bool]:

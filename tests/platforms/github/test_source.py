@@ -83,8 +83,8 @@ def test_the_files_of_a_fork_are_read_at_the_head_of_its_request(github: GitHubS
     found = source(github, token).read_proposal(number)
 
     assert (found.head, found.base) == (head, "main")
-    assert found.files == (Change("results/a.json", blob_id(b"{}"), 0),)
-    assert source(github, token).read_content(found.files[0].oid or "", 10) == b"{}"
+    assert found.files == (Change("README.md", None, 0), Change("results/a.json", blob_id(b"{}"), 0))
+    assert source(github, token).read_content(found.files[1].oid or "", 10) == b"{}"
     assert source(github, token).find_proposal("bob", "results", head) == number
     assert source(github, token).find_proposal("bob", "results", "0" * 40) is None
 
