@@ -27,7 +27,7 @@ COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
 # Headings of errors: a metric stands first or last in them, before a unit.
 LESS = re.compile(
-    r"↓|(^|[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|r?mse|mae|(error|hallucination)[\W_]*rate)[\W\d_]*(\(.*\))?$"
+    r"↓|(^|[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|r?mse|s?ma[ps]?e|rmsse|wape|wql|crps|mcd|rtf|eer|fid|(error|hallucination)[\W_]*rate)[\W\d_]*(\(.*\))?$"
     r"|^(wer|cer|ppl|perplexity)([\W_]|$)",
     re.IGNORECASE,
 )
@@ -57,7 +57,7 @@ class PublishedTable:
 
 
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
-    """Read a CSV (comma, semicolon or tab) with one header line, or the longest pipe table of a Markdown file.
+    """Read a CSV (comma, semicolon or tab) with one header line, or the table of a Markdown file with the most numbers.
 
     `only` names the score columns to take.
 
@@ -148,8 +148,9 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
     except UnicodeDecodeError:
         raise CallError(f"{path}: is not a table of scores: it is not UTF-8 text") from None
     is_markdown = path.lower().endswith((".md", ".markdown")) or text.lstrip().startswith("|")
-    tables = list(_markdown_tables(text)) if is_markdown else [(1, _csv_lines(text, path))]
-    first, lines = max(tables, key=lambda table: len(table[1]), default=(0, []))
+    is_json = not is_markdown and text.lstrip().startswith(("{", "[{"))
+    tables = list(_markdown_tables(text)) if is_markdown else [(1, [] if is_json else _csv_lines(text, path))]
+    first, lines = max(tables, key=lambda table: _count_numbers(table[1]), default=(0, []))
     if len(lines) < 2 or len(lines[0]) < 2:
         needed = "a header line of at least two columns and rows below it are needed"
         raise CallError(f"{path}: is not a table in CSV or Markdown: {needed}")
@@ -164,7 +165,12 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
         twice = next(name for name in header if header.count(name) > 1)
         named = f"have the name {visible(twice)[:40]!r}" if twice else "have no name"
         raise CallError(f"{path}: {header.count(twice)} columns of the header {named}; the header is its first line")
-    return header, rows, f"the longest of {len(tables)} tables, at line {first}" if len(tables) > 1 else ""
+    place = f"of {len(tables)} tables the one with the most numbers, at line {first}" if len(tables) > 1 else ""
+    return header, rows, place
+
+
+def _count_numbers(lines: Iterable[Iterable[str]]) -> int:
+    return sum(_number(cell) is not None for row in lines for cell in row)
 
 
 def _csv_lines(text: str, path: str) -> list[list[str]]:

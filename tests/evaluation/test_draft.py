@@ -76,6 +76,7 @@ def test_a_mean_of_probabilities_is_no_mean_of_zeros_and_ones() -> None:
     [
         ({"bleu,none": 23.5}, {"unit": "percent", "range": (0.0, 100.0), "higher_is_better": True}),
         ({"mcc,none": -0.2}, {"unit": "fraction", "range": (-1.0, 1.0), "higher_is_better": True}),
+        ({"mase,none": 1.34}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 10}),
         ({"word_perplexity,none": 37.4}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 100}),
         ({"bits_per_byte,none": 0.0}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 1}),
         ({"elo,none": 1234.5}, {"range": (0.0, 1e4), "upper_bound": 10_000}),

@@ -217,6 +217,8 @@ MARKDOWN = """# Results
 | key | value |
 | --- | --- |
 | shots | 5 |
+| chat template | none |
+| judge | none |
 
 | Model | `BBH` | **GPQA** | link |
 | :--- | ---: | ---: | --- |
@@ -225,9 +227,10 @@ MARKDOWN = """# Results
 """
 
 
-def test_the_longest_table_of_a_markdown_file_is_read() -> None:
-    alone = MARKDOWN.partition("5 |\n\n")[2]
-    places = {"README.md": (MARKDOWN, "the longest of 2 tables, at line 7"), "table.txt": (alone, "")}
+def test_the_table_with_the_most_numbers_of_a_markdown_file_is_read() -> None:
+    alone = MARKDOWN.partition("none |\n\n")[2]
+    place = "of 2 tables the one with the most numbers, at line 9"
+    places = {"README.md": (MARKDOWN, place), "table.txt": (alone, "")}
     for name, (text, place) in places.items():
         read = read_score_table(text.encode(), name)
         assert read.place == place
@@ -241,7 +244,7 @@ def test_the_longest_table_of_a_markdown_file_is_read() -> None:
 def test_the_table_of_several_that_is_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(MARKDOWN)
     done = CliRunner().invoke(audit, ["board", str(tmp_path / "README.md")])
-    assert done.stderr == f"{tmp_path / 'README.md'}: the longest of 2 tables, at line 7\n"
+    assert done.stderr == f"{tmp_path / 'README.md'}: of 2 tables the one with the most numbers, at line 9\n"
 
 
 def test_a_table_with_a_row_for_each_task_is_refused() -> None:
@@ -279,6 +282,16 @@ def test_a_board_of_errors_is_judged_the_other_way_round() -> None:
     assert found.with_and_without is not None
     assert found.with_and_without.first_without == "syvai/hviske-v5"
     assert "Less is better in them: they are judged, and shown, with a minus." in board_markdown(found, "x.csv")
+
+
+@pytest.mark.parametrize(
+    "heading", ["MASE", "eval_metrics/MASE[0.5]", "sMAPE", "RMSE", "CRPS", "RTF (Real Time Factor)", "EER (%)", "FID"]
+)
+def test_an_error_is_told_by_its_heading(heading: str) -> None:
+    """Headings of SalesforceAIResearch/gift-eval and TigreGotico/tts-benchmarks."""
+    read = read_score_table(f"model,{heading},RTFx,Answer Rate\na,0.5,51.5,0.25\nb,0.75,42.5,0.5\n".encode(), "x.csv")
+    assert list(read.columns) == ["RTFx", "Answer Rate"]
+    assert read.left_out[heading] == "less is better, by its name"
 
 
 def test_the_heading_of_the_average_tells_what_the_others_are() -> None:
@@ -355,6 +368,8 @@ def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
         (b'<b style=\'x: 1; y: 2;\'>T</b>,,\nmodel,"a ""b""",c\nx,1,2\n', "2 columns of the header have no name"),
         (HEAD.encode() + b'x,"1,2,3\n', "is not a CSV file"),
         (b'{"results": {}}', "is not a table"),
+        (b'{"model": "a", "GPQA": 31.5}\n{"model": "b", "GPQA": 28.5}\n', "is not a table in CSV or Markdown"),
+        (b'[{"model": "a", "GPQA": 31.5},\n{"model": "b", "GPQA": 28.5}]', "is not a table in CSV or Markdown"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, data: bytes, why: str) -> None:
