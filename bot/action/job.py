@@ -305,4 +305,5 @@ def write_report(name: str, text: str, environ: Mapping[str, str]) -> str:
 def explanation_fold(row: Row) -> str:
     """Where each number of a row comes from, as a fold; every line is indented, so that none can end the block."""
     lines = [f"    {visible(line)}" for line in explain(row).splitlines()]
-    return "\n".join(["", "<details><summary>Where each number comes from</summary>", "", *lines, "", "</details>\n", ""])
+    head = "<details><summary>Where each number comes from</summary>"
+    return "\n".join(["", head, "", *lines, "", "</details>\n", ""])
