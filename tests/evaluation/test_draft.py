@@ -75,6 +75,8 @@ def test_a_mean_of_probabilities_is_no_mean_of_zeros_and_ones() -> None:
     ("row", "expected"),
     [
         ({"bleu,none": 23.5}, {"unit": "percent", "range": (0.0, 100.0), "higher_is_better": True}),
+        ({"comet,none": 0.8847}, {"unit": "fraction", "range": (0.0, 1.0), "higher_is_better": True}),
+        ({"comet,none": 88.47}, {"unit": "percent", "higher_is_better": True}),
         ({"mcc,none": -0.2}, {"unit": "fraction", "range": (-1.0, 1.0), "higher_is_better": True}),
         ({"mase,none": 1.34}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 10}),
         ({"word_perplexity,none": 37.4}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 100}),
