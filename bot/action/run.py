@@ -48,7 +48,7 @@ from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.texts import judgement_text
 from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
-from bot.reporting.annotations import annotate, command
+from bot.reporting.annotations import annotate, command, limited
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief, code
 from bot.reporting.locate import with_lines
@@ -312,7 +312,6 @@ def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
 
 
 NO_ISSUE = "the issue could not be written; the result does not change: {error}"
-ANNOTATED = 10  # annotations of one step that GitHub shows
 FIELDS = 3  # of a row that an annotation or the issue names
 
 
@@ -334,9 +333,8 @@ def verify(run: Run) -> int:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")
     found = broken(rows)
-    for row in found[:ANNOTATED]:
-        line = one_line("; ".join([f"{row.key}: {row.outcome}: {row.why}", *row.named(FIELDS)]))
-        run.out.write(f"{command(Severity.ERROR, line, title='verify')}\n")
+    for line in limited(Severity.ERROR, [row_command(row) for row in found]):
+        run.out.write(f"{line}\n")
     if run.inputs.badge:
         write_badge(run.trigger.workspace / run.inputs.badge, rows)
     status = 1 if len(found) and run.inputs.fail_on != "never" else 0
@@ -349,9 +347,22 @@ def verify(run: Run) -> int:
     verdict = "rejected" if found else "" if unchecked else "accepted" if rows else "none"
     path = write_report("verified.json", json.dumps([to_json(row) for row in rows], indent=2), run.environ)
     more = f"; {unchecked} could not be checked" if unchecked else ""
-    write_summary(f"{len(found)} of {len(rows)} rows do not follow from their evidence{more}.\n", run.environ)
+    head = f"{len(found)} of {len(rows)} rows do not follow from their evidence{more}."
+    items = "".join(f"{row.item}\n" for row in named_rows(found))
+    write_summary(f"{head}\n\n{items}" if items else f"{head}\n", run.environ)
     write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)
     return status
+
+
+def row_command(row: VerifiedRow) -> str:
+    """The annotation about a row that does not follow."""
+    line = one_line("; ".join([f"{row.key}: {row.outcome}: {row.why}", *row.named(FIELDS)]))
+    return command(Severity.ERROR, line, title="verify")
+
+
+def named_rows(found: Iterable[VerifiedRow]) -> list[BrokenRow]:
+    """The rows as the issue and the summary name them."""
+    return [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in found]
 
 
 def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
@@ -387,8 +398,7 @@ def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequenc
             if discussions.read(num).is_open:
                 discussions.set_status(num, "closed", ALL_FOLLOW)
         return None
-    named = [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in found]
-    text = broken_rows_text(target, named, verify_mark(target))
+    text = broken_rows_text(target, named_rows(found), verify_mark(target))
     if not ours:
         num = discussions.open_discussion(text.title, text.body)
         first, *later = _ours(discussions, target) or [num]

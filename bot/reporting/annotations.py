@@ -5,7 +5,7 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.evaluation.finding import Finding, Severity
 from bot.reporting.escape import visible, without_commands
@@ -42,8 +42,12 @@ def annotate(findings: Iterable[Finding]) -> Iterator[str]:
     """The commands for all findings, worst first; where GitHub would drop some, the last one counts them."""
     found = list(findings)
     for severity in Severity:
-        same = [finding for finding in found if finding.severity is severity]
-        kept = same if len(same) <= LIMIT else same[: LIMIT - 1]
-        yield from map(annotation, kept)
-        if len(same) > len(kept):
-            yield command(severity, f"{len(same) - len(kept)} more of these: the step summary has them all")
+        yield from limited(severity, [annotation(finding) for finding in found if finding.severity is severity])
+
+
+def limited(severity: Severity, commands: Sequence[str]) -> Iterator[str]:
+    """The commands of one severity; where GitHub would drop some, the last one counts them."""
+    kept = commands if len(commands) <= LIMIT else commands[: LIMIT - 1]
+    yield from kept
+    if len(commands) > len(kept):
+        yield command(severity, f"{len(commands) - len(kept)} more of these: the step summary has them all")

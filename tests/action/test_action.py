@@ -188,7 +188,7 @@ def test_inputs_are_never_part_of_a_shell_line(github: GitHubServer, runner: Run
     mark = runner.scratch.parent / "ran"
     hostile = f"$(touch {mark}) `touch {mark}`; touch {mark}"
 
-    ran = runner.run("schedule", None, token="app-token", results=hostile, leaderboard="tiny.toml", to=hostile)
+    ran = runner.run("schedule", None, token="app-token", results=hostile, leaderboard="tiny.toml")
 
     assert not mark.exists()
     assert (ran.status, ran.outputs["verdict"]) == (0, "none")

@@ -116,7 +116,10 @@ def test_a_row_meets_its_row_on_a_board(github: GitHubServer, job: Job) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"compare_to": "base", "mode": "verify", "to": "x"}, "the input `compare-to` goes with `mode: check`"),
+        (
+            {"compare_to": "base", "mode": "verify", "to": "x"},
+            "the input `compare-to` goes with `mode: check`; with `mode: verify` it does nothing",
+        ),
         ({"compare_margin": "much"}, "the input `compare-margin` is 'much'"),
         ({"compare_margin": "nan"}, "the input `compare-margin` is 'nan'"),
         ({"compare_fail_on": "higher"}, "the input `compare-fail-on` is 'higher'; it takes never, lower"),

@@ -35,6 +35,18 @@ from tests.world.results import TINY
         ("COMMENT", "yes", "the input `comment` is 'yes'; it takes on-findings, always, never"),
         ("FAIL_ON", "notice", "the input `fail-on` is 'notice'; it takes error, warning, never"),
         ("CHANGED_ONLY", "1", "the input `changed-only` is '1'; it takes true, false"),
+        ("BADGE", "b.svg", "the input `badge` goes with `mode: verify`; with `mode: check` it does nothing"),
+        ("SITE", "site", "the input `site` goes with `mode: publish`; with `mode: check` it does nothing"),
+        (
+            "TO",
+            "board",
+            "the input `to` goes with `mode: publish` or `mode: verify`; with `mode: check` it does nothing",
+        ),
+        (
+            "COMPARE_FAIL_ON",
+            "lower",
+            "the input `compare-fail-on` goes with `compare-to`: without it nothing is compared",
+        ),
         ("RESULTS", " \n ", "the input `results` names no path: give paths, globs or hf://… addresses, one a line"),
     ],
 )

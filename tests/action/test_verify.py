@@ -83,6 +83,8 @@ def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     assert f"\n  - `average: published 99.0, computed {good}`" in issue.body
     assert f"average: published 99.0, computed {good}" in ran[0].commands("error")[0]
     assert len(ran[0].commands("error")) == 1
+    assert ran[0].summary.startswith("1 of 1 rows do not follow from their evidence.\n\n- `tiny/acme/atlas-7b/")
+    assert f"\n  - `average: published 99.0, computed {good}`" in ran[0].summary
     report = json.loads(Path(ran[0].outputs["report"]).read_text())
     assert [(row["outcome"], row["differences"][0]["published"]) for row in report] == [("differs", 99.0)]
 
@@ -92,6 +94,20 @@ def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     edit(github, published, 98.0)
     assert verify(here, fail_on="never").status == 0
     assert [one.state for one in issues(github)] == ["open"]
+
+
+def test_the_last_of_ten_annotations_counts_the_rest_and_the_summary_has_all(
+    github: GitHubServer, here: HereRunner, published: str
+) -> None:
+    git = github.state.repos[BOARD].git
+    whole = json.loads(git.read("heads/main", published)) | {"average": 99.0}
+    copies = {f"entries/tiny/acme/copy-{num}.json": json.dumps(whole).encode() for num in range(11)}
+    git.push("heads/main", {published: None, **copies})
+    ran = verify(here)
+
+    assert len(ran.commands("error")) == 9, ran.log
+    assert "::error::2 more of these: the step summary has them all" in ran.log
+    assert ran.summary.count("\n- `") == 11
 
 
 def test_what_a_person_closed_stays_closed_until_something_else_is_wrong(
