@@ -81,6 +81,8 @@ class GitHubServer:
         repo = self.state.repos.get(name)
         if repo is not None and not repo.git.refs and re.search(r"/(git/|commits)", request.path):
             return refuse(409, "Git Repository is empty.")
+        if repo is not None and repo.archived and request.method != "GET":
+            return refuse(403, "Repository was archived so is read-only.")
         for method, pattern, route in ROUTES:
             match = re.fullmatch(pattern, request.path)
             if method == request.method and match:

@@ -43,6 +43,12 @@ RULES = ("rule violations", "protected branch", "approving review", "required st
 PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let the bot pass the rule'
 TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN " + NEEDS_TOKEN
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
+# What to do about a 403, by a word of it.
+FORBIDDEN = {
+    "archived": "unarchive it, or name another repository",
+    "not permitted to create": 'switch on "Allow GitHub Actions to create and approve pull requests" in the settings',
+    "": RIGHT,
+}
 GONE = "it is not there, or the token may not see it"
 EMPTY = "make a first commit in it, for example a README"
 
@@ -103,8 +109,10 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     if 300 <= status < 400 or status == 410:
         return Gone(SERVICE, asked.about(f"{status}: {said}: it was moved, renamed or deleted"))
     kind = NoWriteAccess if status == 403 and asked.is_write else Refused
-    why = {401: f": {TOKEN}", 403: f": {RIGHT}"}.get(status, "")
-    return kind(SERVICE, asked.about(f"{status}: {said}{why}"))
+    if status in {401, 403}:
+        advice = TOKEN if status == 401 else next(do for word, do in FORBIDDEN.items() if word in words)
+        said = f"{said.rstrip('.')}: {advice}"
+    return kind(SERVICE, asked.about(f"{status}: {said}"))
 
 
 SERVICE = "GitHub"

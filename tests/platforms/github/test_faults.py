@@ -168,6 +168,20 @@ def test_a_token_that_may_not_is_said_in_one_line(github: GitHubServer, form: Fo
     assert token not in str(error.value)
 
 
+@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+def test_an_archived_repository_is_no_matter_of_rights(github: GitHubServer, form: Form) -> None:
+    github.state.repos[BOARD].archived = True
+    with pytest.raises(Refused, match="was archived so is read-only: unarchive it, or name another repository$"):
+        publish_to(github, entry(), form)
+
+
+def test_a_workflow_that_may_open_no_request_is_told_the_setting(github: GitHubServer) -> None:
+    said = "GitHub Actions is not permitted to create or approve pull requests."
+    github.state.order("POST", "/pulls$", status=403, message=said)
+    with pytest.raises(Refused, match='requests: switch on "Allow GitHub Actions to create and approve pull requests"'):
+        publish_to(github, entry())
+
+
 def test_a_lost_answer_to_who_am_i_is_asked_for_again(github: GitHubServer) -> None:
     github.state.order("POST", "/graphql", status=502)
     github.state.order("POST", "/graphql", drop=True)
