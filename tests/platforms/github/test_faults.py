@@ -171,7 +171,7 @@ def test_a_token_that_may_not_is_said_in_one_line(github: GitHubServer, form: Fo
 @pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
 def test_an_archived_repository_is_no_matter_of_rights(github: GitHubServer, form: Form) -> None:
     github.state.repos[BOARD].archived = True
-    with pytest.raises(Refused, match="was archived so is read-only: unarchive it, or name another repository$"):
+    with pytest.raises(Refused, match="was archived so is read-only: unarchive it, or name another repository"):
         publish_to(github, entry(), form)
 
 
