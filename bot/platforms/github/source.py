@@ -240,8 +240,9 @@ class GitHubSource(Source):
         """The object id of a file at a commit, "" if it is not there."""
         if {"", ".", ".."}.intersection(path.split("/")):
             return ""  # a client would walk up the API's path
+        repo = self._repo  # that it is gone or renamed is not said of one file
         try:
-            found = self.client(lambda: self._repo.get_contents(path, ref=commit))
+            found = self.client(lambda: repo.get_contents(path, ref=commit))
         except Gone:
             return ""
         return "" if isinstance(found, list) else found.sha

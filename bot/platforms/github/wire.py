@@ -5,6 +5,7 @@ What one call asked is noted, so that a failure can name what it is about, and a
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -245,5 +246,8 @@ class _LimitedHTTPS(_Limited, HTTPSRequestsConnectionClass):
 
 @cache
 def install_connections() -> None:
-    """Let PyGithub use these connections, in the whole process."""
+    """Let PyGithub use these connections, and say nothing of its own on standard error, in the whole process."""
+    log = logging.getLogger("github")
+    log.handlers.clear()
+    log.setLevel(logging.WARNING)
     Requester.injectConnectionClasses(_LimitedHTTP, _LimitedHTTPS)

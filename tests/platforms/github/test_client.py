@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.net import bulk_work
 from bot.publishing.publication import Commit, Marker, OpenRequest, PostComment, PostText
+from tests.command import bot
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, requests, target
 from tests.world.github_server import GitHubServer, local_github
@@ -122,6 +124,9 @@ def test_a_renamed_repository_is_named_with_its_new_name(github: GitHubServer) -
 
     with pytest.raises(Gone, match="github://acme/leaderboard was renamed to github://acme/board"):
         target(github).check()
+    env = {**os.environ, "GITHUB_API_URL": github.url, "GITHUB_TOKEN": "bot-token"}
+    status, _, said = bot("verify", f"github://{BOARD}", env=env)
+    assert (status, len(said.splitlines())) == (4, 1), said
 
 
 def test_a_locked_issue_is_named(github: GitHubServer) -> None:
