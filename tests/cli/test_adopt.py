@@ -66,10 +66,11 @@ def commas() -> str:
     return "\r\n".join(lines) + "\r\n"
 
 
-def parquet() -> bytes:
+def parquet(kind: str = "double") -> bytes:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(numbers()), out)
+    out, table = io.BytesIO(), pa.Table.from_pylist(numbers())
+    fields = [pa.field(one.name, kind) if str(one.type) == "double" else one for one in table.schema]
+    pq.write_table(table.cast(pa.schema(fields)), out)
     return out.getvalue()
 
 
@@ -99,6 +100,7 @@ FORMS: dict[str, Any] = {
     "README.md": markdown(),
     "sections.md": sections(),
     "board.parquet": parquet(),
+    "single.parquet": parquet("float"),
 }  # fmt: skip
 
 

@@ -172,8 +172,8 @@ def _refuse_twin(seen: dict[KeyTexts, str], row: WantedRow) -> None:
 
 def _differing(grid: Grid, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:
     """The cells that have to change."""
-    there = {column_path: grid.cell(at, column_path) for column_path in row.cells}
-    return {column_path: cell for column_path, cell in row.cells.items() if not says(grid, there[column_path], cell)}
+    held = {column_path: grid.held(column_path, cell) for column_path, cell in row.cells.items()}
+    return {path: row.cells[path] for path, cell in held.items() if not says(grid, grid.cell(at, path), cell)}
 
 
 def says(grid: Grid, there: Cell, wanted: Cell) -> bool:

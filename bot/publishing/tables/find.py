@@ -31,7 +31,8 @@ from bot.reporting.escape import brief
 
 MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
 PRINTED_SO = 0.9  # the share of cells that says how many decimals a column has; zeros at the end may be left out
-FEW_DECIMALS, MOST_DECIMALS, DIGITS_OF_DOUBLE = 6, 12, 15  # more decimals, or digits beside them, are full doubles
+FEW_DECIMALS, MOST_DECIMALS = 6, 12  # more decimals, or as many digits as a double holds, are full doubles
+THIRD = Decimal("0.333333333333333")
 MIXED, LINKED = "its cells hold more than one number", "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -353,7 +354,8 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
         template = common.replace("{", "{{").replace("}", "}}").replace("#", "{value}")
     is_percent = "%" in common or max(map(abs, read.values())) > 1
     longest = max(len(number.as_tuple().digits) for number in read.values())
-    is_rounded = digits <= FEW_DECIMALS or (digits <= MOST_DECIMALS and longest < DIGITS_OF_DOUBLE)
+    full = len(as_text(grid.held(column_path, THIRD))) - len("0.")  # digits; fewer in a column of 32 bits
+    is_rounded = digits <= FEW_DECIMALS or (digits <= MOST_DECIMALS and longest < full)
     decimals = digits if is_rounded else None
     linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
     fault = f"'{brief(odd[0], 40)}' is among its cells, and is no number" if odd else ""

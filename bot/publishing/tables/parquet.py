@@ -61,20 +61,22 @@ class ParquetGrid(Grid):
         if column_path not in self._values:
             self._values[column_path] = [None] * len(self)
             with suppress(*NO_OBJECT):
-                self._values[column_path] = self.table.column(self.column_paths[column_path]).to_pylist()
+                self._values[column_path] = _shortest(self.table.column(self.column_paths[column_path])).to_pylist()
         return self._values[column_path]
+
+    def held(self, column_path: ColumnPath, cell: Cell) -> Cell:
+        """A number as its column can hold it: one of 32 bits has seven digits."""
+        field = self.table.schema.field(self.column_paths[column_path])
+        if not isinstance(cell, Decimal) or str(field.type) != "float":
+            return cell
+        return _cell(_shortest(_array(field, float(cell)))[0].as_py())
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell; not a number counts as null, as pandas has it."""
-        value = self.values(column_path)[row]
-        if isinstance(value, bool | str) or value is None:
-            return value
-        if isinstance(value, int | float):
-            return None if isnan(value) else Decimal(repr(value))
-        return str(value)
+        return _cell(self.values(column_path)[row])
 
     def edited(self, slots: Sequence[Slot]) -> ParquetGrid:
         """The file with its rows in the order of the slots. Raises Unwritable if a cell has another type."""
@@ -114,6 +116,19 @@ class ParquetGrid(Grid):
             if not self.stores_types:  # then the writer leaves out the metadata, too
                 writer.add_key_value_metadata(self.table.schema.metadata or {})
         return out.getvalue()
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return None if isnan(value) else Decimal(repr(value))
+    return str(value)
+
+
+def _shortest(column: Any) -> Any:
+    """Numbers of 32 bits as they were meant: 71.23, and not 71.2300033569336."""
+    return column.cast("string").cast("double") if str(column.type) == "float" else column
 
 
 @contextmanager
@@ -177,7 +192,8 @@ def _typed(field: Any, cell: Cell) -> bool | int | float | str | None:
         return None
     if isinstance(cell, bool) and kinds.is_boolean(field.type):
         return cell
-    if isinstance(cell, str) and (kinds.is_string(field.type) or kinds.is_large_string(field.type)):
+    texts = field.type.value_type if kinds.is_dictionary(field.type) else field.type
+    if isinstance(cell, str) and (kinds.is_string(texts) or kinds.is_large_string(texts)):
         return cell
     if isinstance(cell, Decimal) and kinds.is_floating(field.type):
         return float(cell)
@@ -227,10 +243,7 @@ def _prove_same(
 
 
 def _reads_back(grid: ParquetGrid, row: int, column_path: ColumnPath, cell: Cell) -> bool:
-    there = grid.cell(row, column_path)
-    if isinstance(there, Decimal) and isinstance(cell, Decimal):
-        return float(there) == float(cell) or abs(float(there) - float(cell)) <= 1e-6 * abs(float(cell))  # float32
-    return cell is not ABSENT and says(grid, there, cell)
+    return cell is not ABSENT and says(grid, grid.cell(row, column_path), grid.held(column_path, cell))
 
 
 @dataclass(frozen=True)
@@ -263,6 +276,10 @@ class Shards(Grid):
         """A cell of the row with this number in the whole table."""
         path = self.home(row)
         return self.grids[path].cell(row - self.starts[path], column_path)
+
+    def held(self, column_path: ColumnPath, cell: Cell) -> Cell:
+        """A number as its column can hold it."""
+        return next(iter(self.grids.values())).held(column_path, cell)
 
     def home(self, row: int) -> str:
         """The file in which a row lies, the last one for a row at the end."""

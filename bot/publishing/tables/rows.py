@@ -5,7 +5,7 @@ What an edit leaves out of date (order, ranks, bold marks) is in rows of others:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import CallError, Unwritable
@@ -25,13 +25,17 @@ RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."
 FEW, MANY = 5, 20  # rows and columns that a sentence names
 
 
-class EditedGrid:
+class EditedGrid(Grid):
     """A table after an edit that is not written yet."""
 
     def __init__(self, grid: Grid, edit: TableEdit) -> None:
         self.grid = grid
         self.slots: Sequence[Slot] = sequence(len(grid), edit)
-        self.column_paths = grid.column_paths
+
+    @property
+    def column_paths(self) -> Collection[ColumnPath]:
+        """Those of the table."""
+        return self.grid.column_paths
 
     def __len__(self) -> int:
         return len(self.slots)

@@ -50,6 +50,10 @@ class Grid(Protocol):
         """A cell's text without the markup of the format, as used to compare keys; most formats have none."""
         return text
 
+    def held(self, column_path: ColumnPath, cell: Cell) -> Cell:
+        """A cell as its column can hold it; most formats hold any."""
+        return cell
+
 
 def is_title(grid: Grid, row: int) -> bool:
     """Tell whether a row has one filled cell at most, as a line between rows has."""

@@ -33,7 +33,7 @@ def table(data: bytes) -> pa.Table:
     return pq.ParquetFile(io.BytesIO(data)).read()
 
 
-def small(**columns: list[Any]) -> Files:
+def small(**columns: Any) -> Files:
     out = io.BytesIO()
     frame = {"Model": ["heron", "wren"], "BBH": [0.5, None], "n": [10, None], **columns}
     pq.write_table(pa.table(frame), out, compression="zstd", row_group_size=1)
@@ -184,6 +184,29 @@ def test_a_frame_of_pandas_with_an_index_is_still_one(tmp_path: Path) -> None:
     after, draft = edited(SMALL, {"t.parquet": path.read_bytes()}, entry(scores={"bbh": 0.25}))
     assert draft.refused == {}
     assert list(pd.read_parquet(io.BytesIO(after["t.parquet"]))["BBH"]) == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("decimals", [None, 2])
+def test_a_number_of_32_bits_is_not_written_again(decimals: int | None) -> None:
+    """As forecasts of SalesforceAIResearch/gift-eval, saved by a frame of float32."""
+    columns = {"Model": "model.id", "BBH": {"value": "tasks.bbh.raw", "unit": "percent", "decimals": decimals}}
+    files = small(BBH=pa.array([71.23, None], pa.float32()))
+    rows = [entry("heron", {"bbh": 0.7123}), entry("wren", {"bbh": 0.084574390611}, key="wren")]
+
+    after, draft = edited(SMALL, files, *rows, columns=columns, on_existing="update")
+    assert list(draft.cells) == ["wren"]
+    assert table(after["t.parquet"])["BBH"].to_pylist()[1] == pytest.approx(8.4574390611, abs=0.005)
+    assert edited(SMALL, after, *rows, columns=columns, on_existing="update")[1] == Draft()
+
+
+def test_a_new_row_goes_into_a_column_of_categories() -> None:
+    """As pandas saves `astype("category")`."""
+    names = pa.array(["heron", "wren"]).dictionary_encode()
+    after, draft = edited(SMALL, small(Model=names), entry(scores={"bbh": 0.25}))
+    assert draft.refused == {}
+    new = table(after["t.parquet"])
+    assert new["Model"].to_pylist() == ["heron", "wren", "example-org/kestrel-7b"]
+    assert new.schema.field("Model").type == names.type
 
 
 def test_a_cell_of_another_type_is_refused() -> None:
