@@ -34,6 +34,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.platform import open_target
 from bot.platforms.target import Target
+from bot.publishing.board import contradiction
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text
@@ -140,7 +141,7 @@ def _row(entries: Sequence[Entry], name: str, board: str) -> Entry:
         raise CallError(f"{name} is no file, and no row{f' of {board}' if board else '; name the board with --board'}")
     if len(named) > 1:
         raise CallError(f"{board} has {len(named)} rows of {name}: name one by its key, such as {named[0].key}")
-    return named[0]
+    return _told(named[0])
 
 
 def _same_model(entries: Sequence[Entry], entry: Entry, board: str) -> Entry:
@@ -149,7 +150,14 @@ def _same_model(entries: Sequence[Entry], entry: Entry, board: str) -> Entry:
     ]
     if not found:
         raise CallError(f"{board} has no row of {entry.model.id}")
-    return found[0]
+    return _told(found[0])
+
+
+def _told(entry: Entry) -> Entry:
+    """A row of the board, after a warning where its own numbers contradict each other."""
+    if why := contradiction(entry):
+        warn(f"{brief(entry.key, 500)} is not to be believed: {why}")
+    return entry
 
 
 def _declared_by(opened: Target, board: str, rows: Sequence[Entry], entries: Sequence[Entry]) -> Leaderboard:

@@ -22,6 +22,8 @@ from bot.platforms.platform import Access, refuse_pasted
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.publishing.entry import Evidence
 
+NO_FILE = "files are read on this machine and at hf://datasets/…; `explain BOARD --model ID` reads a row of a board"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -190,7 +192,7 @@ def list_files(name: str) -> tuple[list[ListedFile], list[str]]:
         raise CallError(f"{name}: is neither a file nor a folder")
     except FileNotFoundError:
         refuse_pasted(name)
-        raise CallError(f"{name}: there is no such file or folder") from None
+        raise CallError(f"{name}: {NO_FILE if '://' in name else 'there is no such file or folder'}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "is not a path of this machine"
         raise CallError(f"{name[:80]!r}: {why}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.audits.samples.test_check import STAMP, inspect_log
 from tests.cli.test_samples import RIGHT, rows
 from tests.command import completed
 from tests.world.hub import Hub
+from tests.world.local_git import git
 from tests.world.results import TINY, result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,6 +82,19 @@ def test_a_file_meets_the_row_of_its_model(board: str) -> None:
     report = json.loads(done.stdout)
     assert {one["verdict"] for one in report["tasks"]} == {"not separable"}
     assert {one["difference"] for one in report["tasks"]} == {0.0}
+
+
+def test_a_row_that_contradicts_itself_is_named(board: str, tmp_path: Path) -> None:
+    target = shutil.copytree(board, tmp_path / "target")
+    (path,) = (one for one in target.rglob("entries/**/*.json") if "kestrel" in str(one))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"average": 99.0}))
+    key = json.loads(path.read_text())["key"]
+    git(target, "commit", "-qam", "Edit by hand")
+
+    for names in ([KESTREL], [key, OSPREY]):
+        done = call(*names, "--board", str(target))
+        assert done.returncode == 0, done.stderr
+        assert f"{key} is not to be believed: the average is 99" in done.stderr
 
 
 def test_a_file_that_the_board_rejects_is_compared_all_the_same(board: str, tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ UNREADABLE: list[tuple[Callable[[Path], Path], str]] = [
 ]
 
 
+def test_a_board_in_the_place_of_a_file_is_told_how_its_rows_are_read() -> None:
+    status, _, err = bot("explain", "github://acme/board")
+    assert status == 2
+    assert "files are read on this machine and at hf://datasets/…; `explain BOARD --model ID` reads a row" in err
+
+
 @pytest.mark.parametrize(("make", "why"), UNREADABLE)
 def test_a_path_that_cannot_be_read_is_one_line_and_status_2(
     make: Callable[[Path], Path], why: str, tmp_path: Path
