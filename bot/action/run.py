@@ -317,15 +317,13 @@ FIELDS = 3  # of a row that an annotation or the issue names
 
 def verify(run: Run) -> int:
     """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
-    if run.inputs.badge:
-        check_badge(Path(run.inputs.badge))
-    check_inside("badge", run.inputs.badge, run.trigger)
+    sources = check_places(run)
     target = open_target(run.inputs.to, run.access)
     target.check_readable()
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
-    opener, sources = Opener(run.access), [run.trigger.workspace / name for name in run.inputs.sources]
+    opener = Opener(run.access)
     look_up = open_look_up(run.access, cached_answers(run.environ), run.say)
     verifier = Verifier(target, opener, today, asks_models=True, table=table, sources=sources, look_up=look_up)
     rows = list(verifier.verify())
@@ -352,6 +350,22 @@ def verify(run: Run) -> int:
     write_summary(f"{head}\n\n{items}" if items else f"{head}\n", run.environ)
     write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)
     return status
+
+
+def check_places(run: Run) -> list[Path]:
+    """The folders of `sources`. Raises CallError for a place in the workspace that is none, or leads out of it."""
+    inputs, workspace = run.inputs, run.trigger.workspace
+    for name, path in [
+        ("badge", inputs.badge),
+        ("config", inputs.config),
+        *(("sources", one) for one in inputs.sources),
+    ]:
+        check_inside(name, path, run.trigger)
+        if name == "sources" and not (workspace / path).is_dir():
+            raise CallError(f"the input `sources` names {path[:80]}, which is no folder of the workspace")
+    if inputs.badge:
+        check_badge(workspace / inputs.badge)
+    return [workspace / one for one in inputs.sources]
 
 
 def row_command(row: VerifiedRow) -> str:

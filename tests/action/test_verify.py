@@ -58,6 +58,26 @@ def test_a_link_leads_no_badge_out_of_the_workspace(
     assert not (tmp_path / "outside.svg").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"badge": "pages/badge.svg"}, "pages/badge.svg: there is no folder for it"),
+        ({"sources": "run"}, "the input `sources` names run, which is no folder of the workspace"),
+        ({"sources": "tiny.toml"}, "the input `sources` names tiny.toml, which is no folder of the workspace"),
+        ({"sources": "../.."}, "the input `sources` names ../.., which leads out of the workspace"),
+        ({"config": "../bot.toml"}, "the input `config` names ../bot.toml, which leads out of the workspace"),
+    ],
+)
+def test_a_place_that_is_none_is_said_before_anything_is_verified(
+    github: GitHubServer, here: HereRunner, published: str, given: dict[str, str], why: str
+) -> None:
+    edit(github, published, 99.0)
+    ran = verify(here, **given)
+    assert (ran.status, issues(github)) == (2, []), ran.log
+    [line] = ran.log.splitlines()
+    assert line.endswith(why)
+
+
 def test_a_badge_of_another_kind_is_refused_before_anything_is_verified(here: HereRunner) -> None:
     ran = verify(here, badge="badge.gif")
     assert ran.status == 2

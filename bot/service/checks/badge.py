@@ -60,9 +60,11 @@ def to_json(row: VerifiedRow) -> dict[str, object]:
 
 
 def check_badge(path: Path) -> None:
-    """Raise CallError for a name that is that of no badge."""
+    """Raise CallError for a name that is that of no badge, or in a folder that is not there."""
     if path.suffix not in {".svg", ".json"}:
         raise CallError(f"{path}: the name of a badge ends in .svg, or in .json for shields.io")
+    if not path.parent.is_dir():
+        raise CallError(f"{path}: there is no folder for it")
 
 
 def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
