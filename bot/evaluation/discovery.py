@@ -39,7 +39,7 @@ SKIPPED = frozenset({
     ".safetensors", ".sh", ".svg", ".tar", ".toml", ".ts", ".webp", ".whl", ".xz",
 })  # fmt: skip
 
-TABLES = frozenset({".csv", ".htm", ".html", ".markdown", ".md", ".tsv", ".yaml", ".yml"})
+TABLES = frozenset({".csv", ".htm", ".html", ".markdown", ".md", ".tsv", ".txt", ".yaml", ".yml"})
 ADOPT = (
     "`leaderboard-bot init FOLDER --table FILE --results PATH` adopts a table; "
     "`leaderboard-bot explain PATH --reported NUMBER` finds how a number of one was made"

@@ -289,10 +289,17 @@ def test_a_file_of_another_tool_is_told_how_it_can_be_read(data: bytes, why: str
     assert "convert one of another tool to a record of Every Eval Ever" in named.problem.hint
 
 
-def test_a_table_is_told_what_can_be_done_with_it() -> None:
-    """README.md of saucam/model_evals `eee94aa6`."""
-    table = b"| Model | mmlu |\n| --- | --- |\n| Proteus-8B | 64.71 |\n"
-    named = found_in({"README.md": table}, named=["README.md"])["README.md"]
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        # saucam/model_evals `eee94aa6`
+        ("README.md", b"| Model | mmlu |\n| --- | --- |\n| Proteus-8B | 64.71 |\n"),
+        # the third form of a summary of OpenCompass
+        ("summary_20240101.txt", b"20240101_120000\ntabulate format\n^^^^\ndataset  version  metric  mode  m\n"),
+    ],
+)
+def test_a_table_is_told_what_can_be_done_with_it(name: str, table: bytes) -> None:
+    named = found_in({name: table}, named=[name])[name]
     assert isinstance(named, Parsed)
     assert named.problem is not None
     assert named.problem.why == "is a table or a text, not a result"
