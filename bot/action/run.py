@@ -28,7 +28,7 @@ from bot.action.job import (
     write_report,
     write_summary,
 )
-from bot.errors import BotError, CallError
+from bot.errors import BotError, CallError, Refused
 from bot.evaluation.compare import RunComparison
 from bot.evaluation.finding import Finding, Severity, examples
 from bot.evaluation.result import Result
@@ -127,6 +127,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
             status = report_lower(run, comparisons) or status
         if target is not None:
             published = publish_rows(run, found, judgement, target, there)
+            show_rows(run, target)
         elif trigger.is_proposal:
             keep_comment(run, judgement, compared)
     except BotError as failure:
@@ -254,7 +255,7 @@ def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
 def publish_rows(
     run: Run, found: Sequence[Place], judgement: Judgement, target: Target, there: Sequence[Entry]
 ) -> list[str]:
-    """Publish what is not rejected, rebuild the board, and give the URLs of what was written."""
+    """Publish what is not rejected, and give the URLs of what was written."""
     target.check()
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in found if place.name in counted)
@@ -265,11 +266,18 @@ def publish_rows(
     for done in publish(made.entries, target, run.inputs.form, there):
         run.say(f"{done.subject}: {done.decision.why} {done.where}")
         where += [done.where] if done.where and done.where not in where else []  # one commit may store several rows
-    if rebuild_board(target, run.leaderboard):
-        run.say("rebuilt the board")
+    return where
+
+
+def show_rows(run: Run, target: Target) -> None:
+    """Rebuild the board from what is merged, and the web site where the inputs name one."""
+    try:
+        if rebuild_board(target, run.leaderboard):
+            run.say("rebuilt the board")
+    except Refused as refusal:  # a token that may open a request may lack the right to commit
+        run.warn(f"the board was not rebuilt: {refusal}")
     if run.inputs.site:
         put_site(run, target)
-    return where
 
 
 def put_site(run: Run, target: Target) -> None:

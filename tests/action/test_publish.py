@@ -66,6 +66,31 @@ def test_the_board_is_published_as_a_site_where_one_is_named(github: GitHubServe
     assert b"acme/atlas-7b" in github.state.repos[BOARD].git.read("heads/gh-pages", "index.html")
 
 
+def test_requests_are_published_where_the_branch_is_protected(github: GitHubServer, here: HereRunner) -> None:
+    """The table beside the rows needs a commit, and a request none."""
+    event, sha = push(github, {GOOD: result()})
+    here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+    github.state.merge(BOARD, 1)
+    rule = "Repository rule violations found\n\nChanges must be made through a pull request."
+    github.state.order("PATCH", "/git/refs/heads/main$", status=422, message=rule, times=9)
+    event, sha = push(github, {path_of("acme/bolt-1b"): result("acme/bolt-1b")})
+    ran = here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+
+    assert ran.status == 0, ran.log
+    assert ran.outputs["pull-request"] == f"{github.url}/{BOARD}/pull/2"
+    [warning] = [line for line in ran.commands("warning") if "the board was not rebuilt" in line]
+    assert "through a pull request: the branch is protected" in warning
+
+
+def test_what_was_published_is_named_where_the_site_is_refused(github: GitHubServer, here: HereRunner) -> None:
+    event, sha = push(github, {GOOD: result()})
+    to = PUBLISH | {"as": "commit", "site": "github://acme/none@gh-pages"}
+    ran = here.run("push", event, token="app-token", sha=sha, **to)
+
+    assert ran.status == 4, ran.log
+    assert f"/{BOARD}/commit/" in ran.outputs["pull-request"]
+
+
 def test_a_commit_that_stores_two_rows_is_named_once(github: GitHubServer, here: HereRunner) -> None:
     event, sha = push(github, {GOOD: result(), path_of("acme/bolt-1b"): result("acme/bolt-1b")})
     ran = here.run("push", event, token="app-token", sha=sha, **{**PUBLISH, "as": "commit"})

@@ -98,6 +98,7 @@ def translated(error: GithubException, wait: float | None, asked: Asked) -> BotE
 
 def _refusal(status: int, said: str, asked: Asked) -> Refused:
     """The kind of refusal that an answer is."""
+    said = said.rstrip(".")
     words = said.lower()
     if status == 404 or (status == 422 and "no commit found" in words):
         return Gone(SERVICE, asked.about(f"{said}: {GONE}"))
@@ -112,7 +113,7 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     kind = NoWriteAccess if status == 403 and asked.is_write else Refused
     if status in {401, 403}:
         advice = TOKEN if status == 401 else next(do for word, do in FORBIDDEN.items() if word in words)
-        said = f"{said.rstrip('.')}: {advice}"
+        said = f"{said}: {advice}"
     return kind(SERVICE, asked.about(f"{status}: {said}"))
 
 
