@@ -27,7 +27,7 @@ COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
 # Headings of errors: a metric stands first or last in them, before a unit.
 LESS = re.compile(
-    r"↓|(^|[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|r?mse|s?ma[ps]?e|rmsse|wape|wql|crps|mcd|rtf|eer|fid|(error|hallucination)[\W_]*rate)[\W\d_]*(\(.*\))?$"
+    r"↓|(^|[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|n?r?mse|s?ma[ps]?e|rmsse|wape|wql|crps|mcd|rtf|eer|fid|(error|hallucination)[\W_]*rate)[\W\d_]*([(\[].*[)\]])?$"
     r"|^(wer|cer|ppl|perplexity)([\W_]|$)",
     re.IGNORECASE,
 )

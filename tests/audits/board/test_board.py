@@ -285,7 +285,8 @@ def test_a_board_of_errors_is_judged_the_other_way_round() -> None:
 
 
 @pytest.mark.parametrize(
-    "heading", ["MASE", "eval_metrics/MASE[0.5]", "sMAPE", "RMSE", "CRPS", "RTF (Real Time Factor)", "EER (%)", "FID"]
+    "heading",
+    ["MASE", "eval_metrics/MASE[0.5]", "sMAPE", "NRMSE[mean]", "CRPS", "RTF (Real Time Factor)", "EER (%)", "FID"],
 )
 def test_an_error_is_told_by_its_heading(heading: str) -> None:
     """Headings of SalesforceAIResearch/gift-eval and TigreGotico/tts-benchmarks."""
