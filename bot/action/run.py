@@ -43,7 +43,7 @@ from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, wi
 from bot.platforms.platform import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import known_rows, make_board
-from bot.publishing.compared_rows import compared_rows, comparisons_markdown, counterpart
+from bot.publishing.compared_rows import ROWS, compared_rows, comparisons_markdown, counterpart
 from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.texts import judgement_text
@@ -242,7 +242,7 @@ def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
     """Log each comparison; one that is lower is an error, and gives 1, where the inputs ask for it."""
     is_lower = False
     for one in comparisons:
-        line = f"{one.second} compared with {one.first}: {sentence_of(one)}"
+        line = f"{one.second} compared with {one.first}: {sentence_of(one, *ROWS)}"
         if run.inputs.fails_when_lower and (worse := one.worse(run.inputs.margin)):
             is_lower = True
             line += f" The step fails, because these are worse beyond chance: {examples(worse)}."

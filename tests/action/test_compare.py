@@ -31,9 +31,10 @@ def test_a_lower_row_fails_the_step_and_the_comment_says_by_how_much(github: Git
 
     assert said.status == 1
     (comment,) = comments(github)
-    assert "points lower than A on the average of 2 tasks; chance alone does not explain this" in comment
+    assert "points lower than the other row on the average of 2 tasks; chance alone does not explain this" in comment
     [error] = [line for line in said.log if line.startswith("::error")]
     assert error.startswith("::error title=compare::acme/atlas-7b compared with base: acme/atlas-7b")
+    assert "compared with base: acme/atlas-7b: this row is" in error
     assert error.endswith("The step fails, because these are worse beyond chance: sums, logic, average.")
     assert "chance alone does not explain this" in said.summary
     shown = MarkdownIt().render(said.summary)
