@@ -113,6 +113,13 @@ def test_a_row_meets_its_row_on_a_board(github: GitHubServer, job: Job) -> None:
     (comment,) = comments(github)
     assert "Not compared, because there is no other row: `acme/new-1b`" in comment
 
+    git = github.state.repos[BOARD].git
+    [path] = [one for one in git.files(git.refs["heads/main"]) if one.startswith("entries/")]
+    whole = json.loads(git.read("heads/main", path))
+    git.push("heads/main", {path: json.dumps(whole | {"average": 99.0}).encode()})
+    said = job.run("pull_request", event, compare_to=f"github://{BOARD}")
+    assert "is not to be believed: the average is 99" in str(said.log)
+
 
 @pytest.mark.parametrize(
     ("given", "message"),
