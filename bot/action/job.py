@@ -39,10 +39,9 @@ NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 BASE = "base"  # what `compare-to` calls the base branch of a pull request, and the commit before a push
 MOST_POINTS = 100
 TEXTS = ("RESULTS", "SOURCES", "LEADERBOARD", "TO", "SITE", "BADGE", "CONFIG", "COMPARE_TO", "COMPARE_MARGIN")
-# The modes that use an input; one that does nothing would be a check or a board that somebody takes for granted.
-GO_WITH: dict[str, tuple[Mode, ...]] = {
-    "TO": ("publish", "verify"), "SITE": ("publish",), "COMPARE_TO": ("check",),
-    "BADGE": ("verify",), "CONFIG": ("verify",), "SOURCES": ("verify",),
+# The mode that uses an input; one that does nothing would be a check or a board that somebody takes for granted.
+GO_WITH: dict[str, Mode] = {
+    "SITE": "publish", "COMPARE_TO": "check", "BADGE": "verify", "CONFIG": "verify", "SOURCES": "verify",
 }  # fmt: skip
 NOTHING = "0" * 40  # the commit before that a push of a new branch names
 # What runs by the decision of somebody who may write to the repository; strangers cause all other events.
@@ -85,10 +84,10 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         raise CallError(f"the input `to` names no target, and `mode: {mode}` needs one")
     if not results:
         raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
-    for name, modes in GO_WITH.items():
-        if given[name] and mode not in modes:
-            written, known = name.lower().replace("_", "-"), " or ".join(f"`mode: {one}`" for one in modes)
-            raise CallError(f"the input `{written}` goes with {known}; with `mode: {mode}` it does nothing")
+    for name, known in GO_WITH.items():
+        if given[name] and mode != known:
+            written = name.lower().replace("_", "-")
+            raise CallError(f"the input `{written}` goes with `mode: {known}`; with `mode: {mode}` it does nothing")
     fails_when_lower = one_of(environ, "compare-fail-on", ("never", "lower")) == "lower"
     if fails_when_lower and not given["COMPARE_TO"]:
         raise CallError("the input `compare-fail-on` goes with `compare-to`: without it nothing is compared")

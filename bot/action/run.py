@@ -110,6 +110,8 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
     if inputs.mode == "verify":
         return verify(run)
+    if inputs.mode == "check" and inputs.to:  # no error: one step may check requests and publish pushes
+        run.warn("nothing is published: the input `to` is used with `mode: publish` and `mode: verify`")
     found = with_commits(gather(inputs, trigger, run.source(), access))
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target and found else []

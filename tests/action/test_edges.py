@@ -38,11 +38,6 @@ from tests.world.results import TINY
         ("BADGE", "b.svg", "the input `badge` goes with `mode: verify`; with `mode: check` it does nothing"),
         ("SITE", "site", "the input `site` goes with `mode: publish`; with `mode: check` it does nothing"),
         (
-            "TO",
-            "board",
-            "the input `to` goes with `mode: publish` or `mode: verify`; with `mode: check` it does nothing",
-        ),
-        (
             "COMPARE_FAIL_ON",
             "lower",
             "the input `compare-fail-on` goes with `compare-to`: without it nothing is compared",

@@ -91,6 +91,14 @@ def test_publishing_on_a_pull_request_is_refused(github: GitHubServer, job: Job)
     assert github.state.writes() == 0
 
 
+def test_one_step_may_check_requests_and_publish_pushes_with_the_same_target(github: GitHubServer, job: Job) -> None:
+    said = job.run("pull_request", propose(github, {GOOD: result()}), to=f"github://{BOARD}")
+
+    assert said.status == 0
+    assert "nothing is published: the input `to` is used with `mode: publish` and `mode: verify`" in "\n".join(said.log)
+    assert github.state.writes() == 0
+
+
 def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubServer, job: Job) -> None:
     event = propose(github, {GOOD: result()})
     job.run("pull_request", event, comment="never")
