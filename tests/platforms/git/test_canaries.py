@@ -136,12 +136,12 @@ class World:
 
 
 ACTION_RUNS = [
-    ("check", "evil", ""),
-    ("publish", "evil", ""),
-    ("verify", "evil", ""),
-    ("verify", "evil", "."),
-    ("verify", "board", ""),
-    ("verify", "board", ".."),
+    ("check", "evil", "", "evil"),
+    ("publish", "evil", "", "evil"),
+    ("verify", "evil", "", "evil"),
+    ("verify", "evil", ".", "evil"),
+    ("verify", "board", "", "evil"),
+    ("verify", "board", ".", "."),
 ]
 MORE = [pytest.param(kind, marks=pytest.mark.campaign) for kind in ("non-bare", "linked")]
 
@@ -295,7 +295,6 @@ def test_a_strangers_workspace_runs_nothing_in_the_action(world: World) -> None:
         "GITHUB_EVENT_NAME": "workflow_dispatch",
         "GITHUB_REPOSITORY": "acme/results",
         "GITHUB_SHA": "0" * 40,
-        "GITHUB_WORKSPACE": str(evil),
         "GITHUB_OUTPUT": str(world.place / "output"),
         "GITHUB_STEP_SUMMARY": str(world.place / "summary"),
         "RUNNER_TEMP": str(world.place),
@@ -304,8 +303,9 @@ def test_a_strangers_workspace_runs_nothing_in_the_action(world: World) -> None:
         "INPUT_CHANGED_ONLY": "false",
         "INPUT_TO": str(evil),
     }
-    for mode, to, sources in ACTION_RUNS:
+    for mode, to, sources, workspace in ACTION_RUNS:
         inputs = {"INPUT_MODE": mode, "INPUT_TO": str(world.place / to), "INPUT_SOURCES": sources}
+        inputs["GITHUB_WORKSPACE"] = str(world.place / workspace)
         words = [sys.executable, "-m", "bot.action"]
         done = subprocess.run(words, cwd=evil, env=variables | inputs, capture_output=True, check=False)
         assert done.returncode in {0, 1, 3}, done.stdout + done.stderr
