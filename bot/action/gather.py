@@ -152,6 +152,12 @@ def leads_out(path: str, workspace: Path) -> bool:
     return not path.startswith("/") and not (workspace / path).resolve().is_relative_to(workspace.resolve())
 
 
+def check_inside(name: str, path: str, trigger: TriggerContext) -> None:
+    """Raise CallError for an input whose path leads out of the workspace, as a link in a pull request may."""
+    if leads_out(path, trigger.workspace):
+        raise CallError(f"the input `{name}` names {path[:80]}, which leads out of the workspace")
+
+
 def fixed_part(pattern: str) -> str:
     """The folders of a pattern before its first wildcard."""
     parts = pattern.split("/")

@@ -1,24 +1,20 @@
-"""One run of the Action: judge the files and comment or publish; or, in the mode `verify`, recompute published rows."""
+"""One run of the Action: judge the files, and comment or publish."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TextIO
 
-from bot.action.gather import base_places, gather, leads_out
+from bot.action.gather import base_places, check_inside, gather
 from bot.action.job import (
     BASE,
-    DEFAULT,
     TRUSTED,
     Inputs,
     Outputs,
     Run,
-    TriggerContext,
     explanation_fold,
     one_line,
     outputs_of,
@@ -28,6 +24,7 @@ from bot.action.job import (
     write_report,
     write_summary,
 )
+from bot.action.verify import verify
 from bot.errors import BotError, CallError, Refused
 from bot.evaluation.compare import RunComparison
 from bot.evaluation.finding import Finding, Severity, examples
@@ -36,8 +33,6 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
-from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
 from bot.platforms.platform import Opener, open_target
@@ -45,10 +40,9 @@ from bot.platforms.target import Target
 from bot.publishing.board import contradiction, known_rows, make_board
 from bot.publishing.compared_rows import ROWS, compared_rows, comparisons_markdown, counterpart
 from bot.publishing.entry import Entry, Evidence, make_entries
-from bot.publishing.publication import Marker, find_marker
+from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
-from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
-from bot.reporting.annotations import annotate, command, limited
+from bot.reporting.annotations import annotate, command
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief, code
 from bot.reporting.locate import with_lines
@@ -56,8 +50,6 @@ from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
 from bot.reporting.text import unread_said
-from bot.service.checks.badge import check_badge, to_json, write_badge
-from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
@@ -136,12 +128,6 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
     return status
-
-
-def check_inside(name: str, path: str, trigger: TriggerContext) -> None:
-    """Raise CallError for an input whose path leads out of the workspace, as a link in a pull request may."""
-    if leads_out(path, trigger.workspace):
-        raise CallError(f"the input `{name}` names {path[:80]}, which leads out of the workspace")
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:
@@ -321,126 +307,3 @@ def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
         return
     if where:
         run.say(f"comment: {where}")
-
-
-NO_ISSUE = "the issue could not be written; the result does not change: {error}"
-FIELDS = 3  # of a row that an annotation or the issue names
-
-
-def verify(run: Run) -> int:
-    """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
-    sources = check_places(run)
-    target = open_target(run.inputs.to, run.access)
-    target.check_readable()
-    today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
-    config = run.inputs.config
-    table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
-    opener = Opener(run.access)
-    look_up = open_look_up(run.access, cached_answers(run.environ), run.say)
-    verifier = Verifier(target, opener, today, asks_models=True, table=table, sources=sources, look_up=look_up)
-    rows = list(verifier.verify())
-    for row in rows:
-        said = row.why or row.notice
-        run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")
-    found = broken(rows)
-    for line in limited(Severity.ERROR, [row_command(row) for row in found]):
-        run.out.write(f"{line}\n")
-    if run.inputs.badge:
-        write_badge(run.trigger.workspace / run.inputs.badge, rows)
-    status = 1 if len(found) and run.inputs.fail_on != "never" else 0
-    unchecked = sum(row.outcome == "unavailable" for row in rows)
-    if unchecked:
-        run.warn("some rows could not be checked: a service did not answer")
-        status = status or 3
-    urls = tell_issue(run, rows)
-    counts = {"accepted": str(sum(row.follows for row in rows)), "rejected": str(len(found))}
-    verdict = "rejected" if found else "" if unchecked else "accepted" if rows else "none"
-    path = write_report("verified.json", json.dumps([to_json(row) for row in rows], indent=2), run.environ)
-    more = f"; {unchecked} could not be checked" if unchecked else ""
-    head = f"{len(found)} of {len(rows)} rows do not follow from their evidence{more}."
-    items = "".join(f"{row.item}\n" for row in named_rows(found))
-    write_summary(f"{head}\n\n{items}" if items else f"{head}\n", run.environ)
-    write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)
-    return status
-
-
-def check_places(run: Run) -> list[Path]:
-    """The folders of `sources`. Raises CallError for a place in the workspace that is none, or leads out of it."""
-    inputs, workspace = run.inputs, run.trigger.workspace
-    for name, path in [
-        ("badge", inputs.badge),
-        ("config", inputs.config),
-        *(("sources", one) for one in inputs.sources),
-    ]:
-        check_inside(name, path, run.trigger)
-        if name == "sources" and not (workspace / path).is_dir():
-            raise CallError(f"the input `sources` names {path[:80]}, which is no folder of the workspace")
-    if inputs.badge:
-        check_badge(workspace / inputs.badge)
-    return [workspace / one for one in inputs.sources]
-
-
-def row_command(row: VerifiedRow) -> str:
-    """The annotation about a row that does not follow."""
-    line = one_line("; ".join([f"{row.key}: {row.outcome}: {row.why}", *row.named(FIELDS)]))
-    return command(Severity.ERROR, line, title="verify")
-
-
-def named_rows(found: Iterable[VerifiedRow]) -> list[BrokenRow]:
-    """The rows as the issue and the summary name them."""
-    return [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in found]
-
-
-def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
-    """Keep the issue true: its number as `owner/name#7`, "" if there is none. Without the right it is a warning."""
-    if not run.access.github_token:
-        return ""
-    repository = run.trigger.repository
-    try:
-        num = keep_issue(run.source().client, repository, run.inputs.to, rows)
-    except BotError as error:
-        run.warn(NO_ISSUE.format(error=error))
-        return ""
-    return f"{repository}#{num}" if num is not None else ""
-
-
-def broken(rows: Sequence[VerifiedRow]) -> list[VerifiedRow]:
-    """The rows that do not follow; what could not be asked about is neither here nor there."""
-    return [row for row in rows if not row.follows and row.outcome != "unavailable"]
-
-
-def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequence[VerifiedRow]) -> int | None:
-    """Open, edit or close the one issue about a target: its number where it is open, None if there is none.
-
-    One that a person closed is left alone while it says what is so. Where rows could not be asked about, nothing is
-    closed. Raises Refused if the token may not, or Unavailable.
-    """
-    address = GitHubAddress(repository)
-    discussions = GitHubDiscussions(RequestSource(client, address))
-    found = broken(rows)
-    ours = _ours(discussions, target)
-    if not found:
-        for num in ours if all(row.follows for row in rows) else []:
-            if discussions.read(num).is_open:
-                discussions.set_status(num, "closed", ALL_FOLLOW)
-        return None
-    text = broken_rows_text(target, named_rows(found), verify_mark(target))
-    if not ours:
-        num = discussions.open_discussion(text.title, text.body)
-        first, *later = _ours(discussions, target) or [num]
-        for double in later:  # another run was as fast
-            discussions.set_status(double, "closed", f"This issue is a duplicate of #{first}.")
-        return first
-    thread = discussions.read(ours[0])
-    is_same = thread.description.strip() == text.body.strip()
-    if not is_same:
-        discussions.edit_description(thread.num, text.body)
-    if not thread.is_open and (not is_same or thread.closed_by == client.user):
-        discussions.set_status(thread.num, "open")
-    return None if is_same and not thread.is_open and thread.closed_by != client.user else thread.num
-
-
-def _ours(discussions: GitHubDiscussions, target: str) -> list[int]:
-    """Our issues about a target, oldest first."""
-    mark = verify_mark(target)
-    return [num for num, row in discussions.ours("discussion", whole=True) if find_marker(row["mark"]) == mark]
