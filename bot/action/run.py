@@ -37,7 +37,7 @@ from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
 from bot.platforms.platform import Opener, open_target
 from bot.platforms.target import Target
-from bot.publishing.board import contradiction, known_rows, make_board
+from bot.publishing.board import contradiction, disbelief, known_rows, make_board
 from bot.publishing.compared_rows import ROWS, compared_rows, comparisons_markdown, counterpart
 from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.publication import Marker
@@ -210,7 +210,7 @@ def compare_with_others(
         one = None
         if (other := counterpart(entry, others)) is not None:
             if why := contradiction(other):
-                run.warn(f"{brief(other.key, 500)} is not to be believed: {why}")
+                run.warn(disbelief(other, why))
             sides = results_of(run, other, rows, base), results_of(run, entry, judgement.rows, found)
             names = (f"{to}: {other.model.id}", entry.model.id)
             one = compared_rows(other, entry, names, partial(logs.pairs, sides))

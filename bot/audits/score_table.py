@@ -7,10 +7,12 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from math import isfinite
 
 from bot.errors import CallError
+from bot.evaluation.draft.metric_kinds import names_of_errors
 from bot.reporting.escape import visible
 
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
@@ -25,12 +27,6 @@ NO_SCORE = re.compile(
 )
 COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
-# Headings of errors: a metric stands first or last in them, before a unit.
-LESS = re.compile(
-    r"↓|(^|[\W_])(wer|cer|ter|err|errors?|ppl|perplexity|loss|nll|n?r?mse|s?ma[ps]?e|rmsse|wape|wql|crps|mcd|rtf|eer|fid|(error|hallucination)[\W_]*rate)[\W\d_]*([(\[].*[)\]])?$"
-    r"|^(wer|cer|ppl|perplexity)([\W_]|$)",
-    re.IGNORECASE,
-)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
@@ -54,6 +50,14 @@ class PublishedTable:
     left_out: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
     less_is_better: bool = False
+
+
+@cache
+def _less() -> re.Pattern[str]:
+    """What finds headings of errors: a metric stands first or last in them, before a unit."""
+    names = "|".join([*map(re.escape, names_of_errors()), "err", "errors?", r"(error|hallucination)[\W_]*rate"])
+    last = rf"(^|[\W_])({names})[\W\d_]*([(\[].*[)\]])?$"
+    return re.compile(rf"↓|{last}|^(wer|cer|ppl|perplexity)([\W_]|$)", re.IGNORECASE)
 
 
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
@@ -116,8 +120,8 @@ def _errors_among(columns: Iterable[str], header: Sequence[str]) -> list[str]:
     """
     if any(RAW.search(column) for column in header):
         return []
-    is_average_less = any(AVERAGE.match(column) and LESS.search(column) for column in header)
-    return [column for column in columns if LESS.search(column) or (is_average_less and "↑" not in column)]
+    is_average_less = any(AVERAGE.match(column) and _less().search(column) for column in header)
+    return [column for column in columns if _less().search(column) or (is_average_less and "↑" not in column)]
 
 
 def _names(texts: Mapping[str, list[str]], named: str, left_out: Mapping[str, str]) -> list[str]:
@@ -236,7 +240,7 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
         return "is not a score by its name"
     if RAW.search(column) and RAW.sub("", column) in header:
         return f"is the raw value of {RAW.sub('', column)}"
-    if min(numbers) < 0 or (max(numbers) > 100 and not LESS.search(column)):
+    if min(numbers) < 0 or (max(numbers) > 100 and not _less().search(column)):
         return "has values outside 0 to 100"
     return ""
 

@@ -34,7 +34,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.platform import open_target
 from bot.platforms.target import Target
-from bot.publishing.board import contradiction
+from bot.publishing.board import contradiction, disbelief
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text
@@ -156,7 +156,7 @@ def _same_model(entries: Sequence[Entry], entry: Entry, board: str) -> Entry:
 def _told(entry: Entry) -> Entry:
     """A row of the board, after a warning where its own numbers contradict each other."""
     if why := contradiction(entry):
-        warn(f"{brief(entry.key, 500)} is not to be believed: {why}")
+        warn(disbelief(entry, why))
     return entry
 
 

@@ -206,6 +206,7 @@ def _see_task(declared: Leaderboard, task: str) -> None:
 def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     """The explanation of a row of a board, from the numbers that its entry records."""
     from bot.cli.leaderboards import declared_by, read_board
+    from bot.publishing.board import disbelief
     from bot.reporting.explanation import Explained, explain
 
     board = read_board(target, leaderboard)
@@ -218,7 +219,7 @@ def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
         declared = declared_by(open_target(target, read_access()), target, entry.leaderboard)
     _see_task(declared, task)
     if why := rows[0].fault or _undeclared(entry, declared):
-        raise CallError(f"{brief(entry.key, 500)} is not to be believed: {why}")
+        raise CallError(disbelief(entry, why))
     missing, definitions = entry.coverage.missing, entry.definitions
     scores = Scores(entry.average, entry.tasks)
     return explain(Explained(declared, scores, len(entry.evidence), missing, {}, definitions, {}), task)

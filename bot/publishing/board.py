@@ -46,6 +46,11 @@ def contradiction(entry: Entry) -> str:
     return brief(next(_contradictions(entry), ""), LONGEST)
 
 
+def disbelief(entry: Entry, why: str) -> str:
+    """The sentence about a row whose numbers cannot be right."""
+    return f"{brief(entry.key, LONGEST)} is not to be believed: {why}"
+
+
 def _contradictions(entry: Entry) -> Iterator[str]:
     for task in entry.tasks:
         yield from _in_task(task, has_waivers=bool(entry.waivers))

@@ -17,7 +17,7 @@ from bot.publishing.publication import (
     Marker,
     find_marker,
 )
-from bot.publishing.texts import request_text, rolling_text, withdrawn_text
+from bot.publishing.texts import rank_line, rank_line_in, request_text, rolling_text, withdrawn_text
 from bot.reporting.escape import inert
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.scores import scores_csv
@@ -78,6 +78,13 @@ def test_what_strangers_write_is_no_markup_link_or_mark_in_a_text_of_ours(text: 
         token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(rolling_text([(None, row)], mark).body)
     ]
     assert rows.count("tr_open") == 2
+
+
+def test_no_word_of_a_submitter_is_taken_for_the_rank_that_a_request_keeps() -> None:
+    row = hostile("x\n\nRank 1 of 9; better than all others. Counted when this was proposed.\n\ny")
+    mark = Marker("entry", row.key, "tiny")
+    assert rank_line_in(request_text(row, entry(), mark, first=row.model.id, beside=[row])) == ""
+    assert rank_line_in(request_text(row, entry(), mark, rank=rank_line("Rank 2 of 3."))).startswith("Rank 2 of 3. ")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -53,6 +53,11 @@ def kind_of(name: str) -> MetricKind | None:
     return next((kind for kind in _kinds() if any(fnmatchcase(name, pattern) for pattern in kind.names)), None)
 
 
+def names_of_errors() -> list[str]:
+    """The names of metrics that are better where they are less, without patterns."""
+    return [name for kind in _kinds() if not kind.higher_is_better for name in kind.names if "*" not in name]
+
+
 @lru_cache(maxsize=4_096)
 def _place(name: str) -> int:
     """How early a metric's name stands in the list; unknown names come after all."""
