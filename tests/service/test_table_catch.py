@@ -142,15 +142,15 @@ def test_a_changed_mapping_says_that_the_cells_differ_and_a_declined_plan_leaves
     story.settle()
 
 
-def test_a_row_that_somebody_edits_is_named_and_written_again_from_its_evidence(story: TableStory) -> None:
+def test_a_row_that_somebody_edits_is_written_again_from_its_evidence(story: TableStory) -> None:
     story.hub.push(story.target, {"board.csv": OURS})
     push_all(story)
     story.settle()
     story.hub.push(story.target, {"board.csv": OURS.replace(b"acme/m3,58.33", b"acme/m3,99.99")})
 
-    [first, second] = [settle_watches(story.contexts, [story.watch]) for _ in range(2)]
-    assert (exit_status(first), exit_status(second)) == (1, 0)
-    assert "unexplained tiny/acme/m3/" in "\n".join(first[0].lines(dry_run=False))
+    [done] = settle_watches(story.contexts, [story.watch], counts=True)
+    assert [one.text.split(":")[0] for one in done.outcomes if one.outcome == "written"] == ["a commit stores it"]
+    assert done.ledgers[0].line == f"{ROWS} accepted: {ROWS} on main, 0 open, 0 held, 0 declined, 0 unexplained"
     assert story.board() == OURS
 
 
@@ -174,16 +174,43 @@ def test_a_row_that_somebody_removes_is_declined_until_its_files_change_or_it_is
     story.end()
 
 
-def test_rows_that_are_gone_at_once_are_proposed_again(hub: Hub, tmp_path: Path) -> None:
-    story = TableStory(hub, tmp_path, form="commit")
+@pytest.mark.parametrize("form", ["commit", "pull-request"])
+@pytest.mark.parametrize("is_wanted", [True, False], ids=["restored", "dropped"])
+def test_rows_that_are_gone_at_once_wait_until_a_maintainer_restores_or_drops_them(
+    hub: Hub, tmp_path: Path, form: str, is_wanted: bool
+) -> None:
+    story = TableStory(hub, tmp_path, form=form)
     push_all(story)
-    passes(story, 2)
+    passes(story, 3)
     ours = story.board()
     hub.push(story.target, {"board.csv": story.table}, user="ann")
-    passes(story, 2)
-    assert story.board() == ours
+    [held, again] = [settle_watches(story.contexts, [story.watch], counts=True) for _ in range(2)]
+    assert (exit_status(held), exit_status(again)) == (1, 1)
+    assert again[0].ledgers[0].line.endswith(f"0 on main, 0 open, {ROWS} held, 0 declined, 0 unexplained")
+    assert story.board() == story.table
+    digest = digest_in(list(again[0].outcomes))
+    [thread] = [one for one in hub.conversations(story.target) if one.title.startswith("Plans of tiny")]
+    assert f"/restore {digest}" in "".join(thread.comments())
+    settle_watches(story.contexts, [story.watch], **{"approve" if is_wanted else "decline": digest})
+    places = (
+        f"{ROWS} on main, 0 open, 0 held, 0 declined" if is_wanted else f"0 on main, 0 open, 0 held, {ROWS} declined"
+    )
+    assert passes(story, 3)[1:] == [f"{places}, 0 unexplained"] * 2
+    assert story.board() == (ours if is_wanted else story.table)
     story.news()
     story.end()
+
+
+@pytest.mark.parametrize("form", ["commit", "pull-request"])
+def test_a_rewritten_history_that_lost_a_row_is_a_plan(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = TableStory(hub, tmp_path, form=form)
+    story.push()
+    passes(story, 3)
+    story.target.squash()
+    story.hub.push(story.target, {"board.csv": story.table}, user="ann")
+    [held] = said(story.settle(), "held")
+    assert held.startswith("1 row that somebody took from main would be proposed again")
+    assert story.board() == story.table
 
 
 def passes(story: TableStory, count: int) -> list[str]:

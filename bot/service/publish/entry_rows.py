@@ -27,7 +27,7 @@ from bot.publishing.publication import (
     rolling_mark,
 )
 from bot.publishing.texts import first_named_in
-from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, OpenRequests, Place
+from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, OpenRequests, Place, observe_main
 from bot.service.publish.publisher import ItemLook, L, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import (
     DesiredRow,
@@ -247,6 +247,11 @@ class EntryRows(SubmittedRows[RowLook]):
 
     # looking
 
+    def observe(self) -> None:
+        """Mark the rows that people changed or removed on main."""
+        if self.settings.form != "comment":
+            observe_main(self.context, self.target, self.settings.to)
+
     def look(self, items: Sequence[Item]) -> list[RowLook]:
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_rolling(tuple(entry_path(item.subject) for item in items))
@@ -284,7 +289,7 @@ class EntryRows(SubmittedRows[RowLook]):
         if merged is not None and digest_of(merged) == digest and look.state.merged_at:
             return TAKEN if self.target.contains(look.state.merged_at) else REWRITTEN
         if gone is not None and gone.digest == digest:
-            return REWRITTEN if gone.is_rewritten else TAKEN
+            return gone.reason
         return TAKEN if merged is not None and digest_of(merged) == digest else ""
 
     def _read_rolling(self, paths: tuple[str, ...]) -> RollingRequests:

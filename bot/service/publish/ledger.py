@@ -200,6 +200,11 @@ class GoneRow(msgspec.Struct, frozen=True):
     digest: str
     is_rewritten: bool
 
+    @property
+    def reason(self) -> str:
+        """How it was taken."""
+        return REWRITTEN if self.is_rewritten else TAKEN
+
     @classmethod
     def parse(cls, text: str | None) -> GoneRow | None:
         """What was noted of a row; None if nothing was."""
@@ -251,10 +256,20 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     """Mark the rows that are otherwise on main than when its rows were kept last, and not as the source has them."""
     state = context.state
     kept, head = state.boards.at(to), target.head()
-    if kept is None or kept.head in {"", head}:
-        return
-    known = state.boards.rows(to)
-    there = {entry.key: digest_of(entry) for entry in entries_of(target, context.leaderboard)}
+    if kept is not None and kept.head not in {"", head}:
+        there = {entry.key: digest_of(entry) for entry in entries_of(target, context.leaderboard)}
+        mark_moved(context, target, to, state.boards.rows(to), there, since=kept.head)
+
+
+def mark_moved(
+    context: WatchContext, target: Target, to: str, known: Mapping[str, str], there: Mapping[str, str], *, since: str
+) -> None:
+    """Mark the rows that moved on main and are not there as the source has them.
+
+    `known` are the digests of the rows on main at the commit `since`, and `there` of those that it has now: "" for one
+    that cannot be read or has other cells.
+    """
+    state = context.state
     moved = [key for key in known.keys() | there.keys() if there.get(key) != known.get(key)]
     held = [item.subject for item in state.items.held(to) if item.kind == "row"]
     accepted = {key: digest for key, digest in state.rows.digests([*moved, *held]).items() if digest}
@@ -266,7 +281,7 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     beside = [key for key in waiting if key.rpartition("/")[0] in models]
     gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
     removed = state.cursors("removed", target=to)
-    is_rewritten = bool(gone or removed) and not target.contains(kept.head)
+    is_rewritten = bool(gone or removed) and not target.contains(since)
     noted = state.cursors("gone", target=to)
     # Where a rewritten history lost the merge of a request, it lost the removal of its row, too: a person is asked.
     is_unknown = is_rewritten and context.targets_by_address[to][1].form == "pull-request"

@@ -131,6 +131,9 @@ class TargetRows(ABC, Generic[L]):
         """Tell whether nothing was written here yet, and even new rows wait for a person."""
         return False
 
+    def observe(self) -> None:
+        """Mark the rows that people changed or removed on main since it was compared last."""
+
     def restore(self, items: Sequence[Item]) -> None:
         """Find the rows of the bot after the state was lost; by default nobody can tell which these are."""
         self.context.state.items.finish(items)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, declaration_path, entry_path, is_same_row, parse_entry
+from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path, is_same_row, parse_entry
 from bot.publishing.layout import CellChange, Draft, Layout, RowChange, evidence_links
-from bot.publishing.plan import PlannedRow, RowAction, allowed
+from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
@@ -26,7 +26,7 @@ from bot.publishing.texts import (
     with_places,
 )
 from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows, TargetRow
-from bot.service.publish.ledger import OpenRequests, Place
+from bot.service.publish.ledger import GoneRow, OpenRequests, Place, mark_moved
 from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
 from bot.service.store.items import Item
@@ -42,20 +42,33 @@ class WrittenRow:
     entry: Entry
     earlier: Entry | None = None
 
+    @property
+    def was_on_main(self) -> bool:
+        """Tell whether the table had the row as it was written when it was compared last."""
+        return self.earlier is not None and digest_of(self.earlier) == digest_of(self.entry)
 
-def planned_cells(look: RowLook, cells: Sequence[CellChange]) -> PlannedRow:
-    """The planned change of a row of a table, by the cells that change on main."""
+
+def is_absent(cells: Sequence[CellChange]) -> bool:
+    """Tell whether the table has no row of which these cells would change."""
+    return all(cell.before is None for cell in cells)
+
+
+def planned_cells(look: RowLook, cells: Sequence[CellChange], gone: GoneRow | None) -> PlannedRow:
+    """The planned change of a row of a table, by the cells that change on main; `gone` if somebody took it."""
     action: RowAction = "changed"
     if not cells:
         action = "unchanged"
     elif look.entry is None:
         action = "removed"
-    elif all(cell.before is None for cell in cells):
-        action = "added"
+    elif is_absent(cells):
+        is_taken = gone is not None and gone.digest == digest_of(look.entry)
+        action = "restored" if is_taken else "added"
     known = look.entry or look.before
     shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after or '–'}" for cell in cells)
     reason = FOREIGN if look.reason in {"", EDITED} else look.reason  # the settings may show the same row otherwise
     reason = reason if action in {"changed", "removed"} else ""
+    if action == "restored" and gone is not None:
+        reason = gone.reason
     digest = hashlib.sha256(repr([(cell.column, cell.before, cell.after) for cell in cells]).encode()).hexdigest()
     return PlannedRow(look.key, known.model.id if known else "", action, reason=reason, digest=digest, values=shown)
 
@@ -132,16 +145,10 @@ class DesiredTable:
         if state.request is None:
             return OpenRequests()
         cells = [self.draft.cells.get(key, ()) for key in self.proposed]
-        added = sum(all(cell.before is None for cell in row) for row in cells)
+        added = sum(map(is_absent, cells))
         proposed = _over(state.files, state.request.files)
         removed = self.layout.count(state.files) + added - self.layout.count(proposed)
         return OpenRequests(1, added, len(cells) - added, max(0, removed))
-
-    def gone_from(self, main: Files) -> set[str]:
-        """The rows that were written and that the table has not, under no values."""
-        rows = [_change(key, row.entry, row.entry) for key, row in sorted(self.known.items())]
-        cells = self.layout.draft(rows, main).cells
-        return {key for key, row in cells.items() if all(cell.before is None for cell in row)}
 
     def _records(self, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
         """The entries of rows, and the declaration that they name, where the settings keep them."""
@@ -220,12 +227,42 @@ class TableRows(SubmittedRows[PlannedLook]):
         table = self._table(rows, self.declined(rows))
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
-        self.count = max(len(self.known), table.layout.count(state.files))
         self.proposed, self.refused, self.seen = table.proposed, table.refused, (table, state)
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
-        return [
-            PlannedLook(row.item, planned_cells(row, shown.get(row.key, ())), row.entry, row.disputed) for row in rows
-        ]
+        gone = self.context.state.cursors("gone", target=self.settings.to)
+        planned = [planned_cells(row, shown.get(row.key, ()), GoneRow.parse(gone.get(row.key))) for row in rows]
+        taken = sum(one.action == "restored" for one in planned)
+        self.count = max(len(self.known) - taken, table.layout.count(state.files))
+        return [PlannedLook(row.item, one, row.entry, row.disputed) for row, one in zip(rows, planned, strict=True)]
+
+    def observe(self) -> None:
+        """Keep which of the written rows are in the table, and mark those that people changed there or removed."""
+        state, to, head = self.context.state, self.settings.to, self.target.head()
+        kept = state.cursor("table", target=to)
+        if kept == head:
+            return
+        written = self._written(to)
+        draft = self._drafted(written)
+        gone = {key for key, cells in draft.cells.items() if is_absent(cells)}
+        digests = {key: digest_of(row.entry) for key, row in written.items()}
+        there = {
+            key: "" if key in draft.cells or key in draft.refused else digests[key] for key in written.keys() - gone
+        }
+        known = {key: digests[key] for key, row in written.items() if row.was_on_main}
+        merged = {
+            key: (written[key].entry.to_bytes(),) * 2 for key, digest in there.items() if digest and key not in known
+        }
+        with state.transaction():
+            mark_moved(self.context, self.target, to, known, there, since=kept or "")
+            state.published.keep(to, merged)
+            state.set_cursor("table", head, target=to)
+
+    def _drafted(self, written: Mapping[str, WrittenRow]) -> Draft:
+        """What the table lacks of rows as they were written."""
+        layout = self._layout()
+        rows = [_change(key, row.entry, row.entry) for key, row in sorted(written.items())]
+        state = self.target.read_state(self._mark, files_of(layout, self.target, rows))
+        return layout.draft(rows, state.files)
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
         """Which rows the table has, and which the open request proposes."""
@@ -236,23 +273,7 @@ class TableRows(SubmittedRows[PlannedLook]):
             table, state = self.seen
             there -= table.left
             self.waiting = table.waiting(state)
-            self._note_gone(accepted, table.gone_from(state.files))
         return {key: "open" if key in self.proposed else "main" for key in there}
-
-    def _note_gone(self, accepted: Mapping[str, str], gone: AbstractSet[str]) -> None:
-        """Take a few written rows that main lacks for declined: a person removed them, and may put them back."""
-        state, to = self.context.state, self.settings.to
-        removed = state.cursors("removed", target=to)
-        waiting = {item.subject for item in state.items.at("row", to)}
-        new = (gone & accepted.keys()) - self.proposed - waiting
-        new = {key for key in new if removed.get(key) != accepted[key]}
-        noted = (
-            {key: accepted[key] for key in new}
-            if len(new) <= allowed(self.context.watch.max_removed, self.count)
-            else {}
-        )
-        for key in noted.keys() | (removed.keys() - gone):
-            state.set_cursor("removed", noted.get(key), key, target=to)
 
     def standing(self, key: str) -> TargetRow:
         """The entry that was written last; whether it is merged is not known here."""
@@ -412,12 +433,10 @@ class TemplateRows(TableRows):
 
     def _merged(self) -> list[RowChange]:
         """The rows that were written and are on the main branch of the results."""
-        layout, known = self._layout(), self._written(self.settings.to)
-        changes = [RowChange(key, row.entry, row.entry) for key, row in sorted(known.items())]
-        state = self.target.read_state(self._mark, files_of(layout, self.target, changes))
-        draft = layout.draft(changes, state.files)
-        differing = draft.cells.keys() | draft.refused.keys()
-        return [change for change in changes if change.key not in differing]
+        known = self._written(self.settings.to)
+        draft = self._drafted(known)
+        rows = known.keys() - draft.cells.keys() - draft.refused.keys()
+        return [_change(key, known[key].entry, known[key].entry) for key in sorted(rows)]
 
 
 @dataclass

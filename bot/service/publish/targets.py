@@ -20,7 +20,6 @@ from bot.service.publish.ledger import (
     follow_repository,
     make_ledger,
     note_ledgers,
-    observe_main,
     observe_requests,
 )
 from bot.service.publish.model_rows import ModelRows
@@ -65,11 +64,11 @@ class Targets:
         target, settings = self.context.targets_by_address[to]
         narrow_approved(self.context, to)
         self._learn_approvals(to)
+        rows = ROWS[settings.kind](self.context, target, settings, self.report)
         if to not in self.learned:
             self.learned.add(to)
-            self._observe_people(target, settings)
+            self._observe_people(rows)
         items = due_rows(self.context, to, priority)
-        rows = ROWS[settings.kind](self.context, target, settings, self.report)
 
         def publish_rows() -> None:
             if settings.kind == "entries" and settings.form != "comment" and not self.context.dry_run:
@@ -81,14 +80,14 @@ class Targets:
         self.report.attempt(asked, lambda: self._obey(target, settings, asked), finish=False)
         return bool(items or asked)
 
-    def _observe_people(self, target: Target, settings: WatchTarget) -> None:
+    def _observe_people(self, rows: TargetRows[Any]) -> None:
         """Look at what people did at a target since the last pass; at pushes to requests, once a day or when told."""
-        context, to = self.context, settings.to
+        context, target, settings = self.context, rows.target, rows.settings
+        to = settings.to
         if settings.kind != "models":
             self._follow_repository(target, to)
         self._observe(target, settings)
-        if settings.kind == "entries" and settings.form != "comment":
-            self.report.attempt([], lambda: observe_main(context, target, to), subject=f"main of {to}")
+        self.report.attempt([], rows.observe, subject=f"main of {to}")
         told = [item for item in self.context.due("request", target=to) if not item.subject]
         if settings.form == "pull-request" and (told or self.context.due("sweep", target=to)):
             self.report.attempt(told, lambda: observe_requests(context, target, to), subject=f"requests of {to}")
@@ -200,13 +199,9 @@ class Targets:
             return
         ledgers = self.ledgers()
         note_ledgers(self.context, ledgers)
-        self.look_again(ledgers)
-
-    def look_again(self, ledgers: Sequence[Ledger], later: float = 0.0) -> None:
-        """Mark the rows that are nowhere, such as one of a table that somebody edited; due so many seconds later."""
         for one in ledgers:
             lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
-            self.context.mark(marks("row", lost, [one.target]), later)
+            self.context.mark(marks("row", lost, [one.target]))
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions

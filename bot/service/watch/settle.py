@@ -104,10 +104,6 @@ class Pass:
         self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
         if found:
             note_ledgers(self.context, found, self.context.clock() - began)
-            tables = [
-                one for one in found if self.context.targets_by_address[one.target][1].kind in {"table", "template"}
-            ]
-            self.targets.look_again(tables, self.context.watch.settle_every)
         else:
             again = self.context.clock() + self.context.watch.settle_every
             self.context.state.set_cursor("recount", str(again))
