@@ -79,17 +79,20 @@ class ParquetGrid(Grid):
         return _cell(self.values(column_path)[row])
 
     def edited(self, slots: Sequence[Slot]) -> ParquetGrid:
-        """The file with its rows in the order of the slots. Raises Unwritable if a cell has another type."""
+        """The file with its rows in the order of the slots. Raises Unwritable if a column cannot hold its cell."""
         import pyarrow as pa
 
-        ours = [self._row(slot) for slot in slots if not isinstance(slot, int)]
+        ours = [self.row(slot) for slot in slots if not isinstance(slot, int)]
         pool = pa.concat_tables([self.table, *ours]).unify_dictionaries()
         numbers = iter(range(len(self), len(pool)))
         order = [slot if isinstance(slot, int) else next(numbers) for slot in slots]
         return replace(self, table=_rows(pool, order))
 
-    def _row(self, slot: Update | Insertion) -> Any:
-        """An old row with other cells, or a new row, of which unnamed cells are null."""
+    def row(self, slot: Update | Insertion) -> Any:
+        """An old row with other cells, or a new row, of which unnamed cells are null.
+
+        Raises Unwritable if a column cannot hold its cell.
+        """
         row = self.table.slice(slot.row, 1) if isinstance(slot, Update) else self._empty()
         for column_path, cell in slot.cells.items():
             field = self.table.schema.field(self.column_paths[column_path])
@@ -368,7 +371,7 @@ class ParquetLayout:
         """The files with the rows of the changes; where they cannot be edited, every row is refused."""
         try:
             shards = self.grid(current)
-            edit = self.rows.edit(shards, changes)
+            edit = _writable(shards, self.rows.edit(shards, changes))
             if not edit.updates and not edit.insertions:
                 return Draft(refused=edit.refused)
             card = current[CARD].decode() if CARD in current else ""
@@ -443,6 +446,21 @@ class ParquetLayout:
             return len(self.grid(current))
         except Unwritable:
             return 0
+
+
+def _writable(shards: Shards, edit: TableEdit) -> TableEdit:
+    """The edit without the rows that their file cannot hold."""
+    refused = dict(edit.refused)
+    for path, grid in shards.grids.items():
+        part = shards.part(path, edit)
+        slots: list[Update | Insertion] = [*part.updates, *part.insertions]
+        for slot in slots:
+            try:
+                grid.row(slot)
+            except Unwritable as error:
+                refused[slot.wanted.change_key] = str(error)
+    updates = [each for each in edit.updates if each.wanted.change_key not in refused]
+    return TableEdit(updates, [new for new in edit.insertions if new.wanted.change_key not in refused], refused)
 
 
 def _check_names(paths: Sequence[str]) -> None:

@@ -221,6 +221,17 @@ def test_a_cell_of_another_type_is_refused() -> None:
     assert "not have exactly one column 'BBH'" in refusal(SMALL, {"t.parquet": _without_bbh()})
 
 
+def test_a_row_that_the_file_cannot_hold_does_not_stop_the_others() -> None:
+    """A column of whole percents."""
+    columns = {"Model": "model.id", "BBH": {"value": "tasks.bbh.raw", "unit": "percent"}}
+    files = small(BBH=pa.array([71, None], pa.int64()))
+    rows = [entry("crane", {"bbh": 0.505}), entry("kite", {"bbh": 0.5})]
+
+    after, draft = edited(SMALL, files, *rows, columns=columns)
+    assert draft.refused == {"crane/x": "the column BBH is of type int64, but the mapping gives 50.5"}
+    assert table(after["t.parquet"])["Model"].to_pylist() == ["heron", "wren", "kite"]
+
+
 def _without_bbh() -> bytes:
     out = io.BytesIO()
     pq.write_table(pa.table({"Model": ["heron"], "n": [1]}), out)
