@@ -429,7 +429,7 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     tasks = {
         task: msgspec.structs.replace(
             _task_of(task, keys, leaves, metrics, format_id),
-            less_is_better=_is_less_better(format_id, metrics[keys[0]]),
+            less_is_better=_is_less_better(format_id, metrics[keys[0]], leaves[keys[0]]),
         )
         for task, keys in wanted.items()
         if not only or task in only
@@ -456,13 +456,13 @@ def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
     ]
     known = catalogue().find(format_id, key)
     own = [metric.key(format_id) for metric in known.of.metrics] if known else []
-    better = [name for name in names if not _is_less_better(format_id, name)]
+    better = [name for name in names if not _is_less_better(format_id, name, leaf)]
     return next((name for name in [*own, *better, *names] if name in names), "")
 
 
-def _is_less_better(format_id: str, metric: str) -> bool:
+def _is_less_better(format_id: str, metric: str, leaf: LeafResult) -> bool:
     kind = kind_of(split_key(format_id, metric)[0])
-    return kind is not None and not kind.higher_is_better
+    return metric in leaf.less_is_better or (kind is not None and not kind.higher_is_better)
 
 
 def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -301,6 +301,13 @@ def test_a_lower_perplexity_is_no_loss() -> None:
     assert comparison_json(found)["tasks"][0]["metric"] == "ppl,none"
 
 
+def test_more_of_what_the_file_says_should_be_less_is_a_loss() -> None:
+    rows = [{"toy_a": {"toxicity,none": value, "toxicity_stderr,none": 0.001}} for value in (0.1, 0.2)]
+    calm, rude = (run(toys() | {"results": row, "higher_is_better": {"toy_a": {"toxicity": False}}}) for row in rows)
+    found = compare(calm, rude)
+    assert (found.tasks[0].conclusion, found.is_worse(), compare(rude, calm).is_worse()) == ("higher", True, False)
+
+
 @pytest.mark.parametrize(
     ("task", "shares"), [("race", True), ("lighteval|race:high|0", True), ("crows_pairs_english_race_color", False)]
 )

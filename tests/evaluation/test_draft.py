@@ -338,6 +338,15 @@ def test_the_metrics_of_stereotypes_are_better_where_they_are_less() -> None:
     assert (task.higher_is_better, "is not known here" in text) == (False, False)
 
 
+def test_a_metric_that_the_file_says_is_better_where_it_is_less_is_drafted_so() -> None:
+    """As `realtoxicityprompts` of the harness says of its only metric."""
+    rows = {"realtoxicityprompts": {"toxicity_perspective_api,none": 0.12}, "quiz": {"acc,none": 0.5}}
+    directions = {"realtoxicityprompts": {"toxicity_perspective_api": False}, "quiz": {"acc": True}}
+    board, text = drafted(modern(rows, higher_is_better=directions))
+    assert {task.id: task.higher_is_better for task in board.tasks} == {"realtoxicityprompts": False, "quiz": True}
+    assert "is not known here" not in text
+
+
 def test_a_draft_of_thousands_of_tasks_is_refused_with_what_to_do() -> None:
     """As of 716 files of intfloat/multilingual-e5-small in embeddings-benchmark/results `f4cc6c8b`."""
     rows = {f"{i}-{'x' * 400}": {"acc,none": 0.5, "acc_stderr,none": 0.05} for i in range(1000)}

@@ -66,6 +66,12 @@ def test_a_result_is_a_leaf_by_its_name_and_metric(one: dict[str, Any], leaf: st
     assert found.pointer_to("value", leaf, metric) == "/evaluation_results/0/score_details/score"
 
 
+def test_a_record_says_which_metrics_are_better_where_they_are_less() -> None:
+    """As `metric_config` of the schema says: required, and true of an error."""
+    found = parse_result(dumps(record(result("asr", 0.2, metric_id="wer2", lower_is_better=True), ACC)))
+    assert {key: leaf.less_is_better for key, leaf in found.leaves.items()} == {"asr": ("wer2",), "arc_easy": ()}
+
+
 def test_what_a_converter_of_lm_eval_writes_is_read_with_error_samples_and_shots() -> None:
     norm = with_error(result("arc_easy", 0.5, evaluation_description="acc_norm"), 0.02, 2376)
     found = parse_result(dumps(record(ACC, norm, STRICT, evaluation_timestamp="1750000000")))

@@ -100,6 +100,11 @@ class Seen:
         found = [run.value(metric) for run in self.runs for metric in self.metrics]
         return [value for value in found if value is not None]
 
+    @property
+    def less_is_better(self) -> bool:
+        """Tell whether a file says that the metric that counts is better where it is less."""
+        return any(self.metrics[0].key(run.format_id) in run.leaf.less_is_better for run in self.runs)
+
     def samples(self) -> int | None:
         """The size of the leaf: as most files record or show it, else as the catalogue has it."""
         sizes = self.sizes

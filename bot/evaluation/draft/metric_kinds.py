@@ -115,12 +115,15 @@ def percent_scale(values: Sequence[float]) -> Scale:
     return Scale({"unit": "percent"} | ({"range": [-100, 100]} if min(values, default=0.0) < 0 else {}))
 
 
-def scale_of(metric_name: str, values: Sequence[float]) -> Scale:
-    """The scale that makes scores of a metric's values. Every given value is inside of the drafted range."""
+def scale_of(metric_name: str, values: Sequence[float], *, less_is_better: bool = False) -> Scale:
+    """The scale that makes scores of a metric's values. Every given value is inside of the drafted range.
+
+    `less_is_better` says that the files say so, whatever the name says.
+    """
     kind = kind_of(metric_name)
     least, most = min(values, default=0.0), max(values, default=0.0)
     unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)
-    if kind is not None and not kind.higher_is_better:
+    if less_is_better or (kind is not None and not kind.higher_is_better):
         return _less_is_better(values)
     if kind is not None and kind.range[1] == 100 and least >= 0 and most <= 100:
         return Scale({"unit": "percent"})

@@ -99,7 +99,7 @@ def _task(
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
-    scale = percent_scale(values) if is_percent else scale_of(name, values)
+    scale = percent_scale(values) if is_percent else scale_of(name, values, less_is_better=first.less_is_better)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
     title = column.title or (known.title if known else column.name)

@@ -48,6 +48,11 @@ class Measured(NamedTuple):
     members: Mapping[str, Any]
     number: int
 
+    @property
+    def is_less_better(self) -> bool:
+        """Tell whether the record says that its metric is better where it is less."""
+        return table(self.members.get("metric_config")).get("lower_is_better") is True
+
 
 def recognise(content: Content) -> bool:
     """Recognise it by its schema's version, its id, and the list of results."""
@@ -136,6 +141,7 @@ def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
         original=whole(table(first.get(DATA)).get("samples_number")),
         pointers=pointers,
         definition=asked.add(recorded, tuple(DECIDING), deciding),
+        less_is_better=tuple(one.key for one in found if one.is_less_better),
     )
 
 

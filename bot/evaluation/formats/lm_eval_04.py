@@ -201,7 +201,7 @@ def _leaves(document: Document, groups: Collection[str], asked: AskedDefinitions
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
     results, configs = document.results or EMPTY, _configs(document)
     fewshot, versions, counts = (document.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
-    untils = _stops_of(configs)
+    untils, directions = _stops_of(configs), document.table("higher_is_better") or EMPTY
     leaves = {}
     for key in results:
         numbers = row(results, key, "/results")
@@ -217,8 +217,16 @@ def _leaves(document: Document, groups: Collection[str], asked: AskedDefinitions
             whole(count.get("original")),
             until=untils.get(key, ""),
             definition=asked.add(table(configs.get(key)), DECIDING, deciding),
+            less_is_better=_less_is_better(numbers, table(directions.get(key))),
         )
     return leaves
+
+
+def _less_is_better(numbers: Mapping[str, Any], directions: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys of the metrics that the harness says are better where they are less."""
+    if False not in directions.values():
+        return ()
+    return tuple(key for key in numbers if directions.get(key.partition(",")[0]) is False)
 
 
 def _groups(rows: Mapping[str, Any], above: str, leaves: Mapping[str, Any]) -> Iterator[GroupRow]:
