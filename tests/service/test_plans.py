@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import pytest
 from bot.errors import CallError
 from bot.publishing.plan import PlannedRow
 from bot.service.publish.gate import Gate
+from bot.service.publish.ledger import next_look
 from bot.service.publish.publisher import PlannedLook
 from bot.service.store.items import Item
 from bot.service.watch import observe
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
+from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -203,6 +206,21 @@ def test_a_large_push_of_faulty_files_is_told_of_while_a_plan_is_held(
     assert len(held(story)) == 1
     [discussion] = story.discussions
     assert discussion.title == "Results in faulty were rejected"
+
+
+def test_a_comment_that_waits_with_a_plan_asks_for_no_pass_before_the_next_regular_one(
+    hub: Hub, tmp_path: Path
+) -> None:
+    story = board(hub, tmp_path, "commit")
+    story.push(b"{", "faulty/results.json")
+    story.settle()
+    do_break(story, "shots are others")
+    assert len(held(story)) == 1
+    due = next_look(story.state)
+    assert due is not None
+    assert due > time.time() + story.watch.settle_every / 2
+    settle(story.contexts.open_context(story.watch), everything=False)
+    assert next_look(story.state) == due
 
 
 def test_the_plan_is_shown_and_approved_from_the_command_line(hub: Hub, tmp_path: Path) -> None:

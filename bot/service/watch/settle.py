@@ -264,9 +264,12 @@ class Pass:
         if folders is None:
             self.context.state.items.finish(items)
             return
-        waiting = bool(self.context.state.items.held())
-        items = [item for item in items if not (waiting and item.cause in UNSURE)] if self.context.has_waivers else []
-        if items:
+        state, later = self.context.state, self.context.clock() + self.context.watch.settle_every
+        is_held = bool(state.items.held())
+        waiting = [one for one in items if not self.context.has_waivers or (is_held and one.cause in UNSURE)]
+        for item in waiting:
+            state.items.postpone(item, later)  # what is due would have the next pass begin at once
+        if items := [one for one in items if one not in waiting]:
             folders.settle(items)
 
     def _reviews(self) -> Reviews | None:
