@@ -339,6 +339,8 @@ class HubClient(ServiceClient):
     @lazy_property
     def account(self) -> Mapping[str, Any]:
         """The bot's account: `name` and `id`; asked once, because the Hub limits this call hard."""
+        if self.api.token is False:
+            raise Refused(SERVICE, TOKEN)
         return self.read(lambda: {**self.api.whoami()})
 
     @property

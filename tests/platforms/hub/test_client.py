@@ -226,3 +226,8 @@ def test_a_token_is_not_shown_where_no_header_can_carry_it(hub: Hub) -> None:
     with pytest.raises(Unavailable, match="the request cannot be sent") as failure:
         source.head()
     assert "SECRET" not in str(failure.value)
+
+
+def test_a_client_without_a_token_says_which_variable_is_to_be_set(hub: Hub) -> None:
+    with pytest.raises(Refused, match="the token is missing, wrong or no longer valid; set HF_TOKEN"):
+        _ = HubClient(hub.url).user
