@@ -23,7 +23,7 @@ LINE = 110  # columns of a line of a draft
 MOST = 3  # models that are named
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
 HEAD = """\
-# All of it was read from the files or is in the catalogue (docs/catalogue.md); a TODO is for a person to decide.
+# All of it was read from the files or is in the catalogue (docs/catalogue.md), but for what a person must decide.
 # Then check it, and the files against it:
 #   leaderboard-bot leaderboards board.toml
 #   leaderboard-bot check FILE... --leaderboard board.toml

@@ -57,6 +57,15 @@ def test_a_board_drafted_from_results_is_taken_by_the_other_commands(tmp_path: P
     assert shown.startswith(card.partition(BEGIN.encode())[0])
 
 
+def test_what_is_counted_as_left_to_decide_is_what_the_draft_asks(tmp_path: Path) -> None:
+    file = tmp_path / path_of()
+    file.parent.mkdir()
+    file.write_bytes(result())
+    done = init(tmp_path / "ours", "--results", file, *PLACES, "--title", "Tiny", "--description", "Small sums.")
+    decisions = (tmp_path / "ours" / "board.toml").read_text().count("# TODO: ")
+    assert f"board.toml: written, with {decisions} TODO to decide\n" in done.stderr
+
+
 def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
     record = {"dataset": "quiz", "model": "acme/atlas", "euroeval_version": "16.0.0",
               "results": {"total": {"test_mcc": 50.0, "test_mcc_se": 1.0}}}  # fmt: skip
