@@ -144,6 +144,21 @@ def test_an_open_request_of_a_table_is_counted_with_what_it_does(hub: Hub, tmp_p
     story.contexts.store.close()
 
 
+def test_after_an_outage_the_rows_are_counted_with_the_first_that_is_written(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", 1)
+    store, to, now = story.contexts.store, "hf://datasets/acme/contents", time.time()
+    settle(story)
+    hub.faults.order("/", status=403, times=-1)
+    for later in (100, 200):
+        context = replace(story.contexts.open_context(story.watch), clock=lambda later=later: now + later)
+        run_pass(context, everything=False)
+    hub.faults.ordered.clear()
+    story.push(model="acme/new")
+    run_pass(replace(context, clock=lambda: now + 300), everything=False)
+    assert stored_ledger(store.of("tiny"), to)["line"].startswith("2 accepted: 1 on main, 1 open, ")
+    story.contexts.store.close()
+
+
 def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "pull-request", 1)
     store, to, now = story.contexts.store, "hf://datasets/acme/contents", time.time()

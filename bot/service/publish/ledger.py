@@ -166,9 +166,12 @@ def count_pause(state: WatchState, targets: Iterable[str]) -> float:
     return max(COUNT_EVERY, COUNT_SHARE * max(known, default=0.0))
 
 
-def count_later(state: WatchState, targets: Collection[str]) -> None:
-    """Something changed or failed: have the ledgers of a watch made anew, once its pause is over."""
-    if ledgers_due(state) is None:
+def count_later(state: WatchState, targets: Collection[str], *, is_over: bool = False) -> None:
+    """Something changed or failed: have the ledgers of a watch made anew, once its pause is over.
+
+    After an outage they wait for longer, unless it `is_over`.
+    """
+    if is_over or ledgers_due(state) is None:
         last = min((stored_ledger(state, to).get("at", 0.0) for to in targets), default=0.0)
         state.set_cursor("recount", str(last + count_pause(state, targets)))
 

@@ -86,8 +86,9 @@ class Pass:
         known = [stored_ledger(state, to) for to in targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
         is_moving = self.targets.are_with_workers()
-        if is_moving or any(one.is_new for one in self.report.outcomes):
-            count_later(state, targets)
+        new = {one.outcome for one in self.report.outcomes if one.is_new}
+        if is_moving or new:
+            count_later(state, targets, is_over=bool(new - {"failed"}))
         if is_moving:
             return False
         return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
