@@ -14,6 +14,11 @@ class BotError(Exception):
 
     status: ClassVar[int] = 70
 
+    @property
+    def in_one_line(self) -> str:
+        """The message in one line, with semicolons between faults that have a line each."""
+        return "; ".join(" ".join(each.split()) for each in str(self).splitlines())
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Let an error pass from one process to another, whatever its constructor takes."""
         return _restored, (type(self), self.args), self.__dict__

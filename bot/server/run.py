@@ -58,7 +58,7 @@ class Reloader(Generic[Loaded]):
         try:
             self._apply(self._load(self.path))
         except BotError as refused:
-            self.refusal = " ".join(visible(line) for line in str(refused).splitlines())
+            self.refusal = visible(refused.in_one_line)
             log.error("the new settings are not used, the old ones stay in force: %s", self.refusal)  # noqa: TRY400
             return False
         except Exception:

@@ -21,7 +21,7 @@ from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.settings.config import Settings, Watch
 from bot.service.store.items import Mark, marks
 from bot.service.watch.event import ANY, MAIN, SCHEME, Event, concerns_us, repository_name
-from bot.service.watch.outcome import Outcome
+from bot.service.watch.outcome import Outcome, reason_of
 from bot.service.watch.settle import run_pass
 from bot.service.watch.workers import QUIET, SHORTEST_WAIT, MarkWriter, WatchWorker
 
@@ -104,6 +104,7 @@ class Service:
         wanted = {watch.name: watch for watch in settings.watches}
         for name in known.keys() - wanted.keys():
             self._leave(name)
+            self.metrics.last.remove(name)  # else it looks like a watch that stands still
         for name, watch in wanted.items():
             self.states.setdefault(name, State())
             if known.get(name) != watch:
@@ -123,9 +124,7 @@ class Service:
                 everything = is_first and self.is_alone
                 done = run_pass(self.contexts.open_context(watch), everything=everything)
             except Exception as failure:
-                state.failure = (
-                    str(failure) if isinstance(failure, BotError) else "internal error; the log has the traceback"
-                )
+                state.failure = reason_of(failure)
                 self.metrics.settles.labels(watch.name, "failed").inc()
                 self._end(watch)
                 raise
@@ -161,7 +160,8 @@ class Service:
     def record_outcome(self, name: str, outcome: Outcome) -> None:
         """Count and log how something ended."""
         self.metrics.outcomes.labels(name, outcome.outcome).inc()
-        log.info("%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
+        level = logging.WARNING if outcome.outcome == "failed" else logging.INFO
+        log.log(level, "%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
 
     def hint(self, name: str) -> None:
         """Have a watch looked at soon."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ from tests.server.services import make_web
 from tests.service.stories import SETTINGS, Story
 from tests.service.table_stories import TableStory
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.results import TINY, path_of, result
 
 NOW, EVERY = 10_000.0, 100.0
 
@@ -363,6 +364,38 @@ def test_a_state_that_is_away_is_one_line_of_the_log(
     generate_latest(service.registry)
     assert ["the disk failed" in one.getMessage() for one in caplog.records] == [True, True]
     assert not any(one.exc_info for one in caplog.records)
+
+
+def test_all_faults_of_a_declaration_are_one_line_on_page_and_in_settle(story: Story, service: Service) -> None:
+    (story.folder / "tiny.toml").write_text(TINY.replace("samples = 100", 'samples = "x"'))
+    [watch] = service.watches_settings
+    with pytest.raises(BotError):
+        service.settle(watch)
+    [settled] = settle_watches(service.contexts, [watch])
+    for line in (service.health()["watches"]["tiny"]["failure"], settled.outcomes[0].text):
+        assert line.count("; ") == 2
+        assert line.isprintable()
+        assert "\\n" not in line
+
+
+def test_what_fails_is_a_warning_of_the_log(story: Story, service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    story.push()
+    story.hub.faults.order("/commit/", method="POST", status=403, times=-1)
+    service.settle(service.watches_settings[0])
+    [failed] = [one for one in caplog.records if "tiny: failed tiny/acme/atlas-7b" in one.getMessage()]
+    assert failed.levelno == logging.WARNING
+    story.news()
+
+
+def test_a_watch_that_left_the_settings_stands_no_more_among_the_metrics(story: Story, service: Service) -> None:
+    service.settle(service.watches_settings[0])
+    name = 'last_settled_timestamp_seconds{watch="tiny"}'
+    assert name in generate_latest(service.registry).decode()
+    text = SETTINGS.format(form="pull-request", style="entry", limit=20, more="").replace('"tiny"', '"new"', 1)
+    service.apply(parse_settings(text, "bot.toml"))
+    service.stop(20.0)
+    assert name not in generate_latest(service.registry).decode()
 
 
 def test_new_settings_replace_only_the_watches_that_changed(story: Story, service: Service) -> None:

@@ -95,8 +95,9 @@ def test_without_a_token_nothing_that_needs_one_is_called_wrong(case: ServiceCas
     case.access = replace(case.access, hf_token=None)
 
     assert [(one.name, one.text) for one in faults(case)] == [("token for the Hub", "HF_TOKEN is not set")]
-    unknown = {one.name for one in faults(case, "warning")}
-    assert unknown == {"right to write hf://datasets/acme/contents", "webhook"}
+    unknown = faults(case, "warning")
+    assert [one.name for one in unknown] == ["right to write hf://datasets/acme/contents", "webhook"]
+    assert all(one.text.endswith("see the token for the Hub") for one in unknown)
 
 
 def test_a_wrong_token_is_named_and_never_shown(case: ServiceCase) -> None:
@@ -225,6 +226,13 @@ def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
     case.database = f"sqlite:///{file}"
     assert "does not exist yet" in next(one.text for one in examine(case) if one.name == "state")
     assert not list(file.parent.glob("other.db*"))
+    older = Store(connect(f"sqlite:///{file}"))
+    with older.engine.begin() as connection:
+        connection.exec_driver_sql("update form set version = 0")
+    older.close()
+    assert "the next settlement empties it" in next(one.text for one in examine(case) if one.name == "state")
+    for part in file.parent.glob("other.db*"):
+        part.unlink()
     file.write_bytes(b"no database" * 500)
     (found,) = faults(case)
     assert (found.name, file.read_bytes()) == ("state", b"no database" * 500)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -158,6 +160,22 @@ def test_a_state_that_cannot_be_copied_is_an_outage_and_not_a_missing_state(tmp_
     state.write_bytes(b"SQLite format 3\0" + bytes(84))
     with pytest.raises(StateUnavailable, match="it cannot be copied"):
         copy_state(state, tmp_path / "none")
+
+
+def test_a_look_at_a_state_of_another_version_does_not_say_that_it_is_emptied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    Folder(tmp_path / "results").push({path_of(): result()})
+    settle_command(str(tmp_path / "bot.toml"))
+    with closing(sqlite3.connect(tmp_path / "bot.db")) as state:
+        state.execute("update form set version = 0")
+        state.commit()
+    capsys.readouterr()
+    status(str(tmp_path / "bot.toml"))
+    assert "1 accepted: 0 on main, 1 open" in capsys.readouterr().out
+    assert "emptied" not in caplog.text
 
 
 def test_a_look_waits_for_no_service_that_keeps_the_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from bot.errors import Refused, Unavailable
+import pytest
+
+from bot.errors import Refused, StateUnavailable, Unavailable
+from bot.service.watch import workers
 from bot.service.watch.workers import WatchWorker
 
 
@@ -68,6 +71,17 @@ def test_a_failure_of_any_kind_ends_with_the_next_settle() -> None:
 
 def test_after_an_outage_the_settle_comes_as_soon_as_the_service_allows() -> None:
     settles = Settles(Unavailable("x", "y", retry_after=0))
+    settles.go.set()
+    worker = WatchWorker("w", settles, every=3600, quiet=0)
+    worker.start()
+
+    assert settles.wait_for(2)
+    assert worker.stop(60)
+
+
+def test_a_state_that_is_away_is_tried_again_before_the_time_of_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "SOON", 0.01)
+    settles = Settles(StateUnavailable("bot.db", "the disk is full"))
     settles.go.set()
     worker = WatchWorker("w", settles, every=3600, quiet=0)
     worker.start()

@@ -89,19 +89,14 @@ def scheme_of(address: str) -> str:
     return scheme if separator else ""
 
 
-def line_of(error: BotError) -> str:
-    """The message of an error, in one line."""
-    return " ".join(str(error).split())
-
-
 def attempt(name: str, call: Callable[[], str], advice: str) -> Diagnosis:
     """The check of a call: `ok` with its text if it succeeds, otherwise `wrong` with the reason."""
     try:
         return Diagnosis(name, "ok", call())
     except Unavailable as error:
-        return Diagnosis(name, "wrong", line_of(error), TRY_AGAIN)
+        return Diagnosis(name, "wrong", error.in_one_line, TRY_AGAIN)
     except BotError as error:
-        return Diagnosis(name, "wrong", line_of(error), advice)
+        return Diagnosis(name, "wrong", error.in_one_line, advice)
 
 
 def unchecked(name: str, why: str) -> Diagnosis:

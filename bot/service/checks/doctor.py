@@ -12,7 +12,7 @@ from bot.platforms.git.program import version as git_version
 from bot.platforms.source import is_wanted
 from bot.publishing.tables.table_layout import table_layout
 from bot.reporting.escape import brief
-from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
+from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt
 from bot.service.checks.doctor_github import check_github
 from bot.service.checks.doctor_hub import check_hub
 from bot.service.context import open_declaration
@@ -79,7 +79,7 @@ def _todos(value: Any, key: str = "") -> Iterator[str]:
 
 def _faults(name: str, error: BotError, advice: str) -> Iterator[Diagnosis]:
     """One line for each fault of a file."""
-    said = str(error).splitlines() if isinstance(error, MalformedDeclaration) else [line_of(error)]
+    said = str(error).splitlines() if isinstance(error, MalformedDeclaration) else [error.in_one_line]
     yield from (Diagnosis(name, "wrong", line, advice) for line in said)
 
 

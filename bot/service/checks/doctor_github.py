@@ -19,7 +19,6 @@ from bot.service.checks.diagnosis import (
     check_reach,
     compare_clocks,
     github_headers,
-    line_of,
     scheme_of,
     unchecked,
 )
@@ -79,7 +78,7 @@ def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnos
         row = client.get(f"/repos/{repository}")
         is_empty = not client.get(f"/repos/{repository}/branches", per_page=1)
     except BotError as error:
-        return unchecked(name, line_of(error))
+        return unchecked(name, error.in_one_line)
     if row.get("archived"):
         return Diagnosis(name, "wrong", "the repository is archived", "unarchive it, or name another target")
     if is_empty:
@@ -105,7 +104,7 @@ def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]
     try:
         found, date = client(call)
     except BotError as error:
-        yield unchecked(name, line_of(error))
+        yield unchecked(name, error.in_one_line)
         return
     if not case.addresses("hf"):
         yield compare_clocks(date, case.clock(), "GitHub")
@@ -123,7 +122,7 @@ def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis
         try:
             row = client.get(f"/repos/{parse_address(watch.source).name}")
         except BotError as error:
-            yield unchecked(name, line_of(error))
+            yield unchecked(name, error.in_one_line)
             continue
         if row.get("archived"):
             yield Diagnosis(name, "wrong", "the repository is archived", "set comments = false, or unarchive it")
@@ -148,7 +147,7 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
     try:
         rows = client.get(f"/repos/{repository}/hooks", per_page=100)
     except BotError as error:
-        yield unchecked(name, f"only administrators of the repository see its webhooks ({line_of(error)})")
+        yield unchecked(name, f"only administrators of the repository see its webhooks ({error.in_one_line})")
         return
     found = [hook for hook in rows if _address_of(hook).endswith(PATH)]
     if not found:

@@ -19,14 +19,13 @@ from bot.service.checks.diagnosis import (
     check_reach,
     compare_clocks,
     hub_headers,
-    line_of,
     scheme_of,
     unchecked,
 )
 from bot.service.context import watched_by
 from bot.service.settings.config import WatchTarget
 
-NOBODY = "the Hub does not show whose token this is"
+NOBODY = "it is not known whose token this is; see the token for the Hub"
 WHERE = "make one at https://huggingface.co/settings/tokens and set HF_TOKEN"
 Names = set[tuple[str, str]]
 
@@ -82,16 +81,16 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
         address = parse_address(target.to)
         client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
     except Gone as error:
-        return unchecked(name, line_of(error))
+        return unchecked(name, error.in_one_line)
     except Refused as error:
         if by_request:
             return Diagnosis(
                 name, "ok", "not needed: the bot proposes rows and table in requests, which anybody may open"
             )
         advice = f'give {client.user} the right to write there, or set as = "pull-request"'
-        return Diagnosis(name, "wrong", line_of(error), advice)
+        return Diagnosis(name, "wrong", error.in_one_line, advice)
     except BotError as error:
-        return unchecked(name, line_of(error))
+        return unchecked(name, error.in_one_line)
     return Diagnosis(name, "ok", f"{client.user} may write")
 
 
@@ -101,7 +100,7 @@ def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
         wanted = {(one["type"], one["name"]) for one in watched_by(case.settings)} if case.settings else set()
         found = [hook for hook in hooks(client) if _is_ours(hook, wanted)]
     except BotError as error:
-        yield unchecked("webhook", line_of(error))
+        yield unchecked("webhook", error.in_one_line)
         return
     if not found:
         text = "no webhook tells this service about pushes; it sees them only after settle_every"
@@ -157,7 +156,7 @@ def check_beside(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
     try:
         date, limit = service_headers(client, parse_address(case.addresses("hf")[0]))
     except BotError as error:
-        yield from (unchecked(one, line_of(error)) for one in ("clock", name))
+        yield from (unchecked(one, error.in_one_line) for one in ("clock", name))
         return
     yield compare_clocks(date, case.clock(), "the Hub")
     if limit is None:

@@ -288,7 +288,7 @@ class BoardUpdater:
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
             self.context.state.set_cursor("plan discussion", url, target=self.to)
-            self.report.say("written", f"plan of {self.to}", url)
+            self.report.say("written", f"plan of {self.to}", f"the discussion says how it stands: {url}")
 
 
 def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageContent:

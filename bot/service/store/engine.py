@@ -243,7 +243,7 @@ def state_to_look_at(url: str, folder: Path) -> str:
     It is in memory where tables are to be made, or are of another form. Raises CallError and StateUnavailable.
     """
     if (path := sqlite_file(parse_database(url))) is not None:
-        return copy_state(path, folder)
+        url = copy_state(path, folder)
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
@@ -305,8 +305,10 @@ def try_out(engine: Engine) -> str:
     where = _shown(engine)
     try:
         with engine.connect() as connection:
-            if not inspect(connection).has_table("cursors"):
+            if (known := _form_of(connection)) is None:
                 return f"{where} is empty; the first settlement makes its tables"
+            if known != VERSION:
+                return f"{where} has the tables of another version; the next settlement empties it and reads everything"
             connection.execute(cursors.insert().values(watch="", kind="doctor", target="", subject="", value=""))
             connection.rollback()
     finally:

@@ -174,5 +174,5 @@ def wait_after(attempts: int, failure: Exception) -> float:
 def reason_of(failure: Exception) -> str:
     """Why an item failed, in one line."""
     if isinstance(failure, BotError):
-        return " ".join(str(failure).split())[:500]
+        return failure.in_one_line[:500]
     return f"internal error: {type(failure).__name__}; the log has the traceback"

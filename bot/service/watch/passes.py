@@ -88,7 +88,7 @@ def _settle_one(
     try:
         done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts)
     except BotError as failure:
-        failed = Outcome("failed", watch.name, str(failure), failure.status)
+        failed = Outcome("failed", watch.name, failure.in_one_line, failure.status)
         return WatchPass(watch.name, _with_new_causes(contexts.store.of(watch.name), [failed], dry_run=dry_run))
     outcomes = [*done.outcomes, *([] if dry_run else _nowhere(done.ledgers))]
     outcomes = _with_new_causes(contexts.store.of(watch.name), outcomes, dry_run=dry_run)

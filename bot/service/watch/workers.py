@@ -67,11 +67,12 @@ class WatchWorker:
         """Settle; the seconds until the next one that nobody asks for."""
         try:
             self.settle()
-        except Unavailable as failure:
+        except (Unavailable, StateUnavailable) as failure:
             log.warning("%s: %s", self.name, failure)
-            return min(self.every, SOON if failure.retry_after is None else failure.retry_after)
+            asked = getattr(failure, "retry_after", None)
+            return min(self.every, SOON if asked is None else asked)
         except BotError as failure:
-            log.error("%s: %s", self.name, failure)  # noqa: TRY400 - one line for what has one cause
+            log.error("%s: %s", self.name, failure.in_one_line)  # noqa: TRY400 - one line for what has one cause
         except Exception:
             log.exception("%s: internal error", self.name)
         return self.every
