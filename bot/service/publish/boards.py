@@ -275,7 +275,7 @@ class BoardUpdater:
         found, mark = audit_board(board_of(entries, board.id, columns)), alarm_mark(board.id)
         text = alarm_text(found, self.target.name, mark)
         if url := publish_comment(mark, text, self.target, may_open=bool(found.named)):
-            self.report.say("written", f"columns of {self.to}", url)
+            self.report.say("written", f"columns of {self.to}", f"the discussion says which look broken: {url}")
 
     def tell_plan(self) -> None:
         """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
