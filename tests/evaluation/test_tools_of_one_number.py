@@ -184,9 +184,12 @@ def test_bfcl_gives_the_category_of_its_first_lines() -> None:
 
 
 def test_bfcl_without_a_wrong_answer_is_named_by_its_path() -> None:
+    """Release 4 has folders of groups below the model's: ChuBL/BFCL_MindatAPI 00ca5b69 has 267 of 267 in `non_live`."""
     perfect = {"accuracy": 1.0, "correct_count": 50, "total_count": 50}
     result = at("score/atlas-FC/java_score.json", lines(perfect).lstrip())
     assert (result.model.id, list(result.leaves)) == ("atlas-FC", ["java"])
+    for folders in ("score/atlas-FC/non_live", "atlas-FC/agentic/memory/rec_sum", "b/atlas-FC/multi_turn"):
+        assert at(f"{folders}/BFCL_v4_java_score.json", lines(perfect).lstrip()).model.id == "atlas-FC"
     with pytest.raises(MalformedResult, match="names no category"):
         at("a.json", lines(perfect).lstrip())
     with pytest.raises(MalformedResult, match="do not give the accuracy"):

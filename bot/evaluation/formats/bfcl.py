@@ -22,7 +22,7 @@ from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 COUNTS = frozenset({"accuracy", "correct_count", "total_count"})
 NAME = re.compile(
-    r"(?:.*/)?(?P<model>[^/]+)/(?:(?:non_live|live|multi_turn|agentic|memory[^/]*|format_sensitivity)/)*"
+    r"(?:.*?/)??(?P<model>[^/]+)/(?:(?:non_live|live|multi_turn|agentic|memory[^/]*|kv|vector|rec_sum|format_sensitivity)/)*"
     r"(?:BFCL_(?P<release>v\d+)_)?(?P<category>[^/]+?)_score\.json"
 )
 TABLE = b"Rank,Overall Acc,Model,"
