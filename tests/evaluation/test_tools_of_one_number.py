@@ -140,6 +140,13 @@ def test_euroeval_of_one_line_is_read_too() -> None:
     assert list(parse_result(json.dumps(line("angry-tweets")).encode()).leaves) == ["angry-tweets"]
 
 
+def test_a_repeated_line_of_euroeval_is_one_measurement() -> None:
+    """As in files of KasperGroesLudvigsen/llama_finetune `d291e3be` put together: one holds lines of the other."""
+    again = line("angry-tweets", results={"total": {"test_mcc": 52.02}})
+    result = parse_result(lines(line("angry-tweets"), line("dansk"), line("angry-tweets"), again))
+    assert list(result.leaves) == ["angry-tweets", "dansk", "angry-tweets (2)"]
+
+
 def test_euroeval_of_several_models_is_rejected_with_the_command_that_splits_it() -> None:
     data = lines(line("angry-tweets"), line("angry-tweets", "acme/borea"))
     one = found_in({"results.jsonl": data})["results.jsonl"]

@@ -69,7 +69,8 @@ def _records(data: bytes) -> Iterator[dict[str, Any]]:
     lines = data.splitlines()
     if len(lines) > MOST_LINES:
         raise MalformedResult(f"has {len(lines):,} lines; more than {MOST_LINES:,} are not read")
-    for place, line in enumerate(lines, 1):
+    # The same line twice is one measurement: files are put together by hand.
+    for line, place in {line: place for place, line in enumerate(lines, 1)}.items():
         if line.strip():
             try:
                 record = from_json(line)
