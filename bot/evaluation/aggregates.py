@@ -98,7 +98,8 @@ def means_of_leaves(
     for member in members:
         leaf = leaves.get(member)
         value = None if leaf is None else leaf.numbers.get(key)
-        if leaf is None or (value is None and key not in leaf.numbers):
+        # Where no samples are recorded, harness 0.4.1 weighed by those of the leaves without the metric, too.
+        if leaf is None or (key not in leaf.numbers and leaf.samples):
             continue
         size = leaf.samples or known.get(member) or whole(samples_behind_key(leaf, key))
         if type(value) is not float or not size:

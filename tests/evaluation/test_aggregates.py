@@ -83,6 +83,18 @@ def test_a_leaf_without_the_metric_takes_no_part_and_one_without_a_number_leaves
     assert means_of_leaves(result({"a": leaf(0.5)}), ["a"], "acc,none", {}) is None
 
 
+def test_a_leaf_without_the_metric_leaves_the_means_of_an_old_file_unknown() -> None:
+    """Harness 0.4.1, whose files record no samples, weighed by those of the leaves without the metric, too.
+
+    As in a file of BioMistral-7B, Gallifantjack/lm-evaluation-harness 799d38e2, with 1,089 samples that have acc alone.
+    """
+    medmcqa = LeafResult({"acc_norm,none": 0.4052115706430791, "acc_norm_stderr,none": 0.00759154482066989})
+    medqa = LeafResult({"acc_norm,none": 0.4516889238020424, "acc_norm_stderr,none": 0.0139537094073131})
+    rest = LeafResult({"acc,none": 0.728, "acc_stderr,none": 0.019920483209566096})
+    assert means_of_leaves(result({"a": medmcqa, "b": rest, "c": medqa}), ["a", "b", "c"], "acc_norm,none", {}) is None
+    assert means_of_leaves(result({"a": medmcqa, "c": medqa}), ["a", "c"], "acc_norm,none", {}) is not None
+
+
 @pytest.mark.parametrize("error", ["N/A", 0.0, 1, nan, 0.0501])
 def test_an_error_that_is_none_or_gives_no_whole_number_tells_no_samples(error: Any) -> None:
     assert means_of_leaves(result({"a": leaf(0.5, None, error)}), ["a"], "acc,none", {}) is None
