@@ -67,3 +67,15 @@ def test_a_row_with_two_answer_filters_has_both_values() -> None:
         "saucam/aqua-smaug-0.2-8B",
         "",
     )
+
+
+def test_a_service_that_takes_chats_applies_its_template_and_none_is_in_the_file() -> None:
+    """As deepprinciple/lm-evaluation-harness 7a3c1dae: 0.4.8 writes "" with --apply_chat_template, otherwise null."""
+    row = {"exact_match,none": 0.35, "exact_match_stderr,none": 0.1094}
+    config = {"model": "openai-chat-completions", "model_args": "model=gpt-4o-mini", "limit": None, "gen_kwargs": None}
+    frame = of_task("battery_electrolyte_qa", row, 1.0, 0, config=config, chat_template="", chat_template_sha=None)
+    result = parse_result(dumps({**frame, "fewshot_as_multiturn": False, "model_source": config["model"]}))
+    assert (result.model.id, result.model.chat_template) == ("gpt-4o-mini", True)
+    assert dict(result.settings) == {"fewshot_as_multiturn": "false"}
+    plain = frame | {"config": config | {"model": "local-completions"}}
+    assert not parse_result(dumps(plain)).model.chat_template

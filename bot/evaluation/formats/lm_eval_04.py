@@ -193,6 +193,7 @@ def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]
     if template := top.get("chat_template") or top.get("chat_template_sha"):
         digest = text(top.get("chat_template_sha")) or sha256(setting(template).encode()).hexdigest()
         found["chat_template"] = setting(digest)
+    if _is_chat(top, config):
         found["fewshot_as_multiturn"] = setting(top.get("fewshot_as_multiturn"))
     return {name: value for name, value in found.items() if value}
 
@@ -258,13 +259,22 @@ def model_of(document: Document, config: Mapping[str, Any]) -> Model:
         id=text(top.get("model_name")) or named,
         revision=revision(config.get("model_sha"), config.get("model_revision"), pairs.get("revision")),
         precision=_precision(pairs, config),
-        chat_template=bool(top.get("chat_template_sha") or top.get("chat_template")),
-        source=text(top.get("model_source")) or text(config.get("model")),
+        chat_template=_is_chat(top, config),
+        source=_source(top, config),
         args=args,
         requested_revision=text(config.get("model_revision")) or pairs.get("revision", ""),
         is_named=bool(named),
         parameters=parameters if 0 < parameters <= MOST_PARAMETERS else None,
     )
+
+
+def _source(top: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    return text(top.get("model_source")) or text(config.get("model"))
+
+
+def _is_chat(top: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+    """Whether a template was applied: here, or by a service that takes chats alone, which writes an empty one."""
+    return bool(top.get("chat_template_sha") or top.get("chat_template")) or "chat" in _source(top, config).split("-")
 
 
 def _precision(pairs: Mapping[str, str], config: Mapping[str, Any]) -> str:
