@@ -224,7 +224,7 @@ def decide(
     if not changed:
         return _decide_done(mark, current, _why_done(files, current))
     if form == "commit":
-        return Decision(Commit(mark, text, changed), "a commit stores it")
+        return Decision(Commit(mark, text, changed), "a commit makes the change")
     return _decide_request(mark, text, changed, current)
 
 

@@ -106,7 +106,7 @@ def test_what_is_decided(situation: str, form: Form, current: CurrentState, expe
 NOTE, OTHER = PostedComment("9", "Old."), request(OLD)
 WHOLE: list[tuple[Form, CurrentState, Decision]] = [
     ("pull-request", CurrentState(), Decision(OpenRequest(MARK, TEXT, {PATH: NEW}), "a new request proposes it")),
-    ("commit", CurrentState(), Decision(Commit(MARK, TEXT, {PATH: NEW}), "a commit stores it")),
+    ("commit", CurrentState(), Decision(Commit(MARK, TEXT, {PATH: NEW}), "a commit makes the change")),
     ("comment", CurrentState(), Decision(PostComment(MARK, TEXT), "a new comment shows it")),
     (
         "pull-request",

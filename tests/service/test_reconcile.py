@@ -88,7 +88,7 @@ def state_of(folder: Folder) -> CurrentState:
 
 def test_what_stands_there_is_written_once(folder: Folder) -> None:
     first = reconcile(folder, MARK, ("a.json",), desire, "commit")
-    assert (first.subject, first.decision.why) == (MARK.key, "a commit stores it")
+    assert (first.subject, first.decision.why) == (MARK.key, "a commit makes the change")
     assert first.where
     assert state_of(folder).files == ONE
 
@@ -188,7 +188,7 @@ def test_of_rows_that_are_stored_together_one_that_is_there_is_not_called_stored
     done = publish([there, *new], folder, "commit")
     whys = {one.subject: one.decision.why for one in done}
     assert whys.pop(there.key) == "the main branch has it already"
-    assert whys == {row.key: "a commit stores it" for row in new}
+    assert whys == {row.key: "a commit makes the change" for row in new}
     assert len({one.where for one in done} - {""}) == 1
 
 

@@ -149,7 +149,9 @@ def test_a_row_that_somebody_edits_is_written_again_from_its_evidence(story: Tab
     story.hub.push(story.target, {"board.csv": OURS.replace(b"acme/m3,58.33", b"acme/m3,99.99")})
 
     [done] = settle_watches(story.contexts, [story.watch], counts=True)
-    assert [one.text.split(":")[0] for one in done.outcomes if one.outcome == "written"] == ["a commit stores it"]
+    assert [one.text.split(":")[0] for one in done.outcomes if one.outcome == "written"] == [
+        "a commit makes the change"
+    ]
     assert done.ledgers[0].line == f"{ROWS} accepted: {ROWS} on main, 0 open, 0 held, 0 declined, 0 unexplained"
     assert story.board() == OURS
 

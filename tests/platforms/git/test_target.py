@@ -230,7 +230,9 @@ def test_rows_of_one_call_are_one_commit_and_a_single_one_has_a_text_of_its_own(
     assert not folder.exists()
     done = publish(rows[:2], target, "commit")
 
-    assert [(one.subject, one.decision.why) for one in done] == [(row.key, "a commit stores it") for row in rows[:2]]
+    assert [(one.subject, one.decision.why) for one in done] == [
+        (row.key, "a commit makes the change") for row in rows[:2]
+    ]
     publish([*rows, rows[0]], target, "commit")
     assert git(folder, "log", "--format=%s", "main").splitlines() == [
         "Add acme/model-2 (bfloat16): 58.33",
