@@ -231,6 +231,8 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     assert "chance leaves a row" not in page
     mixed = found(site_of((*bare, three))["index.html"]).text
     assert "Rows without ± are ranked by their averages alone" in mixed
+    assert "what chance may change. The stronger the tint" in mixed
+    assert "1.96 standard errors. The stronger the tint" in found(site_of((three,))["index.html"]).text
     assert "chance leaves a row" in mixed
 
 
