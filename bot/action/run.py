@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TextIO
 
 from bot.action.gather import base_places, check_inside, gather
@@ -26,7 +26,7 @@ from bot.action.job import (
 )
 from bot.action.verify import verify
 from bot.errors import BotError, CallError, Refused
-from bot.evaluation.compare import RunComparison
+from bot.evaluation.compare import MeasuredRun, RunComparison, compare
 from bot.evaluation.finding import Finding, Severity, examples
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -38,7 +38,7 @@ from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, wi
 from bot.platforms.platform import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import contradiction, disbelief, known_rows, make_board
-from bot.publishing.compared_rows import ROWS, compared_rows, comparisons_markdown, counterpart
+from bot.publishing.compared_rows import ROWS, comparisons_markdown, counterpart, run_of_entry
 from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
@@ -50,6 +50,7 @@ from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
 from bot.reporting.text import unread_said
+from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
@@ -206,19 +207,39 @@ def compare_with_others(
     comparisons: list[RunComparison] = []
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]
     logs = LogsBeside(run.trigger.workspace)
-    for entry in entries:
-        one = None
-        if (other := counterpart(entry, others)) is not None:
-            if why := contradiction(other):
-                run.warn(disbelief(other, why))
+    with closing(EvidenceReader(Opener(run.access))) as reader:
+        for entry in entries:
+            if (other := counterpart(entry, others)) is None:
+                missing.append(entry.model.id)
+                continue
             sides = results_of(run, other, rows, base), results_of(run, entry, judgement.rows, found)
-            names = (f"{to}: {other.model.id}", entry.model.id)
-            one = compared_rows(other, entry, names, partial(logs.pairs, sides))
-        if one is None:
-            missing.append(entry.model.id)
-        else:
-            comparisons.append(one)
+            measured = measured_there(run, other, sides[0], reader), measured_row(run, entry.model.id, entry, sides[1])
+            try:
+                comparisons.append(compare(*measured, logs.pairs(sides, *measured)))
+            except CallError:  # they have no task in common
+                missing.append(entry.model.id)
     return comparisons, missing
+
+
+def measured_there(
+    run: Run, entry: Entry, results: Sequence[tuple[Place, Result]], reader: EvidenceReader
+) -> MeasuredRun:
+    """The other row as a measurement: with the results of the base branch, or with those that a board's row names."""
+    to = run.inputs.compare_to
+    if why := contradiction(entry):
+        run.warn(disbelief(entry, why))
+    if to == BASE:
+        return measured_row(run, f"{to}: {entry.model.id}", entry, results)
+    files, unread = reader.results(entry)
+    if unread:
+        run.say(f"{entry.key}: {UNREAD}: {unread}")
+    return run_of_entry(f"{to}: {entry.model.id}", entry, files=files, declared=run.leaderboard)
+
+
+def measured_row(run: Run, name: str, entry: Entry, results: Sequence[tuple[Place, Result]]) -> MeasuredRun:
+    """A row of these results as a measurement."""
+    files = {place.path: result for place, result in results}
+    return run_of_entry(name, entry, files=files, declared=run.leaderboard)
 
 
 def results_of(run: Run, entry: Entry, rows: Iterable[Row], places: Iterable[Place]) -> list[tuple[Place, Result]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -32,7 +33,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import Place, find_places
-from bot.platforms.platform import open_target
+from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.publishing.board import contradiction, disbelief
 from bot.publishing.compared_rows import run_of_entry
@@ -40,6 +41,7 @@ from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text
 from bot.reporting.escape import brief
 from bot.reporting.report import to_json
+from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.settings.environment import read_access
 
 MOST = 4  # measurements of one call
@@ -72,6 +74,10 @@ def compare_measurements(
     ] = "auto",
     *,
     model_name: MODEL_NAME = None,
+    sources: Annotated[
+        list[Path] | None,
+        typer.Option("--sources", metavar="DIR", help="A folder with the files of rows; several are possible."),
+    ] = None,
     form: Annotated[Literal["text", "json", "markdown"], FORM] = "text",
     fail_on: Annotated[
         Literal["lower"] | None,
@@ -86,7 +92,8 @@ def compare_measurements(
     names = list(measurements)
     if len(names) > MOST or (len(names) < 2 and not (board and len(names) == 1)):
         raise CallError("compare takes two to four measurements, or one file with --board")
-    sides = _sides(names, board, leaderboard, tuple(task or ()), model_name or [])
+    with closing(EvidenceReader(Opener(read_access()), sources or [])) as reader:
+        sides = _sides(names, board, leaderboard, tuple(task or ()), ids=model_name or [], reader=reader)
     compared = [compare(sides[0].run, other.run, _pairs(sides[0], other, samples)) for other in sides[1:]]
     written: dict[str, Callable[[], str]] = {
         "text": lambda: "\n".join(map(comparison_text, compared, "BCD")),
@@ -97,11 +104,19 @@ def compare_measurements(
     raise typer.Exit(1 if fail_on and any(one.is_worse(margin) for one in compared) else 0)
 
 
-def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...], ids: list[str]) -> list[_Side]:
+def _sides(
+    names: Sequence[str],
+    board: str,
+    leaderboard: str,
+    only: tuple[str, ...],
+    *,
+    ids: list[str],
+    reader: EvidenceReader,
+) -> list[_Side]:
     """The measurements by their names: paths, and rows of the board where one is named."""
     if board and Path(board).is_file():
         raise CallError(f"{board} is a file; a board is a folder, or hf://datasets/…, or github://…")
-    opened = open_target(board, read_access()) if board else None
+    opened = reader.opener.target(board) if board else None
     entries = list(opened.scan_entries().entries) if opened else []
     rows = {name: _row(entries, name, board) for name in names if not (name.startswith("hf://") or Path(name).exists())}
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else None
@@ -113,13 +128,25 @@ def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, 
         if declared is None:
             found.append(_of_files(name, only, called, used))
             continue
-        entry = rows.get(name) or _judged(name, declared, ids)
-        results = [] if name in rows else _results_at(name, [], called, used)
-        found.append(_Side(run_of_entry(name, entry, only), results))
+        if name in rows:
+            found.append(_of_row(name, rows[name], only, declared, reader))
+            continue
+        entry, results = _judged(name, declared, ids), _results_at(name, [], called, used)
         if len(names) == 1:
-            found.insert(0, _Side(run_of_entry(f"{board}: {entry.model.id}", _same_model(entries, entry, board), only)))
+            other = _same_model(entries, entry, board)
+            found.append(_of_row(f"{board}: {entry.model.id}", other, only, declared, reader))
+        files = {place.name: result for place, result in results}
+        found.append(_Side(run_of_entry(name, entry, only, files=files, declared=declared), results))
     warn_unused(called, used)
     return found
+
+
+def _of_row(name: str, entry: Entry, only: tuple[str, ...], declared: Leaderboard, reader: EvidenceReader) -> _Side:
+    """A row of a board, with what its files say of how they were measured, where they can be read."""
+    files, why = reader.results(entry)
+    if why:
+        warn(f"{name}: {UNREAD}: {why}")
+    return _Side(run_of_entry(name, entry, only, files=files, declared=declared))
 
 
 def _results_at(

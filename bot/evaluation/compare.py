@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import fsum, inf, isclose, sqrt
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,7 +24,7 @@ from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
@@ -86,18 +86,29 @@ class MeasuredTask(msgspec.Struct, frozen=True):
     less_is_better: bool = False
 
 
+class LeafSource(NamedTuple):
+    """The result that a leaf comes from, and its key there."""
+
+    result: Result
+    key: str
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
     """One side of a comparison: its name, its settings, its tasks, and the settings of single leaves by name.
 
-    `sources` are the results that leaves come from, whose definitions are compared; none for a row of a board.
+    `sources` say where leaves come from; none for a row of a board whose files are not at hand.
     """
 
     name: str
     settings: Mapping[str, str]
     tasks: Mapping[str, MeasuredTask]
     of_leaves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    sources: Mapping[str, Result] = field(default_factory=dict)
+    sources: Mapping[str, LeafSource] = field(default_factory=dict)
+
+    def key_of(self, leaf: str) -> str:
+        """The key of a leaf in the result that it comes from."""
+        return self.sources[leaf].key if leaf in self.sources else leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +240,8 @@ def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
 
 def _title(run: MeasuredRun, task: str) -> str:
     """The title of the catalogue's group that the leaves of a task are members of, "" if they are of none."""
-    leaves = [leaf for leaf in run.tasks[task].leaves if leaf in run.sources]
-    found = [catalogue().find(run.sources[leaf].format, leaf) for leaf in leaves]
+    sources = [run.sources[leaf] for leaf in run.tasks[task].leaves if leaf in run.sources]
+    found = [catalogue().find(one.result.format, one.key) for one in sources]
     titles = {one.of.title if one is not None and isinstance(one.of, Group) else "" for one in found}
     return titles.pop() if len(titles) == 1 else ""
 
@@ -319,7 +330,8 @@ def _settings(
     """What differs in how the shared tasks were measured, what is known to matter first; and how much is equal."""
     found: list[SettingDifference] = []
     equal = 0
-    is_one_format = len({one.format for run in (first, second) for one in run.sources.values()}) == 1
+    formats = [{one.result.format for one in run.sources.values()} for run in (first, second)]
+    is_one_format = formats[0] == formats[1] and len(formats[0]) == 1
     for name in dict.fromkeys([*first.settings, *second.settings]):
         values = (first.settings.get(name, ""), second.settings.get(name, ""))
         if values[0] == values[1]:
@@ -351,7 +363,7 @@ def _of_tasks(
         values = (said_of(one, first.tasks[task].leaves) or absent, said_of(other, second.tasks[task].leaves) or absent)
         if values[0] == values[1]:
             equal += bool(values[0])
-        elif all(values) or name == "silent change":
+        elif all(values) or (name == "silent change" and first.sources and second.sources):
             by_values.setdefault(values, []).append(task)
     return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
 
@@ -378,7 +390,7 @@ def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str])
             one, other = first.sources.get(leaf), second.sources.get(leaf)
             if one is None or other is None or leaf not in second.tasks[task].leaves:
                 continue
-            for name, *values in differences(one, leaf, other, leaf):
+            for name, *values in differences(*one, *other):
                 _, tasks = found.setdefault(name, ((values[0], values[1]), []))
                 tasks += [] if task in tasks else [task]
     for name, (two, tasks) in found.items():
@@ -434,8 +446,15 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
         for task, keys in wanted.items()
         if not only or task in only
     }
-    sources = {key: result for result in results for key in result.leaves}
-    return MeasuredRun(name, {}, tasks, _leaf_settings(results, leaves), sources)
+    sources = {key: LeafSource(result, key) for result in results for key in result.leaves}
+    return MeasuredRun(name, {}, tasks, _leaf_settings(sources), sources)
+
+
+def with_files(run: MeasuredRun, sources: Mapping[str, LeafSource]) -> MeasuredRun:
+    """A leaderboard's row with what its files say besides: the settings that no row records, and what was asked."""
+    settings = _leaf_settings(sources)
+    others = {name: settings[name] for name in settings if name not in run.settings and name not in run.of_leaves}
+    return replace(run, of_leaves={**run.of_leaves, **others}, sources=sources)
 
 
 def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
@@ -564,8 +583,9 @@ def _file_settings(result: Result) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) -> dict[str, dict[str, str]]:
+def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str]]:
     """The settings of single leaves by name and leaf, as texts."""
+    leaves = {leaf: result.leaves[key] for leaf, (result, key) in sources.items()}
     found = {
         "num_fewshot": {key: str(leaf.num_fewshot) for key, leaf in leaves.items() if leaf.num_fewshot is not None},
         "version": {key: str(leaf.version) for key, leaf in leaves.items() if leaf.version is not None},
@@ -573,18 +593,22 @@ def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) 
         "implementation": {},
         "silent change": {},
     }
-    for result in results:
+    results = {id(one.result): one.result for one in sources.values()}
+    for number, members in grouped((id(one.result), (leaf, one.key)) for leaf, one in sources.items()).items():
+        result, own = results[number], dict(members)
         for name, value in _file_settings(result).items():
-            found.setdefault(name, {}).update(dict.fromkeys(result.leaves, value))
+            found.setdefault(name, {}).update(dict.fromkeys(own, value))
         recognised = recognise(result)
         if recognised is not None and recognised.family is not Family.UNKNOWN:
-            subjects = subjects_of(result).values()
-            keys = [key for key, leaf in result.leaves.items() if any(leaf is one for one in subjects)]
-            found["implementation"] |= dict.fromkeys(keys, TITLES[recognised.family])
-        for key, leaf in result.leaves.items():
-            changes = [one.what for one in silent_changes() if one.covers(key, leaf) and one.is_in(result.harness)]
+            subjects = {id(one) for one in subjects_of(result).values()}
+            asked = [leaf for leaf in own if id(leaves[leaf]) in subjects]
+            found["implementation"] |= dict.fromkeys(asked, TITLES[recognised.family])
+        for leaf, key in own.items():
+            changes = [
+                one.what for one in silent_changes() if one.covers(key, leaves[leaf]) and one.is_in(result.harness)
+            ]
             if changes:
-                found["silent change"][key] = "; ".join(changes)
+                found["silent change"][leaf] = "; ".join(changes)
     return found
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bot.errors import CallError
-from bot.evaluation.compare import MeasuredRun, Paired, RunComparison, compare, run_of_scores
+from bot.evaluation.compare import (
+    LeafSource,
+    MeasuredRun,
+    RunComparison,
+    compare,
+    run_of_scores,
+    with_files,
+)
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.result import Result
 from bot.publishing.entry import Entry
 from bot.reporting.comparison import comparison_markdown, sentence_of
 from bot.reporting.escape import brief, code, plain_markup
@@ -34,29 +43,44 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, st
     }
 
 
-def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredRun:
+def run_of_entry(
+    name: str,
+    entry: Entry,
+    only: Sequence[str] = (),
+    *,
+    files: Mapping[str, Result] | None = None,
+    declared: Leaderboard | None = None,
+) -> MeasuredRun:
     """A row as a measurement: its scores in points, and the settings that it records.
 
-    Raises CallError where it has no score of a task in `only`.
+    `files` are its results that are at hand, by the paths that the row has for them: with the declaration of the row
+    they say the other settings, too. Raises CallError where it has no score of a task in `only`.
     """
     settings, of_leaves = settings_of(entry)
     texts = {setting: {leaf: str(value) for leaf, value in values.items()} for setting, values in of_leaves.items()}
-    return run_of_scores(name, entry.tasks, settings, texts, only)
+    run = run_of_scores(name, entry.tasks, settings, texts, only)
+    sources = dict(_sources(entry, files or {}, declared)) if declared is not None else {}
+    return with_files(run, sources) if sources else run
+
+
+def _sources(entry: Entry, files: Mapping[str, Result], declared: Leaderboard) -> Iterator[tuple[str, LeafSource]]:
+    """The results that the leaves of a row come from."""
+    known = {leaf.id: leaf for task in declared.tasks for leaf in task.leaves}
+    for one in (leaf for task in entry.tasks for leaf in task.leaves):
+        result = files.get(one.file)
+        key = known[one.id].key(result.format) if result is not None and one.id in known else ""
+        if result is not None and key in result.leaves:
+            yield one.id, LeafSource(result, key)
 
 
 def compared_rows(
     before: Entry,
     now: Entry,
     names: tuple[str, str],
-    pair: Callable[[MeasuredRun, MeasuredRun], Paired] = lambda _, __: {},
 ) -> RunComparison | None:
-    """The comparison of two rows, `before` as the first; None where no task has a score in both.
-
-    `pair` gives the answers of the tasks of both runs whose sample logs are there.
-    """
-    first, second = run_of_entry(names[0], before), run_of_entry(names[1], now)
+    """The comparison of two rows, `before` as the first; None where no task has a score in both."""
     try:
-        return compare(first, second, pair(first, second))
+        return compare(run_of_entry(names[0], before), run_of_entry(names[1], now))
     except CallError:
         return None
 

@@ -41,6 +41,18 @@ def test_a_lower_row_fails_the_step_and_the_comment_says_by_how_much(github: Git
     assert "<strong><code>acme/atlas-7b</code>, compared with" in shown  # and no longer part of the fold before it
 
 
+def sampled() -> bytes:
+    """The lower row with another temperature."""
+    value = json.loads(LOWER)
+    value["config"]["gen_kwargs"] = "temperature=0.7"
+    return json.dumps(value).encode()
+
+
+def test_another_setting_of_the_file_is_named_before_the_difference(github: GitHubServer, job: Job, base: str) -> None:
+    said = job.run("pull_request", propose(github, {GOOD: sampled()}), compare_to="base")
+    assert "They were measured differently: generation gen_kwargs." in str(said.log)
+
+
 @pytest.mark.parametrize(("data", "status"), [(LOWER, 1), (result(), 0)])  # GitHub calls the second one renamed
 def test_a_row_meets_its_row_in_the_folder_that_its_file_has_left(
     github: GitHubServer, job: Job, base: str, data: bytes, status: int
@@ -119,6 +131,9 @@ def test_a_row_meets_its_row_on_a_board(github: GitHubServer, job: Job) -> None:
     git.push("heads/main", {path: json.dumps(whole | {"average": 99.0}).encode()})
     said = job.run("pull_request", event, compare_to=f"github://{BOARD}")
     assert "is not to be believed: the average is 99" in str(said.log)
+
+    said = job.run("pull_request", propose(github, {GOOD: sampled()}), compare_to=f"github://{BOARD}")
+    assert "They were measured differently: generation gen_kwargs." in str(said.log)
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,63 @@ def test_a_board_of_ones_own_is_compared_by_the_declaration_that_it_keeps(tmp_pa
         assert (done.returncode, "they are equal" in done.stdout) == (0, True), done.stderr
 
 
+def sampled(folder: Path) -> str:
+    """The run of the board's row with another temperature."""
+    (path,) = (ROOT / KESTREL).glob("results_*.json")
+    value = json.loads(path.read_text())
+    value["config"]["gen_kwargs"] = "temperature=0.7"
+    (folder / path.name).write_text(json.dumps(value))
+    return str(folder)
+
+
+def test_files_differ_in_their_settings_by_the_declaration_of_a_board_too(tmp_path: Path) -> None:
+    done = call(KESTREL, sampled(tmp_path), "--leaderboard", "open-llm-v2")
+    assert done.returncode == 0, done.stderr
+    assert "They were measured differently: generation gen_kwargs." in done.stdout
+    assert "generation gen_kwargs: (not set) → temperature=0.7  [all tasks]" in done.stdout
+
+
+def test_the_files_of_a_row_say_what_the_row_does_not_record(board: str, tmp_path: Path) -> None:
+    mine = sampled(tmp_path)
+    done = call(mine, "--board", board, "--sources", str(ROOT))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "They were measured differently: generation gen_kwargs." in done.stdout
+
+    without = call(mine, "--board", board)
+    assert without.returncode == 0
+    assert "generation" not in without.stdout  # that the row records none does not say that there were none
+    assert "prompts and generation settings are not compared, because the files of the row cannot" in without.stderr
+    assert without.stderr.endswith("name the folder that holds it with --sources DIR\n")
+
+
+def test_the_files_of_a_row_are_read_where_the_row_says_that_they_are(tmp_path: Path, hub: Hub) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    own, env = ["--leaderboard", str(tmp_path / "tiny.toml")], {"HF_ENDPOINT": hub.url}
+    prompts = ({"logic": {"doc_to_text": text, "dataset_path": "x", "output_type": "y"}} for text in ("A", "B"))
+    there, mine = (result(configs=configs) for configs in prompts)
+    hub.push(hub.repository("acme/results"), {"atlas/results.json": there})
+    (tmp_path / "mine.json").write_bytes(mine)
+    target = str(tmp_path / "target")
+    published = completed("publish", "hf://datasets/acme/results", "--to", target, "--as", "commit", *own, env=env)
+    assert published.returncode == 0, published.stderr
+
+    done = completed("compare", str(tmp_path / "mine.json"), "--board", target, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert 'definition: doc_to_text: "A" → "B"  [logic]' in done.stdout
+
+
+def test_logs_are_paired_where_the_declaration_has_its_own_ids(tmp_path: Path) -> None:
+    ids = [(f'id = "{name}"', f'id = "{name}_2", keys = {{ "lm-eval-0.4" = "{name}" }}') for name in RIGHT]
+    text = TINY
+    for old, new in ids:
+        text = text.replace(f"{{ {old}", f"{{ {new}")
+    (tmp_path / "tiny.toml").write_text(text)
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
+    done = call(*runs, "--leaderboard", str(tmp_path / "tiny.toml"), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert [task["method"] for task in json.loads(done.stdout)["tasks"]] == ["paired-exact", "paired-exact"]
+
+
 def test_a_file_is_compared_with_a_row_that_is_named(board: str) -> None:
     done = call("example-org/kestrel-7b", OSPREY, "--board", board)
     assert done.returncode == 0, done.stderr

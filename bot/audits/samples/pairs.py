@@ -254,13 +254,17 @@ def _shown(sample: Sample) -> str:
 def pairs_between(
     first: MeasuredRun, second: MeasuredRun, logs: tuple[Mapping[str, Path], Mapping[str, Path]], format_id: str
 ) -> Paired:
-    """The pairs of each task that both runs have, and whose leaves all have a log in both; `logs` are by leaf."""
+    """The pairs of each task that both runs have, and whose leaves all have a log in both.
+
+    `logs` are by the leaves' keys in the results.
+    """
     found: dict[str, Pairs | str] = {}
     for name, one in first.tasks.items():
         other = second.tasks.get(name)
-        is_logged = all(leaf in each for leaf in one.leaves for each in logs)
+        keys = [[run.key_of(leaf) for leaf in one.leaves] for run in (first, second)]
+        is_logged = all(key in own for own, of_run in zip(logs, keys, strict=True) for key in of_run)
         if other is None or other.metric != one.metric or not is_logged:
             continue
-        metric = metric_in_log(format_id, one.leaves[0], one.metric)
-        found[name] = pair_logs([logs[0][leaf] for leaf in one.leaves], [logs[1][leaf] for leaf in one.leaves], metric)
+        metric = metric_in_log(format_id, keys[0][0], one.metric)
+        found[name] = pair_logs([logs[0][key] for key in keys[0]], [logs[1][key] for key in keys[1]], metric)
     return found

@@ -18,6 +18,7 @@ from bot.audits.samples.helm import STATISTICS
 from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import formats, most_bytes
+from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
@@ -30,6 +31,7 @@ from bot.service.judge.samples import LogSamples
 FEW = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
 COMMIT = re.compile(r"[0-9a-f]{40}")
+UNREAD = "prompts and generation settings are not compared, because the files of the row cannot be read"
 READ = ("hf://", "github://")  # addresses at which evidence is read; any other name is a label
 
 
@@ -113,6 +115,15 @@ class EvidenceReader:
         if parsed.sha256 != file.sha256:
             raise _other_bytes(file)
         return parsed, last.date if last else None
+
+    def results(self, entry: Entry) -> tuple[dict[str, Result], str]:
+        """The results that a row was made from, by path; else none, and why they cannot be read."""
+        self.expect(entry.evidence)
+        try:
+            read = {file.path: self.read(file)[0].result for file in entry.evidence}
+        except (BotError, Unfounded) as failure:
+            return {}, str(failure)
+        return {path: result for path, result in read.items() if result is not None}, ""
 
     def with_samples(self, parsed: Parsed, file: Evidence, entry: Entry) -> Parsed:
         """A submission with what the sample logs of a row show, at the commit of the file or, where later, at the head.
