@@ -10,6 +10,7 @@ import click
 import typer
 
 from bot.cli.app import app
+from bot.service.settings.environment import cache_folder
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -48,3 +49,14 @@ def test_every_variable_of_the_image_is_documented() -> None:
     names = [pair.partition("=")[0] for pair in line.split()]
 
     assert [name for name in names if f"`{name}`" not in page] == ["PYTHONPATH", "HF_HUB_DISABLE_TELEMETRY"]
+
+
+def test_the_unit_of_systemd_may_write_where_it_keeps_state_and_cache() -> None:
+    """A user that systemd makes up has no home, and the whole file system but for these folders can only be read."""
+    [unit] = re.findall(r"^```ini\n(.*?)^```", (ROOT / "docs" / "deploy.md").read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line.partition("=")[::2] for line in unit.splitlines()]
+    given = {name: value for name, value in lines if name != "Environment"}
+    environ = dict(value.split("=", 1) for name, value in lines if name == "Environment")
+
+    assert environ["DATABASE_URL"].startswith(f"sqlite:////var/lib/{given['StateDirectory']}/")
+    assert cache_folder(environ) == Path("/var/cache", given["CacheDirectory"])
