@@ -174,11 +174,10 @@ def serve(
     from bot.server.run import run
     from bot.service.store.leases import state_lock
 
-    hub_secret = secret("WEBHOOK_SECRET")
-    require_webhook_secret(host, hub_secret)
+    hub_secret, github_secret = secret("WEBHOOK_SECRET"), secret("GITHUB_WEBHOOK_SECRET")
+    require_webhook_secret(host, hub_secret or github_secret)
     _log_at_work()
     path = checked_settings(config)
-    github_secret = secret("GITHUB_WEBHOOK_SECRET")
 
     def allowed(settings: Settings) -> None:
         require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,6 +22,7 @@ from bot.server.app import make_app
 from bot.server.service import Service
 from bot.service.settings.config import Watch
 from bot.service.watch.event import ANY, FORM, Event, concerns_us, parse_github_event
+from tests.command import bot
 from tests.server.test_server import Taken
 
 SECRET = "MARKER-SECRET"
@@ -138,6 +141,13 @@ def test_the_secret_is_demanded_where_github_is_watched() -> None:
 
     with pytest.raises(CallError, match="GITHUB_WEBHOOK_SECRET is not set, and github://acme/results is watched"):
         require_github_secret("0.0.0.0", "", ["hf://datasets/acme/results", "github://acme/results"])
+
+
+def test_where_only_github_delivers_its_secret_is_enough(tmp_path: Path) -> None:
+    environ = {**os.environ, "GITHUB_WEBHOOK_SECRET": SECRET}
+    environ.pop("WEBHOOK_SECRET", None)
+    _, _, said = bot("serve", "--host", "0.0.0.0", "--config", tmp_path / "none.toml", env=environ)
+    assert "none.toml: there is no such file" in said
 
 
 def event(kind: str, **more: Any) -> Event:
