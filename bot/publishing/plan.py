@@ -131,7 +131,7 @@ def effect_of(plan: Plan) -> str:
     """What a plan would do, as the first words of a sentence."""
     text = f"{counted(len(plan.having('removed')), 'row')} would be removed and {len(plan.having('changed'))} changed"
     if plan.having("restored"):
-        text = f"{counted(len(plan.having('restored')), 'row')} that somebody took from main would be proposed again"
+        text = f"{counted(len(plan.having('restored')), 'row')} that somebody took from main would come back"
     if plan.is_first:
         text = f"the first run would write to {counted(len(plan.rows), 'model')}"
     return text

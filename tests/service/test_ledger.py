@@ -263,7 +263,7 @@ def test_rows_that_a_force_push_took_wait_for_a_person(hub: Hub, tmp_path: Path,
         assert ledger(done) == f"{ROWS} accepted: 0 on main, 0 open, {ROWS} held, 0 declined, 0 unexplained"
         assert rows_of(story) == []
     assert texts[0] == texts[1]
-    assert texts[0].startswith(f"{ROWS} rows that somebody took from main would be proposed again")
+    assert texts[0].startswith(f"{ROWS} rows that somebody took from main would come back")
 
     thread = hub.conversations(story.target)[-1]
     hub.comment(story.target, thread, f"/restore {digest_in(texts[0])}", "meg")
@@ -527,7 +527,7 @@ def test_an_operator_gets_one_mail_for_what_newly_waits(hub: Hub, tmp_path: Path
     assert mail(story) == ([], 0)
     story.target.refs["refs/heads/main"] = first
     [line], status = mail(story)
-    assert (status, "rows that somebody took from main would be proposed again" in line) == (1, True)
+    assert (status, "rows that somebody took from main would come back" in line) == (1, True)
     assert [mail(story) for _ in range(2)] == [([], 1), ([], 1)]
     hub.comment(story.target, hub.conversations(story.target)[-1], f"/drop {digest_in(line)}", "meg")
     assert [mail(story) for _ in range(2)] == [([], 0), ([], 0)]

@@ -211,7 +211,7 @@ def test_a_rewritten_history_that_lost_a_row_is_a_plan(hub: Hub, tmp_path: Path,
     story.target.squash()
     story.hub.push(story.target, {"board.csv": story.table}, user="ann")
     [held] = said(story.settle(), "held")
-    assert held.startswith("1 row that somebody took from main would be proposed again")
+    assert held.startswith("1 row that somebody took from main would come back")
     assert story.board() == story.table
 
 
