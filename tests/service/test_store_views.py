@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bot.publishing.board import Standing, rank_entries, standing_among
 from bot.publishing.changes import BoardChange
 from bot.service.store import Store, StoredBoard, WatchState
-from bot.service.store.items import STATES, Mark
+from bot.service.store.items import STATES, Item, Mark
 from tests.pages.boards import examples, generated
 from tests.service.test_store import state, store, submission, url
 
@@ -42,6 +42,16 @@ def test_items_come_page_by_page_in_each_state(store: Store, state: WatchState) 
     assert not state.items.retry(("file", "", "% _\\.json"), 5.0)
     assert not store.of("other").items.retry(("row", "b", "k0"), 5.0)
     assert [one.subject for one in state.items.due("row", 6.0) if one.target == "b"] == ["k0"]
+
+
+def test_an_item_of_a_whole_target_or_source_is_called_as_in_other_lines() -> None:
+    board = Item("ours", "board", "hf://datasets/acme/contents", "")
+    assert [one.name for one in (board, Item("ours", "source", "", ""), Item("ours", "folder", "", "/acme"))] == [
+        "board of hf://datasets/acme/contents",
+        "source of ours",
+        "folder /acme",
+    ]
+    assert Item("ours", "row", "hf://datasets/acme/contents", "tiny/acme/m").name == "tiny/acme/m"
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ class Item(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """Its name in outcomes, on pages and in logs."""
-        subject = self.subject or self.target or self.watch
-        return f"{self.kind} {subject}" if self.kind not in {"row", "file"} else subject
+        subject = self.subject or f"of {self.target or self.watch}"
+        return subject if self.subject and self.kind in {"row", "file"} else f"{self.kind} {subject}"
 
 
 class Mark(msgspec.Struct, frozen=True):
