@@ -338,7 +338,10 @@ def _settings(
             equal += 1
         elif all(values):  # what one of them does not record is no difference
             found.append(_difference(name, values, tuple(shared)))
-    for name in dict.fromkeys([*first.of_leaves, *second.of_leaves]):
+    names = dict.fromkeys([*first.of_leaves, *second.of_leaves])
+    if (first.sources and second.sources) or first.settings.get("format") != second.settings.get("format"):
+        names.pop("definition", None)  # the files say which of its fields differ; those of two formats always do
+    for name in names:
         differing, alike = _of_tasks(
             name, first, second, shared, absent=NOT_SET if is_one_format and GIVEN.search(name) else ""
         )

@@ -131,6 +131,14 @@ def digest_of_fields(digests: Mapping[str, str]) -> str:
     return digest_of("\n".join(f"{field}={digest}" for field, digest in sorted(digests.items())))
 
 
+def digest_of_leaves(definitions: Mapping[str, str], leaves: Iterable[str]) -> str:
+    """What leaves asked, as one digest: that of the only definition, or of all; "" where one is not recorded."""
+    found = {leaf: definitions.get(leaf, "") for leaf in leaves}
+    if not found or "" in found.values():
+        return ""
+    return next(iter(found.values())) if len(found) == 1 else digest_of_fields(found)
+
+
 @cache
 def released(name: str) -> Mapping[str, Any]:
     """A shipped file of definitions.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
 from math import isfinite
 from os.path import commonprefix
 
+from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.evaluation.score import LeafScore, TaskScore
@@ -183,18 +183,13 @@ def _task_part(
         for column in known
         if lines and column not in shown and not (column is METRIC and has_metrics)
     )
-    asked = {line.leaf.id: entry.definitions[line.leaf.id] for line in lines if line.leaf.id in entry.definitions}
-    shared += f", definition {_digest(asked)}" if asked else ""
+    asked = digest_of_leaves(entry.definitions, [line.leaf.id for line in lines])
+    shared += f", definition {asked[:SHORT]}" if asked else ""
     quarantined = (task.quarantined or "") if task else ""
     begin = prefix if len(prefix) > 1 else ""
     return TaskPart(
         score, interval, place, lines, begin, has_metrics, shared.capitalize(), _steps(score, task), quarantined
     )
-
-
-def _digest(asked: Mapping[str, str]) -> str:
-    """What the leaves of a task asked, in seven digits: two rows that show the same ones were asked the same."""
-    return sha256(repr(sorted(asked.items())).encode()).hexdigest()[:SHORT]
 
 
 def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:

@@ -114,20 +114,13 @@ def _measured_anew(before: Entry, after: Entry) -> str:
     """How the measurement behind a changed row differs from the one before, "" if the files are the same."""
     if {file.sha256 for file in before.evidence} == {file.sha256 for file in after.evidence}:
         return ""
-    told = _asked_otherwise(before, after)
+    told: list[str] = []
     if settings_of(before) != settings_of(after):
         compared = compared_rows(before, after, ("", ""))
-        told += [_said(one, len(compared.tasks)) for one in compared.settings] if compared else []
+        told = [_said(one, len(compared.tasks)) for one in compared.settings] if compared else []
     if not told:
         return "Measured again; no recorded setting differs."
     return f"Measured differently: {_and_more(told[:MOST_NAMED], len(told[MOST_NAMED:]), 'setting')}."
-
-
-def _asked_otherwise(before: Entry, after: Entry) -> list[str]:
-    """The subtasks of which both rows record what was asked, such as the prompt, and not the same."""
-    known = before.definitions
-    found = [leaf for leaf, asked in after.definitions.items() if known.get(leaf, asked) != asked]
-    return [f"what was asked ({_and_more(found[:MOST_NAMED], len(found[MOST_NAMED:]), 'subtask')})"] if found else []
 
 
 def _said(setting: SettingDifference, tasks: int) -> str:

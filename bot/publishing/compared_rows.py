@@ -13,8 +13,10 @@ from bot.evaluation.compare import (
     run_of_scores,
     with_files,
 )
+from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
+from bot.evaluation.row_key import SHORT
 from bot.publishing.entry import Entry
 from bot.reporting.comparison import comparison_markdown, sentence_of
 from bot.reporting.escape import brief, code, plain_markup
@@ -39,6 +41,11 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, st
         "bounds": {leaf.id: f"{leaf.lower_bound} to {leaf.upper_bound}" for leaf in leaves},
         "num_fewshot": entry.num_fewshot,
         "version": entry.versions,
+        "definition": {
+            leaf.id: digest_of_leaves(entry.definitions, [one.id for one in task.leaves])[:SHORT]
+            for task in entry.tasks
+            for leaf in task.leaves
+        },
         "samples": entry.num_samples,
     }
 

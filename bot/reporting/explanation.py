@@ -10,7 +10,7 @@ from os.path import commonprefix
 from textwrap import fill, wrap
 
 from bot.evaluation.aggregates import right_answers
-from bot.evaluation.definition import digest_of_fields
+from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import definitions_of
@@ -90,11 +90,10 @@ def _files(score: TaskScore, row: Explained) -> Iterator[str]:
 
 def _definitions(task: Task, row: Explained) -> Iterator[str]:
     """The digest of what the task asked; of several leaves one digest for all of their definitions."""
-    found = {leaf.id: row.definitions[leaf.id] for leaf in task.leaves if leaf.id in row.definitions}
-    if len(found) == 1:
-        yield f"  asked = definition {next(iter(found.values()))}"
-    elif found:
-        yield f"  asked = {len(found)} definitions, together {digest_of_fields(found)}"
+    found = [leaf.id for leaf in task.leaves if leaf.id in row.definitions]
+    if found:
+        what = "definition" if len(found) == 1 else f"{len(found)} definitions, together"
+        yield f"  asked = {what} {digest_of_leaves(row.definitions, found)}"
 
 
 def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:

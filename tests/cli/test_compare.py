@@ -157,7 +157,7 @@ def test_the_files_of_a_row_say_what_the_row_does_not_record(board: str, tmp_pat
     without = call(mine, "--board", board)
     assert without.returncode == 0
     assert "generation" not in without.stdout  # that the row records none does not say that there were none
-    assert "prompts and generation settings are not compared, because the files of the row cannot" in without.stderr
+    assert "generation settings are not compared, and of prompts only whether they differ, because" in without.stderr
     assert without.stderr.endswith("name the folder that holds it with --sources DIR\n")
 
 

@@ -76,6 +76,17 @@ def test_a_row_says_how_it_was_measured() -> None:
     assert (other["harness version"], other["chat template"]) == ("0.4.9", "yes")
 
 
+def test_rows_that_asked_otherwise_are_measured_differently() -> None:
+    """A row records a digest of each definition; digests of two formats say nothing of each other."""
+    leaves = [leaf.id for task in ROW.tasks for leaf in task.leaves]
+    one, other = (replace(ROW, definitions=dict.fromkeys(leaves, text)) for text in "ab")
+    [_, _, *lines] = change_lines(one, other)
+    assert [line.partition(":")[0] for line in lines] == ["- definition of the task"] * len(ROW.tasks)
+    assert change_lines(replace(one, definitions={}), other) == change_lines(ROW, ROW)
+    foreign = replace(other, evidence=tuple(replace(file, format="helm") for file in other.evidence))
+    assert not any("definition" in line for line in change_lines(one, foreign))
+
+
 def test_what_was_measured_differently_is_named_and_of_very_much_the_rest_is_counted() -> None:
     assert len(change_lines(WORSE, ROW)) == 1
     ten, more = measured_otherwise(ROW), with_other_bounds(measured_otherwise(ROW))

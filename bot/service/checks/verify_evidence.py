@@ -31,7 +31,10 @@ from bot.service.judge.samples import LogSamples
 FEW = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
 COMMIT = re.compile(r"[0-9a-f]{40}")
-UNREAD = "prompts and generation settings are not compared, because the files of the row cannot be read"
+UNREAD = (
+    "generation settings are not compared, and of prompts only whether they differ, because the files of the row "
+    "cannot be read"
+)
 READ = ("hf://", "github://")  # addresses at which evidence is read; any other name is a label
 
 
