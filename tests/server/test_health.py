@@ -251,14 +251,14 @@ def test_a_row_that_waits_for_its_turn_is_unexplained_in_health_as_in_the_line(s
     waiting = Ledger("hf://datasets/acme/contents", {"open": 1}, {"tiny/acme/atlas-7b/x-bfloat16": WAITS})
     note_ledgers(service.contexts.open_context(watch), [waiting])
     found = service.health()["watches"]["tiny"]
-    assert (found["status"], found["unexplained"]) == ("degraded", 1)
+    assert (found["status"], found["unexplained"], found["untried"]) == ("degraded", 1, 1)
     assert list(found["ledgers"].values()) == ["2 accepted: 0 on main, 1 open, 0 held, 0 declined, 1 unexplained"]
     done = [WatchPass("tiny", [], (), [waiting])]
     assert (status_of_ledgers(done), exit_status(done)) == (1, 1)
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_a_row_that_fails_is_tried_and_a_refused_one_is_not(hub: Hub, tmp_path: Path, is_refused: bool) -> None:
+def test_a_row_that_fails_and_a_refused_one_are_tried_again(hub: Hub, tmp_path: Path, is_refused: bool) -> None:
     story = TableStory(hub, tmp_path, form="commit", table=b"Model,Average\nacme/zeus,1\n")
     service = Service(story.contexts, (story.watch,), CollectorRegistry())
     story.push()
@@ -270,7 +270,9 @@ def test_a_row_that_fails_is_tried_and_a_refused_one_is_not(hub: Hub, tmp_path: 
         hub.faults.order("/commit/", method="POST", status=403, times=-1)
     settle_watches(story.contexts, [story.watch])
     found = service.health()["watches"]["tiny"]
-    assert (found["unexplained"], found["untried"]) == (1, int(is_refused))
+    assert (found["unexplained"], found["untried"]) == (1, 0)
+    [item] = story.state.items.at("row", story.watch.targets[0].to)
+    assert ("make.yml names board.csv" in item.reason) == is_refused
     story.contexts.store.close()
 
 
