@@ -31,6 +31,7 @@ CHECKPOINT = re.compile(
     r"(?i)(?:.*[._-])?(?:(?:global_?)?steps?|iter(?:ation)?s?|checkpoint|ckpt|epochs?|tokens)[._-]?\*"
 )
 DAY = 10  # letters of a date
+PATHS = ("/", ".", "~")  # how the path of a model begins
 NUMBERED = re.compile(r"(?=[^A-Za-z\d]*[A-Za-z])(\D++)[\d.]+([kKmMbB]?)")
 
 
@@ -40,7 +41,7 @@ def why_unidentified(model: Model) -> str:
         return "the file names no model"
     if is_hub_id(model.id):
         return "" if model.is_named or "/" in model.id else _why_no_name(model)
-    if model.id.startswith(("/", ".", "~")) or (model.id.count("/") > 1 and not is_served(model)):
+    if model.id.startswith(PATHS) or (model.id.count("/") > 1 and not is_served(model)):
         return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
     if is_served(model):
         return f"{shown(model.id)} is what {shown(model.source)} calls a model, not a model id of the Hub"
@@ -49,7 +50,8 @@ def why_unidentified(model: Model) -> str:
 
 def is_served(model: Model) -> bool:
     """Tell whether a service answered, of which the file has the name and that of the model."""
-    return bool(model.id) and bool(model.source) and not is_loaded(model.source) and " " not in model.source
+    is_called = bool(model.id) and not model.id.startswith(PATHS)
+    return is_called and bool(model.source) and not is_loaded(model.source) and " " not in model.source
 
 
 def _why_no_name(model: Model) -> str:

@@ -10,7 +10,14 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import MalformedDeclaration
-from bot.evaluation.identity import folders_that_differ, identified, proposed_names, why_unidentified, with_names
+from bot.evaluation.identity import (
+    folders_that_differ,
+    identified,
+    is_served,
+    proposed_names,
+    why_unidentified,
+    with_names,
+)
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Model, Result
 from bot.evaluation.rules.rule import Facts
@@ -267,6 +274,15 @@ def test_a_served_model_is_called_by_its_service_and_day(model: Model, expected:
     assert served is not None
     assert (served.model.id, served.model.revision, served.model.precision) == (expected, "2026-01-21", "")
     assert identified(Parsed("a.json", "", 0, result), {}, {}).result == result
+
+
+def test_a_path_is_no_name_of_a_service_model() -> None:
+    """As lyfegame/lm-evaluation-harness 7be00f3b, whose own model class steers gemma-2-2b by a CSV file."""
+    path = "/home/somebody/lm-evaluation-harness/examples/dog_steer.csv"
+    for source in ("sae_steered_beta", "local-completions"):
+        model = Model(path, source=source, is_named=True)
+        assert not is_served(model)
+        assert "is named by a path" in why_unidentified(model)
 
 
 def test_a_declaration_takes_served_models_and_the_hint_names_the_key() -> None:
