@@ -23,7 +23,7 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
 from bot.evaluation.formats.fields import items, table
-from bot.evaluation.task import DeclarationModel, FormatId, Id, Leaf, Revision, Task, Text
+from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Leaf, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
 
 
@@ -183,7 +183,7 @@ class Leaderboard(DeclarationModel):
     measurement is its revision.
     """
 
-    id: Id
+    id: Annotated[str, spelled(ID, f"the file's name is the id; write it with {ID_FORM}")]
     title: Text
     description: Text
     homepage: Text | None = None

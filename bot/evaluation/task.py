@@ -49,12 +49,9 @@ ONE_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
 Text = Annotated[
     str, StringConstraints(min_length=1), spelled(ONE_LINE, "write it in one line, without control characters")
 ]
-Id = Annotated[
-    str,
-    spelled(
-        r"[A-Za-z0-9][A-Za-z0-9_.:-]*", "write letters, digits and _ . : - without spaces; first a letter or digit"
-    ),
-]
+ID = r"[A-Za-z0-9][A-Za-z0-9_.:-]*"
+ID_FORM = "letters, digits and _ . : - without spaces; first a letter or digit"
+Id = Annotated[str, spelled(ID, f"write {ID_FORM}")]
 
 
 def _fraction(value: object) -> Fraction:

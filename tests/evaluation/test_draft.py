@@ -103,6 +103,20 @@ def test_what_the_files_do_not_record_is_left_open() -> None:
     assert "# TODO: the samples of quiz: the files record none" in text
 
 
+@pytest.mark.parametrize(("metric", "is_asked"), [("acc", True), ("main_score", False), ("ndcg_at_10", False)])
+def test_what_guessing_gives_is_asked_of_shares_of_right_answers_alone(metric: str, is_asked: bool) -> None:
+    """A draft of eight retrieval tasks, nlpai-lab/KURE 59ce7eca, asked for ten such values."""
+    _, text = only_task(modern({"quiz": {f"{metric},none": 0.5}}))
+    assert ("# TODO: what guessing gives" in text) is is_asked
+
+
+@pytest.mark.parametrize("metric", ["mean_prompt_level_strict", "mean_turn_1_prompt_level_strict", "mean_is_correct"])
+def test_the_metrics_of_evalscope_are_known(metric: str) -> None:
+    """As in the reports of modenicheng/llm_eval_evalscope 9dd686f1."""
+    task, text = only_task(modern({"quiz": {"mean_loose,none": 0.9, f"{metric},none": 0.5}}))
+    assert (task.metrics[0].name, "is not known here" in text) == (metric, False)
+
+
 def test_of_files_with_different_metrics_those_count_that_all_or_most_have() -> None:
     both = modern({"quiz": {"acc,none": 0.5, "f1,none": 0.4}})
     other, another = modern({"quiz": {"f1,none": 0.3}}), modern({"quiz": {"f1,none": 0.2, "bleu,none": 3.0}})

@@ -236,6 +236,14 @@ def test_a_declaration_works_by_its_path(tmp_path: Path) -> None:
     assert "Quiz" in done.stdout
 
 
+def test_a_file_whose_name_is_no_id_is_told_so(tmp_path: Path) -> None:
+    """A folder `alice+evals` gave `alice+evals.toml`, and the message was about a key that is not in the file."""
+    path = tmp_path / "alice+evals.toml"
+    path.write_text(SOUND, encoding="utf-8")
+    with pytest.raises(MalformedDeclaration, match="id: the file's name is the id; write it with letters"):
+        load_leaderboard(str(path))
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"title = 'a\xe9'"])
 def test_a_declaration_that_is_no_text_is_refused(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"

@@ -10,7 +10,7 @@ from typing import Any
 from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
-from bot.evaluation.draft.metric_kinds import percent_scale, scale_of
+from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.identity import is_served, why_unidentified
@@ -164,7 +164,8 @@ def _bound(column: DraftColumn, *, is_plain: bool) -> tuple[dict[str, Any], tupl
     if not is_plain or column.is_raw:
         return {}, ()
     if len(found) < len(column.leaves):
-        return {}, (GUESSING,)
+        kind = kind_of(column.leaves[0].metrics[0].name)
+        return {}, (GUESSING,) if kind is not None and kind.zeros_and_ones else ()
     if _has_many_bounds(column):
         return {"normalize": "leaf"}, ()
     if not found[0].guessing:
