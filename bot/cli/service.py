@@ -205,7 +205,7 @@ def work(config: CONFIG = None) -> None:
     if not is_shared(database_url(path)):
         raise CallError("work needs a state on PostgreSQL: set DATABASE_URL (with a state in a file, use `serve`)")
     _log_at_work()
-    _keep_watches(path, lambda *_: _until_stopped(), lambda _: None)
+    _keep_watches(path, lambda service, _: _until_stopped(service), lambda _: None)
 
 
 def _log_at_work() -> None:
@@ -215,12 +215,14 @@ def _log_at_work() -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def _until_stopped() -> None:
+def _until_stopped(service: Service) -> None:
     """Wait for SIGINT or SIGTERM."""
-    stopped = threading.Event()
+    stopped, log = threading.Event(), logging.getLogger(__name__)
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, lambda *_: stopped.set())
+    log.info("takes jobs, of these watches: %s", ", ".join(watch.name for watch in service.watches_settings))
     stopped.wait()
+    log.info("takes no more jobs")
 
 
 def _keep_watches(

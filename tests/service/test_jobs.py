@@ -199,11 +199,18 @@ def test_a_worker_does_the_jobs_until_it_is_stopped(hub: Hub, tmp_path: Path, po
     push_rows(story, 3)
     environment = {**os.environ, "PYTHONPATH": str(Path.cwd()), "DATABASE_URL": story.database}
     environment |= {"HF_TOKEN": story.token, "HF_ENDPOINT": hub.url}
-    with subprocess.Popen([*BOT, "work"], cwd=tmp_path, env=environment) as worker, queue_of(story.database) as jobs:
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen([*BOT, "work"], cwd=tmp_path, env=environment, stderr=log) as worker,
+        queue_of(story.database) as jobs,
+    ):
         wait_until(lambda: is_done(story, jobs))
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(30) == 0
 
+    said = (tmp_path / "log").read_text()
+    assert "INFO takes jobs, of these watches: tiny\n" in said
+    assert "INFO takes no more jobs\n" in said
     assert story.acts() == ["request"] * 3
     story.end()
 
