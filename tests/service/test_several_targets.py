@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import entry_path
+from bot.service.settings.config import parse_settings
 from bot.service.watch.passes import settle_watches
 from tests.service.model_stories import MODEL, OTHER, SETTINGS, ModelStory
+from tests.service.passes import settle
 from tests.service.stories import KEY, TABLE_TARGET, Story
 from tests.service.table_stories import TABLE
 from tests.world.git import Repository
@@ -65,6 +67,21 @@ def test_every_request_of_a_row_names_the_other_targets_and_nothing_changes_late
     story.lose_state()
     story.settle()
     assert story.acts() == []
+
+
+def test_a_target_that_comes_back_into_the_settings_gets_what_changed_meanwhile(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    hub.repository("acme/other")
+    other = parse_settings(story.text.replace("acme/contents", "acme/other"), "bot.toml").watches[0]
+    settle(story.contexts.open_context(other))
+    story.push(right=(1, 2, 3))
+    settle(story.contexts.open_context(other))
+    story.settle()
+
+    assert [one.title for one in story.requests] == ["Add acme/atlas-7b (bfloat16): 2.00"]
+    story.contexts.store.close()
 
 
 def test_a_review_leads_to_every_place_of_its_rows_once_it_is_merged(story: ModelStory, table: Repository) -> None:

@@ -63,8 +63,8 @@ CursorKind = Literal[
     "commands",  # account: when its commands of the last hour were answered, as JSON
     "model",  # model: what the Hub said of it, and when, as JSON
     "model size",  # key of a row: the digest of its newest file, and the number of parameters that the file states
+    "target",  # address of a target of the settings: a digest of the settings that decide about its rows
     # by target
-    "target",  # a digest of the settings that decide about its rows
     "repository",  # the id of its repository, and the commit at its main branch, as JSON
     "board",  # the commit that the board was rebuilt from
     "table",  # the commit of main at which the written rows were compared
@@ -162,8 +162,7 @@ class WatchState(Part):
         with self.transaction():
             for table in metadata.sorted_tables:
                 if {"watch", "target"}.issubset(table.c.keys()):
-                    settings = [table.c.kind != "target"] if table is cursors else []
-                    self.db.run(delete(table).where(self.ours(table, target=target), *settings))
+                    self.db.run(delete(table).where(self.ours(table, target=target)))
 
     def add_outcomes(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Remember outcomes as (outcome, subject, text); the oldest are forgotten."""

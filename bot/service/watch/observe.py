@@ -148,14 +148,14 @@ def _lost(context: WatchContext) -> list[Mark]:
 
 def _mark_targets(context: WatchContext) -> None:
     """Mark all rows at a target that the settings did not have before, or whose deciding settings have changed."""
-    state = context.state
-    for _, settings in context.targets:
-        decides = _decides(settings, context.leaderboard)
-        if state.cursor("target", target=settings.to) == decides:
-            continue
+    state, known = context.state, context.state.cursors("target")
+    decides = {settings.to: _decides(settings, context.leaderboard) for _, settings in context.targets}
+    for to in known.keys() - decides.keys():  # what changes while it is away is marked when it comes back
+        state.set_cursor("target", None, to)
+    for to in [to for to, digest in decides.items() if known.get(to) != digest]:
         if state.cursor("source") is not None:
-            context.mark(marks("row", sorted(state.rows.all_keys()), [settings.to], "declaration"))
-        state.set_cursor("target", decides, target=settings.to)
+            context.mark(marks("row", sorted(state.rows.all_keys()), [to], "declaration"))
+        state.set_cursor("target", decides[to], to)
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:
