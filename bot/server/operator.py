@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -343,8 +344,9 @@ class OperatorRoutes:
         decide = {"approve": state.plans.approve, "decline": state.plans.decline}.get(answer)
         if decide is None or self.views.watch(watch) is None or not await run_in_threadpool(decide, digest):
             return message_page(request, 404, "Not there", "This plan does not wait any more.")
-        said = [(f"{answer}d", f"plan {digest}", "answered on the operator's page")]
-        await run_in_threadpool(state.add_outcomes, said)
+        said = (f"{answer}d", f"plan {digest}", "answered on the operator's page")
+        await run_in_threadpool(state.add_outcomes, [said])
+        logging.getLogger(__name__).info("%s: %s %s: %s", watch, *said)
         self.hint(watch)
         return RedirectResponse("../plans", 303)
 

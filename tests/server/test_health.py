@@ -137,7 +137,10 @@ def with_held_removals(story: Story) -> tuple[Service, TestClient]:
     return service, TestClient(make_web(service), base_url="http://localhost")
 
 
-def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: Path) -> None:
+def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(
+    hub: Hub, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     story = Story(hub, tmp_path, limit=5)
     service, web = with_held_removals(story)
     [watch] = service.watches_settings
@@ -145,6 +148,7 @@ def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(hub: Hub, tmp_path: 
     assert "held by plan <a " in web.get("/items?state=held").text
     assert "8 other rows on main would be removed by a plan" in web.get("/").text
     web.post("/plans/answer", data={"watch": "tiny", "digest": held.digest, "answer": "decline"})
+    assert f"tiny: declined plan {held.digest}: answered on the operator's page" in caplog.text
     service.settle(watch)
 
     page, work = web.get("/").text, web.get("/items").text
