@@ -110,6 +110,13 @@ def test_what_guessing_gives_is_asked_of_shares_of_right_answers_alone(metric: s
     assert ("# TODO: what guessing gives" in text) is is_asked
 
 
+def test_openbookqa_counts_by_the_metric_that_a_small_model_is_not_below_guessing_in() -> None:
+    """As a model of whodatbo1/hnet 886f4fe7: an acc of 0.126 was a score of 0, and said to be no recognised answers."""
+    row = {"acc,none": 0.126, "acc_stderr,none": 0.01486, "acc_norm,none": 0.264, "acc_norm_stderr,none": 0.01973}
+    task, _ = only_task(modern({"openbookqa": row}))
+    assert task.metrics[0].name == "acc_norm"
+
+
 @pytest.mark.parametrize("metric", ["mean_prompt_level_strict", "mean_turn_1_prompt_level_strict", "mean_is_correct"])
 def test_the_metrics_of_evalscope_are_known(metric: str) -> None:
     """As in the reports of modenicheng/llm_eval_evalscope 9dd686f1."""

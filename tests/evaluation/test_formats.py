@@ -178,6 +178,7 @@ def test_the_average_of_everything_is_no_mmlu() -> None:
         (b'{"results": {"a": {"acc,none": 1}}', "truncated"),
         (b'{"results": {"a": {"acc,none": 1}}}}', "is not JSON"),
         (b'{"results": {"a": {"acc": 1}}}', "has none of the formats"),
+        (b'{"EM": 0.6, "results": [{"task": "navigate"}]}', "has none of the formats"),
         (b'{"results": {"a,b": 1}, "configs": {}, "n-shot": {}}', "row of results that is not an object"),
         (b"\xef\xbb\xbf" + dumps(base()), "byte order mark"),
         (json.dumps(base()).encode("utf-16"), "byte order mark"),
