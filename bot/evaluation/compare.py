@@ -26,7 +26,8 @@ from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import format_of
-from bot.evaluation.formats.format import stderr_beside
+from bot.evaluation.formats.fields import arguments, setting
+from bot.evaluation.formats.format import NAME, stderr_beside
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
@@ -45,10 +46,16 @@ Method = Literal["paired-exact", "paired-t", "independent"]
 Conclusion = Literal["higher", "lower", "not separable", "not tested", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
-GROUPS = ("prompt", "generation", "definition")  # of settings that have one effect, as a name begins
+GROUPS = ("prompt", "generation", "definition", "argument")  # of settings that have one effect, as a name begins
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
 NOT_SET = "(not set)"
-GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters")  # settings that a tool writes down where they are given
+GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters|^argument ")  # what a tool writes down where it is given
+# Arguments that name the model, which is compared, or say where and how fast it runs.
+PLACING = re.compile(
+    r"pretrained|model|path|engine|peft|delta|tokenizer|revision|.*dtype|load_in_\dbit|base_url|.*_path|.*_dir|device.*"
+    r"|.*paralleli?.*|.*memory.*|.*batch.*|num_.*|max_num_.*|.*retries|.*timeout|swap_space|seed|trust_remote_code|.*cach.*"
+    r"|.*api_?key|(?:hf_|api_|access_)?token|.*auth.*|.*secret.*|.*passw.*"  # nor is a secret shown
+)
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
 ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
@@ -581,6 +588,11 @@ def _file_settings(result: Result) -> dict[str, str]:
         **{
             f"{'prompt' if AROUND.search(name) else 'generation'} {name}": said
             for name, said in result.settings.items()
+        },
+        **{
+            f"argument {name}": setting(said)
+            for name, said in arguments(model.args)[0].items()
+            if NAME.fullmatch(name) and not PLACING.fullmatch(name)
         },
     }
     return {name: value for name, value in found.items() if value}

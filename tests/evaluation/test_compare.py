@@ -342,6 +342,8 @@ def test_single_leaves_can_be_named() -> None:
         ("system_instruction", "Answer briefly.", "prompt system_instruction"),
         ("config/gen_kwargs", "temperature=1", "generation gen_kwargs"),
         ("config/limit", 50.0, "limit"),
+        ("config/model_args", "pretrained=acme/a,enable_thinking=False", "argument enable_thinking"),
+        ("config/model_args", "pretrained=acme/a,add_bos_token=True", "argument add_bos_token"),
         ("model_source", "vllm", "backend"),
     ],
 )
@@ -433,6 +435,18 @@ def test_what_a_tool_writes_down_only_where_it_is_given_is_not_set_elsewhere() -
         sources={leaf: one._replace(result=replace(one.result, format="other")) for leaf, one in plain.sources.items()},
     )
     assert compare(foreign, told).settings == ()  # another tool need not write it down
+
+
+def test_arguments_of_the_model_differ_but_for_those_that_name_it_or_place_it() -> None:
+    """As two files of raniahtr/lm-evaluation-harness 2d60cbef, apart by 11.94 points: one asked for a schema."""
+    args = "pretrained=OpenMeditron/Meditron3-8B,base_url=http://localhost:31000"
+    schema = "schema_model=schemas.medical_qa_schemas.StrictMultipleChoice"
+    placed = "tensor_parallel_size=2,gpu_memory_utilization=0.9,max_num_seqs=64"
+    plain, asked = (run(changed(**{"config/model_args": f"{args},{more}"})) for more in (placed, schema))
+    [found] = [one for one in compare(plain, asked).settings if one.name.startswith("argument")]
+    assert (found.name, found.values[0]) == ("argument schema_model", "(not set)")
+    odd = {"pretrained": "acme/a", "[x](https://example.org)": "1", "auth_header": "Basic abc"}
+    assert not any("argument" in name for name in run(changed(**{"config/model_args": odd})).of_leaves)
 
 
 def test_what_neither_file_records_is_not_counted_as_equal() -> None:
