@@ -251,6 +251,7 @@ def _keep_watches(
     service.start()
     again = ANEW if has_patterns(load_settings(path)) else None
     reloader = Reloader(path, lambda path: open_settings(path, read_access()), service.apply, again)
+    service.refused_settings = lambda: reloader.refusal
     reloader.start()
     try:
         serving(service, registry)

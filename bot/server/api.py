@@ -56,8 +56,8 @@ class Api:
         return [Route(path, _endpoint(make)) for path, make in makers.items()]
 
     def _watches(self, _: Request) -> Answer:
-        status, watches = self.views.overview()
-        return {"status": status, "watches": watches, "budgets": self.views.budgets()}
+        status, watches, refused = self.views.overview()
+        return {"status": status, "refused_settings": refused, "watches": watches, "budgets": self.views.budgets()}
 
     def _board(self, request: Request) -> Answer | None:
         name = request.path_params["watch"]

@@ -50,6 +50,7 @@ TRIED = "This is tried in a pass that begins now."
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
+REFUSED = "The settings in the file are not used, the old ones stay in force: {why}."
 WRONG_TOKEN = {401: "The operator token is missing.", 403: "This token is not the operator's."}
 PAUSED_TEXT = f"{{}}: {PAUSED}. Pushes are looked at then."
 NOT_OURS = "This needs a page of this service, and the operator token or a server on this machine alone."
@@ -88,10 +89,11 @@ class OperatorRoutes:
         return operator_page(template, path, now=moment(self.views.clock()), clock_of=moment, may=may, **values)
 
     def _watches(self, request: Request) -> bytes:
-        _, watches = self.views.overview()
+        _, watches, refused = self.views.overview()
         causes = {watch.name: self.views.store.of(watch.name).items.causes(CAUSES) for watch in watches}
         imports = {one.name: PAUSED_TEXT.format(one.name) for one in watches if one.failure == PAUSED}
         plans = self._waiting([one for one in watches if one.name not in imports])
+        said = [Sentence(REFUSED.format(why=refused.rstrip(".")))] if refused else []
         return self._page(
             "watches.html",
             "",
@@ -99,7 +101,7 @@ class OperatorRoutes:
             budgets=self.views.budgets(),
             causes=causes,
             can_try=any(not one.needs_token for found in causes.values() for one in found),
-            sentences=self._sentences(watches, causes, plans, imports),
+            sentences=[*said, *self._sentences(watches, causes, plans, imports)],
             well=counted_alone(watches),
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
             paused=imports,

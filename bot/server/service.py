@@ -47,6 +47,7 @@ class Service:
     workers: dict[str, WatchWorker] = field(default_factory=dict, init=False)
     states: dict[str, State] = field(init=False)
     locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), init=False)
+    refused_settings: Callable[[], str] = str  # why the newest settings are not in force, "" where they are
     is_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -222,8 +223,9 @@ class Service:
         except Exception as failure:
             log.warning("the state cannot be read: %s", failure, exc_info=not isinstance(failure, BotError))
             return {"status": "failed", "ok": False, "failure": "the state cannot be read", "watches": {}}
-        status = overall(watch["status"] for watch in watches.values())
-        return {"status": status, "ok": status == "ok", "watches": watches}
+        status, refused = overall(watch["status"] for watch in watches.values()), self.refused_settings()
+        status = "degraded" if refused and status == "ok" else status
+        return {"status": status, "ok": status == "ok", "refused_settings": refused, "watches": watches}
 
     def _health_of(self, watch: Watch) -> dict[str, Any]:
         state, stored, now = self.state(watch.name), self.contexts.store.of(watch.name), self.clock()

@@ -211,11 +211,11 @@ class Views:
         """The watch of this name."""
         return next((watch for watch in self.watches() if watch.name == name), None)
 
-    def overview(self) -> tuple[str, list[WatchView]]:
-        """The common state of all watches, and each of them."""
+    def overview(self) -> tuple[str, list[WatchView], str]:
+        """The common state of all watches, each of them, and why new settings are not in force."""
         health = self.health()
-        known = health["watches"]
-        return health["status"], [self._watch(one, known.get(one.name, {})) for one in self.watches()]
+        known, refused = health["watches"], health.get("refused_settings", "")
+        return health["status"], [self._watch(one, known.get(one.name, {})) for one in self.watches()], refused
 
     def _watch(self, watch: Watch, health: Mapping[str, Any]) -> WatchView:
         state = self.store.of(watch.name)

@@ -23,7 +23,10 @@ from tests.server.services import make_service, make_web, read_examples
 
 WATCH = "/api/v1/watches/open-llm"
 Following = ("next", str | None)
-WatchList = defstruct("WatchList", [("status", str), ("watches", list[WatchView]), ("budgets", dict[str, float])])
+WatchList = defstruct(
+    "WatchList",
+    [("status", str), ("refused_settings", str), ("watches", list[WatchView]), ("budgets", dict[str, float])],
+)
 BoardView = defstruct(
     "BoardView",
     [

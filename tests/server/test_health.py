@@ -16,10 +16,11 @@ from starlette.testclient import TestClient
 from bot.errors import BotError, StateUnavailable
 from bot.platforms.hub.platform import HubPlatform
 from bot.server.health import State, overall, status_of
+from bot.server.run import Reloader
 from bot.server.service import Service, has_moved
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
-from bot.service.settings.config import parse_settings
+from bot.service.settings.config import load_settings, parse_settings
 from bot.service.store.items import Items, Mark
 from bot.service.watch.event import MAIN, Event
 from bot.service.watch.outcome import WatchPass
@@ -402,6 +403,24 @@ def test_a_watch_that_left_the_settings_stands_no_more_among_the_metrics(story: 
     service.apply(parse_settings(text, "bot.toml"))
     service.stop(20.0)
     assert name not in generate_latest(service.registry).decode()
+
+
+def test_settings_that_were_refused_are_named_until_they_are_mended(story: Story, service: Service) -> None:
+    service.settle(service.watches_settings[0])
+    assert (service.health()["status"], service.health()["refused_settings"]) == ("ok", "")
+    settings = story.folder / "bot.toml"
+    settings.write_text(SETTINGS.format(form="pull-request", style="entry", limit=20, more=""))
+    reloader = Reloader(settings, load_settings, lambda _: None)
+    service.refused_settings = lambda: reloader.refusal
+    settings.write_text("[[watches]]\nname = 3\n")
+    assert not reloader.look()
+    assert (service.health()["status"], "watches" in service.health()["refused_settings"]) == ("degraded", True)
+    page = TestClient(make_web(service), base_url="http://localhost").get("/").text
+    assert "The settings in the file are not used, the old ones stay in force: " in page
+    assert "All well." not in page
+    settings.write_text(SETTINGS.format(form="commit", style="entry", limit=20, more=""))
+    assert reloader.look()
+    assert service.health()["status"] == "ok"
 
 
 def test_new_settings_replace_only_the_watches_that_changed(story: Story, service: Service) -> None:
