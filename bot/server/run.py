@@ -126,7 +126,7 @@ def run(app: ASGIApp, *, host: str, port: int) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=KEEP_ALIVE,
-        limit_concurrency=connections_allowed(),
+        limit_concurrency=2 * connections_allowed(),  # those that were closed to make room end a moment later
         h11_max_incomplete_event_size=HEAD_BYTES,
         backlog=BACKLOG,
         http=PatientProtocol,
@@ -141,7 +141,7 @@ def run(app: ASGIApp, *, host: str, port: int) -> None:
 
 
 def connections_allowed() -> int:
-    """The limit of open connections; above it, the server closes idle ones and answers requests with 503.
+    """The limit of open connections; above it, the server closes idle ones, and at twice of it answers with 503.
 
     A third of the descriptors: as many again may be on their way, and the rest is for the database and services.
     """
@@ -153,8 +153,8 @@ class PatientProtocol(H11Protocol):
     """HTTP/1.1 with a deadline for each head and each request, and with room for new connections.
 
     Where all room is taken, the connection that has waited longest without a whole request (its head or its body), or
-    with an answer that its client does not read, is closed for a new one; where none waits, the new one is answered
-    with 503, and beyond twice the room not at all.
+    with an answer that its client does not read, is closed for a new one; where none waits, more are taken, up to twice
+    the room.
     """
 
     head_seconds = HEAD_SECONDS

@@ -46,7 +46,7 @@ async def long_page(_: Request) -> Response:
 def serving(service: Taken, protocol: type[PatientProtocol] = Hasty) -> Iterator[int]:
     pages = [Route("/long", long_page)]
     app = make_app(service, secret=SECRET, registry=CollectorRegistry(), pages=pages)
-    limits = {"timeout_keep_alive": 1, "limit_concurrency": run.connections_allowed()}
+    limits = {"timeout_keep_alive": 1, "limit_concurrency": 2 * run.connections_allowed()}
     config = uvicorn.Config(app, port=0, http=protocol, ws="none", log_config=None, **limits)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
