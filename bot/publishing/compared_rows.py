@@ -108,7 +108,7 @@ def change_lines(before: Entry, now: Entry) -> list[str]:
     comparison = compared_rows(before, now, ("the row before", "the new row"))
     if comparison is None:
         return []
-    lines = [sentence_of(comparison, "the row before", "the new row", escape=plain_markup), ""]
+    lines = [sentence_of(comparison, "the row before", "the new row", escape=code), ""]
     for one in comparison.settings[:MOST_SETTINGS]:
         values = " → ".join(code(brief(value)) if value else "not recorded" for value in one.values)
         lines.append(f"- {plain_markup(one.name)}: {values}{f' ({one.effect})' if one.effect else ''}")
@@ -124,8 +124,8 @@ def beside_line(entry: Entry, there: Sequence[Entry]) -> str:
     if other is None or comparison is None:
         return ""
     if other.key == entry.key:
-        return sentence_of(comparison, "the row before", "the new row", escape=plain_markup)
-    said = sentence_of(comparison, "the row there", "the new row", escape=plain_markup)
+        return sentence_of(comparison, "the row before", "the new row", escape=code)
+    said = sentence_of(comparison, "the row there", "the new row", escape=code)
     return f"The board has another row of this model, {code(other.key)}. {said}"
 
 

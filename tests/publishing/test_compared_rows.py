@@ -99,6 +99,14 @@ def test_what_was_measured_differently_is_named_and_of_very_much_the_rest_is_cou
     assert change_lines(ROW, unknown) == change_lines(ROW, ROW)
 
 
+def test_why_rows_are_not_comparable_reads_as_written_in_a_commit_message_too() -> None:
+    """A colon as `&#58;` would become `&# 58;` there, where nothing may look like the number of an issue."""
+    sentence, *_ = change_lines(ROW, with_other_bounds(ROW))
+    assert "not comparable: `sums: the same raw value gives another score`." in sentence
+    beside = beside_line(with_other_bounds(OF_MODEL), [ROW])
+    assert "not comparable: `sums: the same raw value gives another score`." in beside
+
+
 def test_of_very_many_comparisons_the_first_are_shown_and_the_others_counted() -> None:
     one = compared_rows(WORSE, ROW, ("the base", "acme/atlas-7b"))
     assert one is not None
