@@ -77,7 +77,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         smallest = _points(whole.smallest or 0.0, whole)
         least = f"; this comparison would often miss a difference below {smallest} points" if whole.smallest else ""
         by_chance = f"{second} is {_amount(whole)} points {where}, which may be chance"
-        result = by_chance if float(off) else f"they are equal (± {_half(whole)})"
+        result = by_chance if float(off) else f"they are equal{scope} (± {_half(whole)})"
         return f"{_capital(first)} and {second} are not separable: {result}{least}.{rest}"
     return f"{_capital(second)} is {_amount(whole)} points {where}; chance alone does not explain this.{rest}"
 

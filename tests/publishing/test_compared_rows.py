@@ -120,6 +120,13 @@ def test_of_very_many_comparisons_the_first_are_shown_and_the_others_counted() -
     assert "Not compared" not in more
 
 
+def test_rows_that_are_equal_where_both_have_a_task_are_not_called_equal_on_all() -> None:
+    """A new column moves the average of the row, about which the sentence beside it says nothing."""
+    tasks = [replace(task, id=f"{task.id} {place}") for place in range(2) for task in ROW.tasks]
+    [sentence] = change_lines(replace(ROW, tasks=tuple(tasks[:3])), replace(ROW, tasks=tuple(tasks)))
+    assert "they are equal on the average of the 3 tasks that both have (± " in sentence
+
+
 def test_rows_without_a_common_task_are_not_compared() -> None:
     assert compared_rows(replace(ROW, tasks=ROW.tasks[:1]), replace(ROW, tasks=ROW.tasks[1:]), ("", "")) is None
     assert change_lines(replace(ROW, tasks=()), ROW) == []

@@ -53,7 +53,7 @@
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
     if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.${rest}`;
     const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
-    const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
+    const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal${scope} (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
   };
   const difference = (test) => {
