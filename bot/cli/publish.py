@@ -104,7 +104,7 @@ def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
 
 
 def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]:
-    """Yield each row and file with errors that is not published, or only in part.
+    """Yield each row and file with errors that is not published, or only in part, and each incomplete row.
 
     `said` are the keys of rows that were published, or refused with a message.
     """
@@ -113,7 +113,7 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
         faulty = [file for file in files[row.key] if file.status == "rejected"]
         if row.key.text not in said:
             yield f"\nnot published:\n{terminal_row(row, files[row.key], colours, quiet=True)}"
-        elif faulty:
+        elif faulty or row.status == "incomplete":
             yield f"\nnot published, or not all of it:\n{terminal_row(row, faulty, colours, quiet=True)}"
     yield from (f"\nnot published:\n{unreadable_text(verdict, colours)}" for verdict in judgement.unreadable)
 

@@ -173,6 +173,15 @@ def test_a_rule_and_a_declaration_are_shown_and_the_version_is_said() -> None:
     assert bot("--version") == (0, f"leaderboard-bot {__version__}\n", "")
 
 
+def test_publish_says_why_its_status_is_1_for_a_row_that_it_publishes_incomplete(tmp_path: Path) -> None:
+    merlin = ROOT / "examples" / "results" / "example-org__merlin-1b"
+    status, out, err = bot("publish", merlin, "--to", tmp_path / "board")
+
+    assert (status, out.count("open-request")) == (1, 1)
+    assert "not published, or not all of it:\n◐ incomplete  example-org/merlin-1b  no average\n" in err
+    assert "leaderboard_bbh_snarks is missing" in err
+
+
 def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: Path) -> None:
     call = ("publish", KESTREL, "--to", tmp_path / "board")
     key = "open-llm-v2/example-org/kestrel-7b/651099358104a2b2aea7ef80fd8a9035fe2729e8-bfloat16"
