@@ -29,7 +29,7 @@ def changes_page(content: PageContent) -> bytes:
     """The page: the average over time, and what came, changed and went."""
     changes = content.changes
     values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
-    dated = sorted(values, key=lambda value: value[1])
+    dated = sorted(values, key=lambda value: (value[1], -value[2]))
     axis = fitting("average", [value for _, _, value in dated])
     counts = Counter((_week_of(change), change.kind) for change in changes)
     moves = _moves(content)
@@ -67,27 +67,35 @@ class Move:
 
 
 def _moves(content: PageContent) -> list[Move]:
-    """The newest changes with places: the board of today, from which one change after the other is taken back."""
+    """The newest changes with places: the board of today, from which one commit after the other is taken back."""
     averages = {row.entry.key: row.entry.average for row in content.board.rows if row.entry.average is not None}
     models = {row.entry.key: row.entry.model.id for row in content.board.rows}
-    ordered = sorted((-average, key) for key, average in averages.items())
-    place, found = target_url(content.target), []
-    for change in content.changes[:SHOWN]:
+    ordered, found = sorted((-average, key) for key, average in averages.items()), list[Move]()
+    for _, group in groupby(content.changes, key=lambda change: change.commit or id(change)):
+        if len(found) >= SHOWN:
+            break
+        together = list(group)
         leader = models.get(ordered[0][1], "") if ordered else ""
-        after = _place(ordered, averages.get(change.key))
-        models.setdefault(change.key, change.model)
-        if (now := averages.pop(change.key, None)) is not None:
-            del ordered[bisect_left(ordered, (-now, change.key))]
-        if change.before is not None:
-            averages[change.key] = change.before
-            insort(ordered, (-change.before, change.key))
-        before = _place(ordered, change.before)
-        commit = f"{place}/commit/{quote(change.commit)}" if place and change.commit else ""
-        request = request_of(change, content.target)
-        linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
-        reason = NUMBERED.sub("", change.reason) if request else change.reason
-        found.append(Move(change, _page_of(content, change), before, after, leader, request or commit, linked, reason))
-    return found
+        after = [_place(ordered, averages.get(change.key)) for change in together]
+        for change in together:
+            models.setdefault(change.key, change.model)
+            if (now := averages.pop(change.key, None)) is not None:
+                del ordered[bisect_left(ordered, (-now, change.key))]
+            if change.before is not None:
+                averages[change.key] = change.before
+                insort(ordered, (-change.before, change.key))
+        before = [_place(ordered, change.before) for change in together]
+        found += (_move(content, *one, leader) for one in zip(together, before, after, strict=True))
+    return found[:SHOWN]
+
+
+def _move(content: PageContent, change: BoardChange, before: int | None, after: int | None, leader: str) -> Move:
+    place = target_url(content.target)
+    commit = f"{place}/commit/{quote(change.commit)}" if place and change.commit else ""
+    request = request_of(change, content.target)
+    linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
+    reason = NUMBERED.sub("", change.reason) if request else change.reason
+    return Move(change, _page_of(content, change), before, after, leader, request or commit, linked, reason)
 
 
 def _place(ordered: Sequence[tuple[float, str]], average: float | None) -> int | None:
@@ -137,7 +145,7 @@ def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:
 
 def _sums(counts: Mapping[Any, int]) -> str:
     kinds = ("added", "changed", "removed")
-    return ", ".join(f"{counts[kind]} {kind}" for kind in kinds if counts.get(kind))
+    return ", ".join(f"{counts[kind]:,} {kind}" for kind in kinds if counts.get(kind))
 
 
 def _page_of(content: PageContent, change: BoardChange) -> str:

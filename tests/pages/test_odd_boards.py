@@ -271,6 +271,8 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
     assert len(page.tables[-1]) == 1 + 100
+    many = Site(PageContent(board_of_rows(rows), history=added * 10))
+    assert "2026-03-04: 1,300 added; " in text(many, "changes.html")
 
 
 def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
@@ -317,6 +319,21 @@ def test_the_citation_of_a_board_names_its_day_and_commit() -> None:
     about = text(Site(PageContent(board_of_rows(rows), history=made)), "about.html")
     assert "as of 2026-03-04, commit 0123abcddddd}" in about
     assert "as of" not in text(site_of(rows), "about.html")
+
+
+def test_rows_of_one_commit_have_their_places_beside_each_other() -> None:
+    """A board is often filled by one commit: none of its rows was there before another one."""
+    rows = generated(4)
+    best = max(rows, key=lambda row: row.average or 0.0)
+    made = [replace(one, date="2026-03-04T10:00:00Z", commit="c" * 40) for one in additions(rows)]
+    for added in (made, made[::-1]):
+        steps, page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"]).tables
+        assert sorted(line[5] for line in page[1:]) == ["1", "2", "3", "4"]
+        assert [line[2] for line in page[1:] if line[5] == "1"] == [best.model.id]
+        assert [line[2] for line in steps[1:]] == [best.model.id]
+    apart = [replace(one, commit=str(place) * 40) for place, one in enumerate(made)]
+    _, page = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"]).tables
+    assert page[-1][5] == "1"  # the oldest stood alone
 
 
 def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
