@@ -13,8 +13,12 @@ import pytest
 from msgspec.structs import replace
 
 from bot.pages.compare_page import compare_live
+from bot.pages.content import PageContent
+from bot.pages.site import Site
 from bot.pages.write import write_site
+from bot.publishing.board import make_board
 from tests.browser.conftest import Opener, launch
+from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, examples, found, generated, site_of, site_of_sixty_tasks, varied
 
 if TYPE_CHECKING:
@@ -516,6 +520,20 @@ def test_sixty_tasks_are_reached_with_the_names_in_sight(browser: Browser, tmp_p
     }""")
     page.close()
     assert hidden == [True, []]
+
+
+def test_the_name_of_a_task_is_not_broken_inside_of_a_word_at_768(browser: Browser, tmp_path: Path) -> None:
+    board = declared()
+    titles = dict(zip([task.id for task in board.tasks], ("HellaSwag", "Winogrande", "TruthfulQA"), strict=False))
+    tasks = tuple(task.model_copy(update={"title": titles.get(task.id, "ARC")}) for task in board.tasks)
+    made = make_board(generated(3), board.model_copy(update={"tasks": tasks}))
+    write_site(Site(PageContent(made)), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 768, "height": 740})
+    page.goto(f"file://{tmp_path}/site/index.html")
+    heads = [page.locator(f"#board th[data-name={name}] button") for name in titles]
+    heights = [head.evaluate("one => one.clientHeight") for head in heads]
+    page.close()
+    assert heights == [24] * 3  # pixels: one line
 
 
 def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:
