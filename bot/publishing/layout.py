@@ -138,14 +138,6 @@ class Layout(Protocol):
         """The desired files; `current` holds the files that exist. Never raises, whatever they hold."""
         ...
 
-    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Tell whether two versions of a file say the same about the rows of these changes, whatever else they hold."""
-        ...
-
-    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """What the files say about one row, by column; None if they have no such row."""
-        ...
-
     def count(self, current: Mapping[str, bytes]) -> int:
         """How many rows the files have, whoever wrote them; 0 where they cannot be read."""
         ...

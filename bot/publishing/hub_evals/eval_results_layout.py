@@ -264,11 +264,10 @@ class EvalResultsLayout:
         cells = {key: tuple(cell for cell in row if named[cell.column] in files) for key, row in draft.cells.items()}
         return replace(draft, files=files, cells=cells)
 
-    def read(self, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The values in the bot's files, by task; None if nothing of the bot is there."""
-        places = {task.id: current.get(eval_results_path(self.leaderboard.id, task.id), b"") for task, _ in self.tasks}
-        said = {task: _value(data) for task, data in places.items() if is_ours(data, self.leaderboard.id)}
-        return {task: value for task, value in said.items() if value is not None} or None
+    def shows(self, current: Mapping[str, bytes]) -> bool:
+        """Tell whether a value of the bot stands there for one of the tasks."""
+        files = (current.get(eval_results_path(self.leaderboard.id, task.id), b"") for task, _ in self.tasks)
+        return any(is_ours(data, self.leaderboard.id) and _value(data) is not None for data in files)
 
 
 def _without_link(result: HubEvalResult) -> tuple[object, ...]:

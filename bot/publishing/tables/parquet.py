@@ -425,21 +425,6 @@ class ParquetLayout:
         splices = [Splice(start, end, str(count + growth[name])) for name, (start, end, count) in counts.items()]
         return {CARD: spliced(card, splices).encode()}
 
-    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both versions of a file say the same in the rows of these changes; the card follows the files."""
-        if one is None or other is None or one == other:
-            return one == other
-        if path == CARD:
-            return True
-        try:
-            return self.rows.say_the_same(changes, read_parquet(one), read_parquet(other))
-        except Unwritable:
-            return False
-
-    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The mapped cells of one row. Raises Unwritable if the files cannot be read."""
-        return self.rows.read(self.rows.index(self.grid(current)), change) if self._shard_paths(current) else None
-
     def count(self, current: Mapping[str, bytes]) -> int:
         """The number of rows of all files, 0 where they cannot be read."""
         try:

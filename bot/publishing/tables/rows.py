@@ -5,14 +5,14 @@ What an edit leaves out of date (order, ranks, bold marks) is in rows of others:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text, wanted_row
+from bot.publishing.tables.cells import Cell, ColumnPath, WantedRow, as_text, wanted_row
 from bot.publishing.tables.edit import KeyIndex, Proposed, Slot, TableEdit, Update, order_of, plan_edit, sequence
 from bot.publishing.tables.fit import check_columns, number_in
 from bot.publishing.tables.mapping import TableOptions
@@ -180,7 +180,7 @@ class MappedRows:
             try:
                 if change.published is None:
                     yield change.key, UNKNOWN
-                elif index is not None and self.read(index, change) is not None:
+                elif index is not None and len(grid) and index.find(self.row(change, change.published)) is not None:
                     yield change.key, WITHDRAWN
             except Unwritable as error:
                 yield change.key, str(error)
@@ -219,22 +219,3 @@ class MappedRows:
         """The rows of a table by their keys. Raises Unwritable if it lacks a key column."""
         check_columns(grid, self.key)
         return KeyIndex(grid, self.key)
-
-    def read(self, index: KeyIndex, change: RowChange) -> Mapping[str, str] | None:
-        """The mapped cells of one row by column, None if the table has no such row. Raises Unwritable."""
-        entry, grid = change.entry or change.published, index.grid
-        at = None if entry is None or not len(grid) else index.find(self.row(change, entry))
-        if at is None:
-            return None
-        column_paths = {label: self.options.column_path(label) for label in self.options.columns}
-        cells = {
-            label: grid.cell(at, column_path)
-            for label, column_path in column_paths.items()
-            if column_path in grid.column_paths
-        }
-        return {label: grid.plain(as_text(cell)) for label, cell in cells.items() if cell is not ABSENT}
-
-    def say_the_same(self, changes: Sequence[RowChange], one: Grid, other: Grid) -> bool:
-        """Tell whether two versions of a table say the same in the rows of these changes. Raises Unwritable."""
-        indexes = self.index(one), self.index(other)
-        return all(self.read(indexes[0], change) == self.read(indexes[1], change) for change in changes)

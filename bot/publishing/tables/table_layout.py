@@ -105,21 +105,6 @@ class TableLayout:
                 refused |= {new.wanted.change_key: str(error) for new in rows}
         return splices, TableEdit(updates, insertions, refused)
 
-    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Tell whether both versions of the table have the same rows for these changes; other rows do not count."""
-        if one is None or other is None or one == other:
-            return one == other
-        try:
-            return self.rows.say_the_same(changes, open_sheet(one, self.options), open_sheet(other, self.options))
-        except Unwritable:
-            return False
-
-    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The mapped cells of one row. Raises Unwritable if the file cannot be read."""
-        if self.options.path not in current:
-            return None
-        return self.rows.read(self.rows.index(open_sheet(current[self.options.path], self.options)), change)
-
     def count(self, current: Mapping[str, bytes]) -> int:
         """The number of rows of the table, 0 where it cannot be read."""
         try:

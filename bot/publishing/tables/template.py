@@ -176,15 +176,6 @@ class RequestFiles(TemplateFiles):
         data = (json.dumps(content, indent=2) + "\n").encode()
         return path, data, (CellChange("status", None, self.options.finished),)
 
-    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Tell whether both have the same status."""
-        return (one is None) == (other is None) and _status(one) == _status(other)
-
-    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The status of a row's request file. Raises Unwritable."""
-        path = self._newest(self.subject(change), current)
-        return None if path is None else {"status": _status(current[path])}
-
 
 def _start(entry: Entry) -> str:
     return f"{entry.model.id}_eval_request_"
@@ -232,7 +223,7 @@ class ResultFiles(TemplateFiles):
         new = None if change.entry is None else self._content(change, entry)
         shown = next(reversed(others.values()), None) if mine is None else mine
         is_given = mine is None and new is not None and _gives(shown, new)
-        if is_given or self.is_same([change], path, mine, new):
+        if is_given or _read_parts(mine) == _read_parts(new):
             return None
         self._check_others(others, path)
         return path, new, _shown(shown, new)
@@ -282,15 +273,6 @@ class ResultFiles(TemplateFiles):
                 raise Unwritable(f"the row has no value for {task_id}, and the board drops models with a missing task")
             results.setdefault(place.benchmark, {})[place.metric] = float(number)
         return results
-
-    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Tell whether both say the same about the model and its values."""
-        return bool(_read_parts(one) == _read_parts(other))
-
-    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The values of a row by benchmark and metric. Raises Unwritable."""
-        path = self.path(self.subject(change))
-        return _values(current[path]) if path in current else None
 
 
 def _config(data: bytes | None) -> Mapping[str, Any]:

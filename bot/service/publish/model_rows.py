@@ -136,8 +136,8 @@ class ModelLook:
     @property
     def is_known(self) -> bool:
         """Tell whether the bot has a result or a request there, or had one: then it was allowed to write."""
-        read = self.desired.layout.read(self.state.files)
-        return read is not None or self.state.request is not None or self.state.declined is not None
+        is_shown, state = self.desired.layout.shows(self.state.files), self.state
+        return is_shown or state.request is not None or state.declined is not None
 
     @property
     def planned(self) -> PlannedRow:

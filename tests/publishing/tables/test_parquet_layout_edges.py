@@ -128,32 +128,3 @@ def test_a_request_says_what_a_person_has_to_fill() -> None:
     _, draft = edited(SMALL, {"t.parquet": small(more={"Type": ["x", "y"]})}, HALF)
 
     assert draft.remarks == (f"Left empty in the new row `{MODEL}`, for a person to fill: `Type`.",)
-
-
-def test_a_row_is_read_from_the_files_alone() -> None:
-    after, _ = edited(SMALL, {"t.parquet": small()}, HALF)
-    after, sight = {**after, "README.md": b"\xff"}, layout(SMALL)
-
-    assert sight.read(change(HALF), after) == {"Model": MODEL, "BBH": "0.5"}
-    assert sight.read(change(entry("a/b")), after) is None
-    assert sight.read(change(HALF), {"README.md": b"\xff"}) is None
-
-
-def test_two_versions_of_a_file_say_the_same_of_a_row() -> None:
-    one, other = small(), small(more={"Type": ["x", "y"]})
-    here = [change(entry("heron", {"bbh": 0.25}))]
-
-    def same(path: str, one: bytes | None, other: bytes | None) -> bool:
-        return layout(SMALL).is_same(here, path, one, other)
-
-    assert same("t.parquet", one, other)
-    assert same("t.parquet", b"x", b"x")
-    assert same("t.parquet", None, None)
-    assert same("README.md", b"x", b"y")
-    assert not same("t.parquet", one, None)
-    assert not same("t.parquet", None, one)
-    assert not same("README.md", b"x", None)
-    assert not same("t.parquet", one, b"PAR1")
-    assert not same(
-        "t.parquet", one, edited(SMALL, {"t.parquet": one}, entry("heron"), on_existing="update")[0]["t.parquet"]
-    )

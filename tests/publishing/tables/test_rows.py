@@ -154,18 +154,6 @@ def test_an_empty_table_takes_its_first_row() -> None:
     assert after["t.md"] == b"| Model | BBH |\n|---|---|\n| example-org/kestrel-7b | 0.5 |\n\nEnd\n"
 
 
-def test_a_withdrawn_or_wrong_reading_compares_as_another_row() -> None:
-    one, other = b"Model,BBH\na,0.5\n", b"Model,BBH\na,0.5\nexample-org/kestrel-7b,0.5\n"
-    here = [change(entry(scores={"bbh": 0.5}))]
-
-    assert layout(CSV).is_same(here, "t.csv", other, other.replace(b"a,0.5", b"a,0.75"))
-    assert not layout(CSV).is_same(here, "t.csv", one, other)
-    assert not layout(CSV).is_same(here, "t.csv", one, None)
-    assert not layout(CSV).is_same(here, "t.csv", one, b"\xff")
-    assert layout(CSV).read(here[0], {"t.csv": other}) == {"Model": "example-org/kestrel-7b", "BBH": "0.5"}
-    assert layout(CSV).read(here[0], {"t.csv": one}) is None
-
-
 def test_boards_that_are_shown_here_take_the_row() -> None:
     for mapping, files in ((AIDER, aider()), (README, readme())):
         assert edited(mapping, files, entry())[1].refused == {}

@@ -202,20 +202,3 @@ def test_settings_that_would_break_the_back_end_are_refused() -> None:
         options(request_defaults={"digest": "x"})
     with pytest.raises(ValidationError, match="weight_type is a word"):
         options(request_defaults={"weight_type": "../x"})
-
-
-def test_rows_compare_by_what_the_board_shows() -> None:
-    files, sight = written(results(row())), ResultFiles(options(), declared())
-    data = files[RESULT]
-
-    assert sight.is_same([row()], RESULT, data, data.replace(LINKS.evidence.encode(), b"elsewhere"))
-    assert not sight.is_same([row()], RESULT, data, None)
-    read = sight.read(row(), files)
-    assert read is not None
-    assert read["leaderboard_bbh acc_norm"] == "0.5336990825602492"
-    assert sight.read(row(), {}) is None
-    asked = RequestFiles(options())
-    assert asked.read(row(), {REQUEST: PENDING.encode()}) == {"status": "PENDING"}
-    assert asked.read(row(), {}) is None
-    assert asked.is_same([row()], REQUEST, PENDING.encode(), PENDING.replace("0", "7").encode())
-    assert not asked.is_same([row()], REQUEST, PENDING.encode(), PENDING.replace("PENDING", "FAILED").encode())

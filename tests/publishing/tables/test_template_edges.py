@@ -132,16 +132,14 @@ def test_a_result_of_another_precision_is_no_hindrance() -> None:
 
 
 @pytest.mark.parametrize("name", ["model_name", "model_dtype", "model_sha"])
-def test_two_results_differ_in_each_part_that_readers_use(name: str) -> None:
-    sight = ResultFiles(options(), declared())
-    one, other = ({"config": {name: value}, "results": {}} for value in "ab")
-    general = {"config_general": {name: "a"}, "results": {}}
+def test_a_result_is_written_again_where_a_part_that_readers_use_differs(name: str) -> None:
+    files = written(results(row()))
+    there = json.loads(files[RESULT])
+    config, mark = there["config"], there["config"]["leaderboard_bot"]
+    other, linked = config | {name: "x"}, config | {"leaderboard_bot": mark | {"evidence": "elsewhere"}}
 
-    assert not sight.is_same([], RESULT, dumped(one), dumped(other))
-    assert not sight.is_same([], RESULT, dumped(one), dumped(one | {"results": {"a": {}}}))
-    assert sight.is_same([], RESULT, dumped(one), dumped(general))
-    assert not sight.is_same([], RESULT, None, b"{}")
-    assert sight.is_same([], RESULT, None, None)
+    assert results(row(), files={RESULT: dumped(there | {"config": other})}).files == files
+    assert results(row(), files={RESULT: dumped(there | {"config": linked})}).files == {}
 
 
 def test_a_request_shows_the_values_that_go() -> None:
@@ -201,12 +199,3 @@ def test_a_request_file_that_is_not_as_expected_is_left(data: bytes, reason: str
 def test_a_file_that_is_no_object_is_no_request_of_the_model(data: bytes) -> None:
     reason = "there is no request file, so the board shows the model without its metadata"
     assert requests(row(), files={REQUEST: data}).refused == {KEY: reason}
-
-
-def test_a_request_without_a_status_has_an_empty_one() -> None:
-    sight = RequestFiles(options())
-    bare = dumped({"precision": "bfloat16"})
-    assert sight.read(row(), {REQUEST: bare}) == {"status": ""}
-    assert sight.is_same([], REQUEST, bare, dumped({"status": ""}))
-    assert not sight.is_same([], REQUEST, bare, dumped({"status": "None"}))
-    assert not sight.is_same([], REQUEST, bare, None)

@@ -24,7 +24,7 @@ from bot.publishing.tables.values import (
     unit_of,
 )
 from tests.evaluation.judging import declared
-from tests.publishing.tables.boards import CSV, JSON, MODEL, change, edited, entry, layout
+from tests.publishing.tables.boards import CSV, MODEL, change, edited, entry, layout
 
 NEW, OLD = Links("https://example.org/new", "https://e.org"), Links("https://example.org/old", "https://e.org")
 TASKS = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro")
@@ -202,11 +202,6 @@ def test_a_withdrawn_row_that_is_there_twice_says_so() -> None:
     assert list(draft.refused.values()) == [
         "2 rows have the key 'a/b', so none of them is edited: add a column to key that distinguishes them"
     ]
-
-
-def test_a_change_without_a_row_reads_nothing() -> None:
-    assert layout(CSV).read(change(None), {"t.csv": b"Model,BBH\nheron,0.5\n"}) is None
-    assert layout(JSON).read(change(entry()), {"t.json": b"[]"}) is None
 
 
 def test_ranks_follow_the_average_where_no_order_is_set() -> None:
