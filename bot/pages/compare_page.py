@@ -311,7 +311,7 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
         if apart:
             which = f": {', '.join(title for title, _ in apart)}" if len(apart) < len(said) else ""
             values = zip(*(texts for _, texts in apart), strict=True)
-            cells = [Cell(", ".join(sorted({*one} - {""})) or "not recorded", "wrap") for one in values]
+            cells = [Cell(", ".join(filter(None, dict.fromkeys(one))) or "not recorded", "wrap") for one in values]
             lines.append((effect.title + which, cells))
         elif any(any(texts) for _, texts in said):
             same.append(effect.title)

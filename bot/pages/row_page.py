@@ -219,7 +219,8 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
 def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> tuple[str, bool]:
     """How many answers are right, as text, and whether these counts give the raw value to its last digit."""
     metric = next((metric for metric in task.metrics if metric.name == leaf.metric), None) if task else None
-    samples = leaf.samples or (metric.samples if metric else None) or entry.num_samples.get(leaf.id)
+    declared = next((one.samples for one in task.leaves if one.id == leaf.id), None) if task else None
+    samples = leaf.samples or (metric.samples if metric else None) or entry.num_samples.get(leaf.id) or declared
     if samples is None:
         return "–", False
     if task is None or metric is None or not metric.integral:

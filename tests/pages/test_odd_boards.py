@@ -160,6 +160,15 @@ def test_what_was_measured_differently_is_said_before_who_is_better() -> None:
     assert said in page.text
 
 
+def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names() -> None:
+    first, second = generated(2)
+    versions = first.versions | {"leaderboard_ifeval": "9", "leaderboard_mmlu_pro": "8"}
+    other = replace(first, key=f"{first.key}-other", versions=versions)
+    content = site_of((first, other, second)).content
+    table = found(compare_live(content, [content.names[first.key], content.names[other.key]])).tables[0]
+    assert [line[2] for line in table if line[0] == "task version: IFEval, MMLU-PRO"] == ["9, 8"]
+
+
 def test_no_half_of_a_row_stands_at_an_axis_and_one_day_is_named_once() -> None:
     site = site_of(generated(2))
     ticks = re.findall(r'text-anchor="end">([\d.]+)<', site["columns/bbh.html"].decode())
@@ -203,6 +212,15 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     assert "模型" in found(page.encode()).tables[-1][0]
     assert f'<option value="{name}">{shown}</option>' in page
     assert '-bfloat16"></option>' in page
+
+
+def test_right_answers_are_counted_with_the_samples_of_the_declaration_where_the_file_counts_none() -> None:
+    """Harness 0.4 wrote no `n-samples` at first; `explain` counts these, too."""
+    row, other = generated(2)
+    bare = [replace(task, leaves=tuple(replace(leaf, samples=None) for leaf in task.leaves)) for task in row.tasks]
+    sites = [site_of((one, other)) for one in (row, replace(row, tasks=tuple(bare), num_samples={}))]
+    counted, uncounted = (found(site[row_page(site.content.names[row.key])]).tables for site in sites)
+    assert uncounted == counted
 
 
 def test_a_row_that_is_backed_by_samples_says_so() -> None:

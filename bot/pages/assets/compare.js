@@ -149,7 +149,7 @@
         return [];
       }
       const which = places.length === shared.length ? "" : `: ${places.map((i) => tasks[shared[i]]).join(", ")}`;
-      const cells = values.map((each) => [...new Set(places.map((i) => each[i]).filter(Boolean))].sort().join(", ") || "not recorded");
+      const cells = values.map((each) => [...new Set(places.map((i) => each[i]).filter(Boolean))].join(", ") || "not recorded");
       return [line(`${title}${which}`, cells.map((text) => make("td", text, { class: "wrap" })))];
     });
     const warned = picked.map((row) => texts[row.warnings]);
