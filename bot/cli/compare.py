@@ -190,7 +190,7 @@ def _told(entry: Entry) -> Entry:
 def _declared_by(opened: Target, board: str, rows: Sequence[Entry], entries: Sequence[Entry]) -> Leaderboard:
     """The leaderboard of the rows that are named, else the only one of a board, as the board keeps it."""
     if not entries:
-        raise CallError("the board has no row")
+        raise CallError(f"{board} has no row: publish one there and merge its request")
     wanted = {one.leaderboard.id for one in rows} or {one.leaderboard.id for one in entries}
     return declared_at(opened, board, [one for one in entries if one.leaderboard.id in wanted])
 

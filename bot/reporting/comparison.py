@@ -24,8 +24,8 @@ MOST_VALUES = 3  # of one setting for people
 WITH_LOGS = "Sample logs show by how much."
 UNPAIRED = "compared without pairs, because "
 PAIRING = (
-    "With sample logs beside both (lm-eval: --log_samples, lighteval: --save-details) the answers are paired, "
-    "and smaller differences show."
+    "With sample logs beside two result files (lm-eval: --log_samples, lighteval: --save-details) their answers are "
+    "paired, and smaller differences show."
 )
 # Tasks with several questions about one passage.
 SHARED_TEXTS = re.compile(

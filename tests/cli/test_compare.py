@@ -323,6 +323,14 @@ def test_what_cannot_be_compared_ends_with_2_and_one_line(args: tuple[str, ...],
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_board_whose_requests_nobody_merged_says_what_to_do(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    refused = call(KESTREL, "--board", str(tmp_path))
+    assert refused.returncode == 2
+    assert f"{tmp_path} has no row: publish one there and merge its request" in refused.stderr
+
+
 def test_what_is_no_result_has_no_reported_number() -> None:
     refused = completed("explain", "README.md", "--reported", "51.85", cwd=ROOT)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
