@@ -151,6 +151,20 @@ def test_rows_far_from_the_screen_are_rows_of_a_table_for_a_screen_reader(browse
     reader.close()
 
 
+def test_the_heads_of_both_tables_stand_on_a_line_with_the_links_beside_them(watch: Opener) -> None:
+    page = watch("varied").open("index.html")
+    off = page.evaluate("""() => [...document.querySelectorAll('.board thead th:has(a)')].map(head => {
+        const foot = node => {
+            const all = new Range();
+            all.selectNodeContents(node);
+            return [...all.getClientRects()].at(-1).bottom;
+        };
+        return Math.round(foot(head.firstElementChild) - foot(head.querySelector('a')));
+    })""")
+    assert len(off) == 2 * 8
+    assert set(off) == {0}
+
+
 def test_an_incomplete_row_stands_apart_without_rank_and_average(watch: Opener) -> None:
     page = watch("examples").open("index.html")
     assert page.locator("table.board").count() == 2
