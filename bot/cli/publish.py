@@ -36,7 +36,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.platform import open_target
 from bot.publishing.entry import make_entries
-from bot.publishing.publication import Form, describe
+from bot.publishing.publication import Form, word_for
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.locate import with_lines
 from bot.reporting.text import terminal_row, unreadable_text
@@ -97,7 +97,7 @@ def publish(
 def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
     """Print what was done for one row, or would be done."""
     publication = result.decision.publication
-    what = describe(publication)["do"] if publication else "unchanged"
+    what = word_for(publication) if publication else "unchanged"
     would = "would " if is_dry_run and publication else ""
     typer.echo(without_commands(f"{would}{what}  {result.subject}  {result.where}".rstrip()))
     warn(f"  {result.decision.why}")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from bot.errors import MalformedEntry
 from bot.publishing.entry import Entry, is_same_row, parse_entry
@@ -280,11 +280,9 @@ def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes
     return files.keys() == proposed.keys() and all(is_same_row(data, proposed[path]) for path, data in files.items())
 
 
-def describe(publication: Publication) -> dict[str, Any]:
-    """A publication as plain values, for `--dry-run` and logs."""
-    words = re.findall(r"[A-Z][a-z]+", type(publication).__name__)
-    files = getattr(publication, "files", {})
-    return {"do": "-".join(words).lower(), "key": publication.mark.key, "files": sorted(files)}
+def word_for(publication: Publication) -> str:
+    """What a publication does, in one word for a terminal, such as `open-request`."""
+    return "-".join(re.findall(r"[A-Z][a-z]+", type(publication).__name__)).lower()
 
 
 def json_block(entry: Entry) -> list[str]:

@@ -33,9 +33,9 @@ from bot.publishing.publication import (
     Request,
     UpdateRequest,
     decide,
-    describe,
     find_marker,
     holder_of,
+    word_for,
 )
 from tests.platforms.git.publisher import entry
 
@@ -177,6 +177,7 @@ def test_a_request_for_a_row_that_was_taken_away_is_closed_as_withdrawn() -> Non
 @pytest.mark.parametrize(
     ("publication", "do"),
     [
+        (OpenRequest(MARK, TEXT, {PATH: NEW}), "open-request"),
         (UpdateRequest(MARK, OTHER, TEXT, {PATH: NEW}), "update-request"),
         (CloseRequest(MARK, OTHER, STANDS), "close-request"),
         (Commit(MARK, TEXT, {PATH: NEW}), "commit"),
@@ -185,7 +186,7 @@ def test_a_request_for_a_row_that_was_taken_away_is_closed_as_withdrawn() -> Non
     ],
 )
 def test_every_publication_has_a_word_of_its_own(publication: Publication, do: str) -> None:
-    assert describe(publication)["do"] == do
+    assert word_for(publication) == do
 
 
 @pytest.mark.parametrize("form", get_args(Form))
@@ -203,13 +204,6 @@ def test_what_was_carried_out_is_not_done_again(form: Form) -> None:
 def test_a_row_that_is_not_there_need_not_be_taken_away() -> None:
     assert decide(MARK, TEXT, {PATH: None}, CurrentState(), "commit").publication is None
     assert isinstance(decide(MARK, TEXT, {PATH: None}, CurrentState({PATH: OLD}), "commit").publication, Commit)
-
-
-def test_a_publication_is_described_in_plain_values() -> None:
-    publication = decide(MARK, TEXT, {PATH: NEW}, CurrentState(), "pull-request").publication
-
-    assert publication is not None
-    assert describe(publication) == {"do": "open-request", "key": MARK.key, "files": [PATH]}
 
 
 @example("entry", "--><script>", "a--!>b")

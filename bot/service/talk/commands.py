@@ -479,8 +479,7 @@ def names_of(commands: Iterable[Command[Any]]) -> frozenset[str]:
     return frozenset(command.name for command in commands)
 
 
-def commands_line(commands: Sequence[Command[Any]] = SOURCE) -> str:
-    """The commands of a place in one line, those of the maintainers last."""
-    by_who = [", ".join(f"`{c.usage}`" for c in commands if c.who == who) for who in ("anybody", "maintainers")]
-    parts = [by_who[0], f"maintainers: {by_who[1]}" if by_who[1] else ""]
-    return f"Commands: {'; '.join(filter(None, parts))}"
+def commands_line() -> str:
+    """The commands at a source in one line, those of the maintainers last."""
+    by_who = [", ".join(f"`{c.usage}`" for c in SOURCE if c.who == who) for who in ("anybody", "maintainers")]
+    return f"Commands: {by_who[0]}; maintainers: {by_who[1]}"

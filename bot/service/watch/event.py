@@ -153,7 +153,3 @@ def _json_in(body: bytes, content_type: str) -> bytes:
     if content_type.partition(";")[0].strip().lower() != FORM:
         return body
     return parse_qs(body.decode(), max_num_fields=10).get("payload", [""])[0].encode()
-
-
-def _commit(oid: str) -> str | None:
-    return oid if oid.strip("0") else None
