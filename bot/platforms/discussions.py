@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from bot.errors import Gone, Stale
-from bot.platforms.caches import OPEN, Kind, Row
+from bot.platforms.caches import OPEN, Kind, KnownThreads, Row
 from bot.platforms.source import Source
 from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
@@ -66,7 +66,6 @@ class Listed:
     title: str
     status: str
     author: str
-    pull_request: bool
     comments: int | None = None
 
 
@@ -154,6 +153,11 @@ class Discussions(Protocol):
         ...
 
     @property
+    def known(self) -> KnownThreads:
+        """What is remembered of those that the bot opened."""
+        ...
+
+    @property
     def counts(self) -> Mapping[int, int | None]:
         """Of what was listed, by number, something that changes with each comment; None if the list says nothing."""
         ...
@@ -171,10 +175,6 @@ class Discussions(Protocol):
 
         `whole` reads the lists to their ends.
         """
-        ...
-
-    def ours_known(self, kind: Kind) -> Iterable[tuple[int, Row]]:
-        """The remembered discussions that the bot opened, without a request."""
         ...
 
     def may_have_answers(self) -> Iterable[int]:

@@ -94,7 +94,7 @@ class GitHubDiscussions:
 
     def _listed(self, row: Row) -> Listed:
         num, author = row["number"], self.client.as_ours(login_of(row))
-        return Listed(num, row["title"], _status(row), author, _is_pull(row), self.counts[num])
+        return Listed(num, row["title"], _status(row), author, self.counts[num])
 
     def _pages(self, what: str, **filters: str) -> Iterator[list[Row]]:
         return pages_of(self.client, f"{self._api}/{what}", **filters)
@@ -208,10 +208,6 @@ class GitHubDiscussions:
     def _is_known(self, issue: Row) -> bool:
         row = self.known.find(issue["number"])
         return row is not None and row.get("updated") == issue["updated_at"]
-
-    def ours_known(self, kind: Kind) -> list[tuple[int, dict[str, str]]]:
-        """The remembered issues that the bot opened, without a request."""
-        return self.known.of(kind)
 
     def note_head(self, num: int, mark: Marker, head: str) -> None:
         """Remember the commit that we wrote last for a request."""

@@ -239,10 +239,6 @@ class HubDiscussions:
             if row is not None:
                 self.known.put(num, row | {"status": status, "closed_by": "" if status in OPEN else SOMEBODY})
 
-    def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
-        """The remembered discussions that the bot opened, without a request."""
-        return self.known.of(kind)
-
     def may_have_answers(self) -> list[int]:
         """Every discussion and request, open or closed: the Hub does not tell in which of them we wrote."""
         statuses: tuple[Status, ...] = ("open", "closed")
@@ -433,4 +429,4 @@ def as_listed(row: dict[str, Any]) -> Listed:
     author = (row.get("author") or {}).get("name", "")
     comments = row.get("numComments")
     count = comments if isinstance(comments, int) else None
-    return Listed(row["num"], row["title"], row["status"], author, row["isPullRequest"], count)
+    return Listed(row["num"], row["title"], row["status"], author, count)

@@ -123,7 +123,7 @@ class HubTarget(Target):
         if not self.has_requests:
             return []
         _ = self._looked
-        return [(num, row) for num, row in self.discussions.ours_known("pull_request") if row["mark"]]
+        return [(num, row) for num, row in self.known.of("pull_request") if row["mark"]]
 
     def requests_of(self, mark: Marker) -> list[tuple[int, Row]]:
         """Our requests with a mark, oldest first."""

@@ -146,9 +146,13 @@ class Reviews:
     """Reviews the open requests at the source of one watch, one item each."""
 
     context: WatchContext
-    source: ReviewedSource
     discussions: Discussions
     report: Report
+
+    @property
+    def source(self) -> ReviewedSource:
+        """The same repository, for reading."""
+        return self.discussions.source
 
     @cached_property
     def _head(self) -> str:

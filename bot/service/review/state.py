@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bot.platforms.discussions import Comment, Discussions, Listed, ReviewedSource, Thread
+from bot.platforms.discussions import Comment, Discussions, Listed, Thread
 from bot.platforms.source import is_wanted
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import is_merged_text, merged_text
@@ -122,7 +122,6 @@ class MergedReviews:
     """Edits the review of each merged request, which says then that it was merged, and where its rows are."""
 
     context: WatchContext
-    source: ReviewedSource
     discussions: Discussions
     report: Report
 
@@ -133,8 +132,9 @@ class MergedReviews:
 
     def _settle_one(self, item: Item) -> None:
         num, state = int(item.subject), self.context.state
-        head, main = self.source.closed_head(num), self.source.head()
-        found = self.source.changes(self.source.fork_point(head, main), head) if head is not None else ()
+        source = self.discussions.source
+        head, main = source.closed_head(num), source.head()
+        found = source.changes(source.fork_point(head, main), head) if head is not None else ()
         wanted = {change.path for change in found if is_wanted(change.path, self.context.watch.paths)}
         subjects = {subject for path in wanted for subject in subjects_of(path)}
         keys = sorted({one.key for one in state.submissions.at(subjects).values() if one.key})

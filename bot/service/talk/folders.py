@@ -91,8 +91,12 @@ class Folders:
 
     def open_ones(self) -> dict[str, int]:
         """The discussions of the bot that were open when the list was read: folder and number."""
-        is_open = {num for num, row in self.discussions.ours_known("discussion") if row["status"] == "open"}
+        is_open = self._open_nums()
         return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
+
+    def _open_nums(self) -> set[int]:
+        """The numbers of the bot's discussions that are open, as far as is remembered."""
+        return {num for num, _ in self.discussions.known.open_since("discussion")}
 
     def settle(self, items: Sequence[Item]) -> None:
         """Bring the discussions about these folders up to date: one is open where a file is faulty, else closed.
@@ -187,8 +191,7 @@ class Folders:
                 self.discussions.open_discussion(text.title, text.body)
                 self.__dict__.pop("ours", None)
             return
-        is_open = {num for num, known in self.discussions.ours_known("discussion") if known["status"] == "open"}
-        for num in set(nums[1:]) & is_open:
+        for num in self._open_nums().intersection(nums[1:]):
             self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
         thread = self.discussions.read(nums[0])
         if text is None:

@@ -277,7 +277,7 @@ class Pass:
         context = self.context
         if context.discussions is None or context.dry_run:
             return None
-        return Reviews(context, context.discussions.source, context.discussions, self.report)
+        return Reviews(context, context.discussions, self.report)
 
     def _end_reviews(self) -> None:
         """Last, for it follows from all else: what open reviews compare with, and the last word of merged ones."""
@@ -285,7 +285,7 @@ class Pass:
         if reviews is None:
             return
         self.report.attempt([], reviews.refresh, subject="reviews")
-        merged = MergedReviews(self.context, reviews.source, reviews.discussions, self.report)
+        merged = MergedReviews(self.context, reviews.discussions, self.report)
         merged.settle(self.context.due("merged"))
 
     def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
