@@ -32,7 +32,7 @@ from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.judge.reading import judged
 from bot.service.settings.config import parse_settings
-from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect, folder_of
+from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect
 from bot.service.store.items import marks
 from tests.world.results import TINY, result
 
@@ -49,9 +49,7 @@ def fill(store: Store, files: int) -> None:
             store.of("tiny").files.keep([IndexedFile(path, "o" * 40, 1_400) for path in paths])
             store.of("tiny").submissions.keep(
                 [
-                    StoredSubmission(
-                        path, folder_of(path), f"tiny/{path}", "accepted", "o" * 40, "c" * 40, None, parsed
-                    )
+                    StoredSubmission(path, f"tiny/{path}", "accepted", "o" * 40, "c" * 40, None, parsed)
                     for path in paths
                 ],
             )
@@ -68,7 +66,7 @@ def work(context: WatchContext, stopping: threading.Event, done: list[int]) -> N
         for n in range(start, start + 100):
             path = f"new/m{n}/results_1.json"
             parsed = parse_submission(one_file(path, result(f"new/m{n}")))
-            read.append(StoredSubmission(path, folder_of(path), None, "unread", f"{n:040}", "c" * 40, None, parsed))
+            read.append(StoredSubmission(path, None, "unread", f"{n:040}", "c" * 40, None, parsed))
         context.state.submissions.keep(judged(context, read))
         done[0] += 100
 

@@ -40,7 +40,7 @@ from bot.publishing.publication import Marker
 from bot.service.context import ContextFactory
 from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
-from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect, folder_of
+from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect
 from bot.service.watch.observe import selection_of
 from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import entry_from
@@ -101,10 +101,7 @@ def remember(store: Store, paths: list[str]) -> None:
     for some in batches(paths, 5000):
         store.of("tiny").files.keep([IndexedFile(path, "o" * 40, len(data)) for path in some])
         store.of("tiny").submissions.keep(
-            [
-                StoredSubmission(path, folder_of(path), f"key-{path}", "accepted", "o" * 40, "c" * 40, None, parsed)
-                for path in some
-            ],
+            [StoredSubmission(path, f"key-{path}", "accepted", "o" * 40, "c" * 40, None, parsed) for path in some],
         )
 
 

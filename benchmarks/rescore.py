@@ -27,7 +27,7 @@ from bot.evaluation.submission import one_file, parse_submission
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, judged
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, StoredSubmission, batches, connect, folder_of
+from bot.service.store import Store, StoredSubmission, batches, connect
 from bot.service.store.items import Mark
 from tests.world.results import TINY, path_of, result
 
@@ -65,7 +65,7 @@ def submissions(context: WatchContext, count: int) -> Iterator[list[StoredSubmis
             model = f"org-{n // 100}/model-{n}"
             path, data = path_of(model), result(model, right=(50, 60, n % 101))
             parsed = parse_submission(one_file(path, data))
-            read.append(StoredSubmission(path, folder_of(path), None, "unread", f"{n:040}", "c" * 40, None, parsed))
+            read.append(StoredSubmission(path, None, "unread", f"{n:040}", "c" * 40, None, parsed))
         yield judged(context, read)
 
 

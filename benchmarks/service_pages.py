@@ -65,7 +65,7 @@ def _submission(name: str) -> StoredSubmission:
     folder = name.rpartition("/")[0]
     read = UnreadPath(name, "samples", DATA)
     status, why = ("rejected", REASONS[len(name) % len(REASONS)]) if "7" in name else ("accepted", "")
-    return StoredSubmission(name, folder, f"open-llm-v2/{folder}", status, "0" * 40, "c" * 40, NOW, read, why)
+    return StoredSubmission(name, f"open-llm-v2/{folder}", status, "0" * 40, "c" * 40, NOW, read, why)
 
 
 def timed(files: int, rows: int) -> dict[str, tuple[float, int]]:

@@ -14,7 +14,7 @@ from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, StoredBoard, StoredSubmission, WatchState, connect, folder_of
+from bot.service.store import Store, StoredBoard, StoredSubmission, WatchState, connect
 from bot.service.store.items import Item, Mark
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
@@ -66,7 +66,7 @@ def read_examples() -> list[StoredSubmission]:
         key = f"open-llm-v2/{name}" if name else None
         why = "limited-run" if status == "rejected" else ""
         stamps = ("0" * 40, "c" * 40, NOW - number)
-        found.append(StoredSubmission(path, folder_of(path), key, status, *stamps, parsed, why))
+        found.append(StoredSubmission(path, key, status, *stamps, parsed, why))
     return found
 
 
@@ -75,9 +75,7 @@ def unread() -> list[StoredSubmission]:
     names = [f"evil{i}/{name.replace('/', '_')[:150]}.json" for i, name in enumerate(HOSTILE)]
     content = "is a <b>sample log</b>"
     return [
-        StoredSubmission(
-            name, folder_of(name), None, "unread", "0" * 40, "c" * 40, None, UnreadPath(name, "samples", content)
-        )
+        StoredSubmission(name, None, "unread", "0" * 40, "c" * 40, None, UnreadPath(name, "samples", content))
         for name in names
     ]
 

@@ -12,7 +12,7 @@ import pytest
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.publishing.plan import Plan, PlannedRow
-from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, WatchState, connect, folder_of
+from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, WatchState, connect
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
 from tests.world.postgres import Cluster
@@ -43,7 +43,7 @@ REQUEST = {"kind": "pull_request", "status": "open", "mark": "m"}
 
 def submission(path: str, key: str | None = None, status: str = "accepted") -> StoredSubmission:
     content = UnreadPath(path, "other", "is something else")
-    return StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, 1.5, content)
+    return StoredSubmission(path, key, status, "0" * 40, "c" * 40, 1.5, content)
 
 
 def test_what_was_remembered_is_found_in_the_next_process(store: Store, state: WatchState, url: str) -> None:

@@ -22,7 +22,7 @@ from bot.platforms.writes import check_lease
 from bot.publishing.entry import MadeEntries, digest_of
 from bot.service.context import WatchContext
 from bot.service.judge.samples import LogSamples
-from bot.service.store import StoredSubmission, batches, folder_of
+from bot.service.store import StoredSubmission, batches
 from bot.service.store.items import Cause, Item, Mark, marks
 from bot.service.watch.observe import candidates_at
 
@@ -134,7 +134,7 @@ def _read(
         default=LastCommit(commit, None),
     )
     path = one.candidate.path
-    stored = StoredSubmission(path, folder_of(path), None, "unread", one.oid, last.oid, last.date, content)
+    stored = StoredSubmission(path, None, "unread", one.oid, last.oid, last.date, content)
     # Alone: it is compared with others when all that came with it are stored.
     return _as_judged(context, [stored], context.judge([stored], is_compared=False))[0]
 

@@ -177,7 +177,7 @@ def _read(
         if why:
             unread.setdefault(why, []).append(candidate.path)
         elif found is not None:
-            yield StoredSubmission(candidate.path, folder_of(candidate.path), None, "unread", head, head, None, found)
+            yield StoredSubmission(candidate.path, None, "unread", head, head, None, found)
 
 
 def _cached_content(content: Parsed | UnreadPath) -> CachedContent:

@@ -38,7 +38,6 @@ class StoredSubmission(msgspec.Struct, frozen=True):
     """
 
     path: str
-    folder: str
     key: str | None
     status: str
     oid: str
@@ -46,6 +45,11 @@ class StoredSubmission(msgspec.Struct, frozen=True):
     committed: float | None
     content: Parsed | UnreadPath
     why: str = ""
+
+    @property
+    def folder(self) -> str:
+        """The folder that it lies in, "" for the top."""
+        return folder_of(self.path)
 
     @property
     def parsed(self) -> Parsed | None:
@@ -287,7 +291,7 @@ def _restored(found: Iterable[Any]) -> dict[str, StoredSubmission]:
         raw = zlib.decompress(row.data[1:])
         content = Parsed.from_bytes(raw) if row.data[:1] == b"P" else UnreadPath(row.path, *DECODER.decode(raw))
         restored[row.path] = StoredSubmission(
-            row.path, row.folder, row.key, row.status, row.oid, row.commit, row.committed, content, row.why
+            row.path, row.key, row.status, row.oid, row.commit, row.committed, content, row.why
         )
     return restored
 

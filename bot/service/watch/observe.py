@@ -135,8 +135,7 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
 def _unreadable(change: Change) -> StoredSubmission:
     """A file that cannot even be named, as a submission that says so."""
     content = Parsed(change.path, "", change.size, problem=Problem(f"cannot be read: {change.fault}"))
-    folder, oid, why = folder_of(change.path), change.oid or "", "malformed-file"
-    return StoredSubmission(change.path, folder, None, "rejected", oid, "", None, content, why)
+    return StoredSubmission(change.path, None, "rejected", change.oid or "", "", None, content, "malformed-file")
 
 
 def _lost(context: WatchContext) -> list[Mark]:
