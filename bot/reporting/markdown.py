@@ -60,7 +60,7 @@ def finding_markdown(finding: Finding) -> Iterator[str]:
 
 def score_rows(scores: Scores) -> str:
     """Raw value, score and standard error of each task, and their mean."""
-    lines = ["| Task | Raw | Score | ± |", "| --- | ---: | ---: | ---: |"]
+    lines = ["| Task | Raw | Score | Stderr |", "| --- | ---: | ---: | ---: |"]
     for task in scores.tasks:
         cells = (cell(task.raw, 4), cell(task.score, 2), cell(task.stderr, 2))
         lines.append(f"| {task.title} | " + " | ".join(cells) + " |")

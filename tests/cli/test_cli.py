@@ -62,6 +62,16 @@ def test_check_as_text_says_the_verdict_first() -> None:
     assert out.splitlines()[-1] == "1 row from 1 file: 1 accepted; 0 errors"
 
 
+@pytest.mark.parametrize(
+    ("form", "head"), [("text", "     raw    score  stderr\n"), ("markdown", " Score | Stderr |\n")]
+)
+def test_check_calls_a_standard_error_so_and_not_by_the_sign_of_an_interval(form: str, head: str) -> None:
+    """Requests and pages show ± 1.96 standard errors: of one row people would read two different ±."""
+    _, out, _ = bot("check", KESTREL, "--format", form)
+    assert head in out
+    assert "±" not in out
+
+
 def test_check_as_json_is_the_report_of_all_files_and_the_status_says_that_one_is_wrong() -> None:
     status, out, err = bot("check", ROOT / "examples" / "results", "--format", "json")
     report = json.loads(out)
