@@ -223,7 +223,7 @@ class Reviews:
         with suppress(BotError):
             kept = parse_cached(self.context.state.proposal(num))
             proposal = read_proposal(self.context, self.source, kept.head, "", kept) if kept.head else None
-            if proposal and digest_of_text(self._body(num, proposal, self._judge(proposal, []))) == state.said:
+            if proposal and digest_of_text(self._body(num, proposal, self._judge(proposal))) == state.said:
                 keep_state(self.context, num, msgspec.structs.replace(state, basis=basis))
                 return True
         return False
@@ -271,15 +271,13 @@ class Reviews:
         basis = basis_of(self.context, self._head)
         proposal = read_proposal(self.context, self.source, head, main, kept)
         self.context.state.set_proposal(num, kept.to_bytes())
-        said: list[str] = []
-        waiting: list[int] = []
-        retry_write(lambda: self._look_and_write(num, proposal, said, waiting))
+        said, must_wait = retry_write(lambda: self._look_and_write(num, proposal))
         self.report.say("written", f"review #{num}", "the comment is up to date")
         memo = memo_of(self.context, self._without_repeated(self.discussions.read(num)), head)
-        if waiting:  # commands beyond the quota have their turn later
+        if must_wait:  # commands beyond the quota have their turn later
             self.context.mark([Mark("review", str(num))], HOUR)
             memo = ""
-        keep_state(self.context, num, ReviewState(was.seen, memo, said[0], basis))
+        keep_state(self.context, num, ReviewState(was.seen, memo, said, basis))
 
     def _without_repeated(self, thread: Thread) -> Thread:
         """The thread without what another process said there at the same moment."""
@@ -288,38 +286,39 @@ class Reviews:
             self.discussions.remove_duplicate(one)
         return self.discussions.read(thread.num) if found else thread
 
-    def _look_and_write(self, num: int, proposal: SourceRequest, said: list[str], waiting: list[int]) -> None:
-        """Answer what was asked, then bring the sticky comment to what is so."""
+    def _look_and_write(self, num: int, proposal: SourceRequest) -> tuple[str, bool]:
+        """Answer what was asked, then bring the sticky comment to what is so.
+
+        Gives the digest of what it says, "" if nothing is said, and whether commands wait for another hour.
+        """
         us, maintainers = self.discussions.us, self.context.maintainers
         thread = self.discussions.read(num)
         held = waivers_in(thread.comments, us, maintainers)
         self._learn(held)
-        judgements = self._judge(proposal, held)
+        judgements = self._judge(proposal)
         asked, take = unanswered(thread.comments, us, names_of(SOURCE)), CommandQuota(self.context).take
         now = [one for one in asked if take(one.comment.author)]
-        waiting[:] = [len(asked) - len(now)] if len(asked) > len(now) else []
         if answer_commands(SOURCE, self._place(judgements, thread, proposal.head), now):
             given = waivers_in(self.discussions.read(num).comments, us, maintainers)
-            judgements = self._judge(proposal, given) if given != held else judgements
             self._learn(given)
-        said[:] = [""]
+            judgements = self._judge(proposal) if given != held else judgements
+        said = ""
         if not proposal.is_empty or stickies(self.context, thread, us):
             body = self._body(num, proposal, judgements)
-            said[:] = [digest_of_text(body)]
+            said = digest_of_text(body)
             name = f"leaderboard-bot/{self.context.leaderboard.id}"
             status, why = status_line([_status_of(one) for one in judgements], proposal.unread)
             self.discussions.show_verdict(proposal.head, name, status, why)
             self._write(num, body)
+        return said, len(now) < len(asked)
 
     def _learn(self, waivers: Sequence[Waiver]) -> None:
         """Keep waivers that were given here."""
         self.context.waivers += [waiver for waiver in waivers if waiver not in self.context.waivers]
 
-    def _judge(self, proposal: SourceRequest, waivers: Sequence[Waiver]) -> list[Judgement]:
-        """Judge each file with what was waived here."""
-        new = [waiver for waiver in waivers if waiver not in self.context.waivers]
-        context = replace(self.context, waivers=[*self.context.waivers, *new])
-        return [context.judge([file]) for file in proposal.files]
+    def _judge(self, proposal: SourceRequest) -> list[Judgement]:
+        """Judge each file with what was waived."""
+        return [self.context.judge([file]) for file in proposal.files]
 
     def _place(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> SourcePlace:
         """The request as a place for commands."""
