@@ -133,14 +133,10 @@ class Boards(Part):
             self.upsert(board_rows, [_stored(target, entry, digest) for entry, digest in some])
 
     def _note(self, target: str, news: list[BoardChange]) -> None:
-        where = self.ours(board_changes, target=target)
         values = [{"watch": self.watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
         if values:
             self.db.run(board_changes.insert(), values)
-        newest = select(board_changes.c.id).where(where).order_by(board_changes.c.id.desc())
-        last = self.db.value(newest.offset(KEPT).limit(1))
-        if last is not None:
-            self.db.run(delete(board_changes).where(where, board_changes.c.id <= last))
+        self.keep_newest(board_changes, KEPT, target=target)
 
 
 def _digest(entry: Entry) -> str:

@@ -24,6 +24,7 @@ from sqlalchemy import (
     Table,
     and_,
     create_engine,
+    delete,
     event,
     func,
     inspect,
@@ -127,6 +128,13 @@ class Part:
     def upsert(self, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows of this watch, or replace those with the same primary key."""
         self.db.upsert(table, [{"watch": self.watch, **row} for row in rows])
+
+    def keep_newest(self, table: Table, count: int, **values: str) -> None:
+        """Forget all rows of this watch that have these values but so many, those with the highest ids."""
+        ours = self.ours(table, **values)
+        last = self.db.value(select(table.c.id).where(ours).order_by(table.c.id.desc()).offset(count).limit(1))
+        if last is not None:
+            self.db.run(delete(table).where(ours, table.c.id <= last))
 
 
 @cache

@@ -172,12 +172,9 @@ class WatchState(Part):
         ]
         if not values:
             return
-        newest = select(outcomes.c.id).where(self.ours(outcomes)).order_by(outcomes.c.id.desc())
         with self.transaction():
             self.db.run(outcomes.insert(), values)
-            keep = self.db.value(newest.offset(HISTORY).limit(1))
-            if keep is not None:
-                self.db.run(delete(outcomes).where(self.ours(outcomes), outcomes.c.id <= keep))
+            self.keep_newest(outcomes, HISTORY)
 
     def outcomes(self, limit: int = 20) -> list[dict[str, str]]:
         """The last outcomes, newest first: when (`at`, ISO 8601), outcome, subject, text."""
