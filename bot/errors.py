@@ -98,7 +98,7 @@ class Unavailable(BotError):
     def __init__(
         self, service: str, why: str, *, retry_after: float | None = None, may_have_landed: bool = False
     ) -> None:
-        self.service, self.why, self.retry_after = service, why, retry_after
+        self.why, self.retry_after = why, retry_after
         self.may_have_landed = may_have_landed
         self.unknown_for = 0.0
         super().__init__(f"{service} {OUTAGE}: {why}")
@@ -110,7 +110,6 @@ class Refused(BotError):
     status = 4
 
     def __init__(self, service: str, why: str) -> None:
-        self.service, self.why = service, why
         super().__init__(f"{service} refused: {why}")
 
 
@@ -172,5 +171,5 @@ class StateUnavailable(BotError):
     status = 3
 
     def __init__(self, where: str, why: str) -> None:
-        self.where, self.why = where, why
+        self.where = where
         super().__init__(f"the state at {where} cannot be used: {why}")
