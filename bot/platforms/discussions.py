@@ -162,8 +162,8 @@ class Discussions(Protocol):
         """Of what was listed, by number, something that changes with each comment; None if the list says nothing."""
         ...
 
-    def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
-        """The discussions that the filters name."""
+    def listed(self, kind: Kind, status: Status) -> list[Listed]:
+        """The discussions of a kind and status."""
         ...
 
     def read(self, num: int) -> Thread:

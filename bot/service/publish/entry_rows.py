@@ -408,9 +408,18 @@ class EntryRows(SubmittedRows[RowLook]):
         if migration or self.shared.migration.duplicates:
             yield self._together(migration_mark(self._board), migration, self.shared.migration, declined)
 
-    def alone(self, admitted: Sequence[RowLook]) -> Iterator[Proposal]:
-        """The rows that have a request of their own."""
-        return (self._alone(look, form) for look, form in self._parted(admitted)[0])
+    def publish_admitted(self, item: Item, admitted: str) -> None:
+        """Publish one row as the safety catch admitted it, if it has a request of its own.
+
+        One that is another by now waits for the next pass.
+        """
+
+        def call() -> None:
+            looks = self.look([item])
+            same = [one for one in looks if one.planned.action == "unchanged" or admission(one) == admitted]
+            self._write(self._alone(look, form) for look, form in self._parted(same)[0])
+
+        self.report.attempt([item], call, finish=False)
 
     def _comments(self, looks: Sequence[RowLook]) -> Iterator[Proposal]:
         """A comment for each row; a withdrawn row without one needs none."""

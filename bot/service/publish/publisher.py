@@ -117,10 +117,6 @@ class TargetRows(ABC, Generic[L]):
         """The digests of the accepted rows that this target is to have."""
         return self.context.state.rows.accepted()
 
-    def alone(self, admitted: Sequence[L]) -> Iterable[Proposal]:
-        """The proposals for rows that have a request or a comment of their own; the others wait for the next pass."""
-        return self.proposals(admitted)
-
     @property
     def takes_more(self) -> bool:
         """Tell whether more may be written in this pass."""
@@ -177,16 +173,6 @@ class TargetRows(ABC, Generic[L]):
         """Tell whether a dry run still has to show what changes here, or that nothing does."""
         is_shown = any(plan.target == self.settings.to for plan in self.report.plans)
         return self.context.dry_run and not is_shown
-
-    def publish_admitted(self, item: Item, admitted: str) -> None:
-        """Publish one row as the safety catch admitted it; one that is another by now waits for the next pass."""
-
-        def call() -> None:
-            looks = self.look([item])
-            same = [one for one in looks if one.planned.action == "unchanged" or admission(one) == admitted]
-            self._write(self.alone(same))
-
-        self.report.attempt([item], call, finish=False)
 
     def _publish_due(self, items: Sequence[Item]) -> None:
         if len(items) > PART and self.in_parts and not self.context.dry_run:
