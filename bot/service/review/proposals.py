@@ -113,13 +113,12 @@ class Budget:
 
 
 def read_proposal(
-    context: WatchContext, source: ReviewedSource, head: str, main: str, kept: CachedProposal | None = None
+    context: WatchContext, source: ReviewedSource, head: str, main: str, kept: CachedProposal
 ) -> SourceRequest:
     """Read what a request changes against the commit at which it left the main branch.
 
     What `kept` has is not asked for again; it is brought up to date.
     """
-    kept = CachedProposal() if kept is None else kept
     if kept.head != head:
         found = source.changes(source.fork_point(head, main), head)
         changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added

@@ -32,6 +32,7 @@ from bot.service.review.state import (
     memo_of,
     review_mark,
     rules_of,
+    state_of,
     stickies,
 )
 from bot.service.store.items import Item, Mark, marks
@@ -245,7 +246,7 @@ class Reviews:
             self.report.attempt([item], partial(self._settle_one, num, refs.get(f"refs/pr/{num}"), main))
 
     def _settle_one(self, num: int, head: str | None, main: str) -> None:
-        state = known_states(self.context, num).get(num, ReviewState())
+        state = state_of(self.context, num)
         try:
             thread = self.discussions.read(num)
             if not thread.is_open:

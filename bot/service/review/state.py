@@ -48,11 +48,13 @@ def parse_state(text: str) -> ReviewState:
         return ReviewState()
 
 
-def known_states(context: WatchContext, num: int | None = None) -> dict[int, ReviewState]:
-    """The remembered states of all reviews, or of one, by number."""
-    if num is not None:
-        value = context.state.cursor("review", str(num))
-        return {} if value is None else {num: parse_state(value)}
+def state_of(context: WatchContext, num: int) -> ReviewState:
+    """The remembered state of one review, an empty one if there is none."""
+    return parse_state(context.state.cursor("review", str(num)) or "")
+
+
+def known_states(context: WatchContext) -> dict[int, ReviewState]:
+    """The remembered states of all reviews, by number."""
     found = context.state.cursors("review")
     return {int(subject): parse_state(value) for subject, value in found.items()}
 
