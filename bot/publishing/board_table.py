@@ -84,4 +84,5 @@ def _cells(row: BoardRow, name: str, leaderboard: Leaderboard) -> tuple[str, ...
     front: tuple[str, ...] = (row.ranks, name, cell(entry.average, 2))
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, cell(average_without(entry, leaderboard), 2))
-    return (*front, *(cell(task.score, 2) for task in entry.tasks))
+    scores = {task.id: task.score for task in entry.tasks}
+    return (*front, *(cell(scores.get(task.id), 2) for task in leaderboard.tasks))

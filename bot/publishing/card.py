@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from bot.errors import Unwritable
 from bot.evaluation.finding import counted
+from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, BoardRow, to_csv, to_parquet
 from bot.publishing.entry import declaration_path
 from bot.reporting.escape import cell, code_in_table
@@ -75,15 +76,16 @@ def card_table(board: Board) -> str:
     tasks = board.leaderboard.tasks
     titles = ["Rank", "Model", "Average", *(task.title.replace("|", r"\|") for task in tasks)]
     lines = [f"| {' | '.join(titles)} |", f"| ---: | --- |{' ---: |' * (len(tasks) + 1)}"]
-    lines += [_line(row) for row in board.rows[:SHOWN]]
+    lines += [_line(row, board.leaderboard) for row in board.rows[:SHOWN]]
     more = len(board.rows) - SHOWN
     return "\n".join([*lines, *([f"\n{counted(more, 'more row')} in `{CSV_NAME}`."] if more > 0 else [])])
 
 
-def _line(row: BoardRow) -> str:
+def _line(row: BoardRow, leaderboard: Leaderboard) -> str:
     entry = row.entry
+    scores = {task.id: task.score for task in entry.tasks}
     chat = ", chat template" if entry.model.chat_template else ""
     name = f"{code_in_table(entry.model.id)} {code_in_table(entry.model.precision or 'unknown precision')}{chat}"
     name = name.replace("<!--", "<! --")  # or a word of the file could end the table
-    numbers = [cell(entry.average, 2), *(cell(task.score, 2) for task in entry.tasks)]
+    numbers = [cell(entry.average, 2), *(cell(scores.get(task.id), 2) for task in leaderboard.tasks)]
     return f"| {row.ranks} | {name} | {' | '.join(numbers)} |"

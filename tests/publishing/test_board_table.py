@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.publishing.board import Board, make_board, records
 from bot.publishing.board_table import board_json, board_markdown, board_text
+from bot.publishing.card import card_table
 from tests.platforms.github.entries import entry
 from tests.publishing.test_quarantine import doubted
 from tests.world.results import TINY
@@ -119,3 +120,14 @@ def test_all_columns_in_doubt_are_in_one_title() -> None:
     assert text.startswith("| rank | model | average | without sums, logic | sums | logic | facts |")
     assert text.endswith("sums is quarantined: scored wrongly\n\nlogic is quarantined: scored wrongly\n")
     assert board_text(board).endswith("\nsums is quarantined: scored wrongly\nlogic is quarantined: scored wrongly\n")
+
+
+def test_a_row_of_a_declaration_with_other_columns_has_its_scores_below_their_own_heads() -> None:
+    """So it is between the merge of the first row with a new column and that of the last."""
+    row = ROWS[0]
+    sums, logic = row.tasks
+    for tasks in ((logic, sums), (*row.tasks, replace(sums, id="new"))):
+        odd = make_board([replace(row, tasks=tasks), ROWS[1]], doubted())
+        assert "  30.00  70.00\n" in board_text(odd)
+        assert all("| 30.00 | 70.00 |\n" in f"{made}\n" for made in (board_markdown(odd), card_table(odd)))
+    assert " –  70.00\n" in board_text(make_board([replace(row, tasks=(logic,)), ROWS[1]], doubted()))
