@@ -18,8 +18,6 @@ from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.hub.address import MODELS, parse_address
-from bot.platforms.hub.models import HubModels
-from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access, Opener, ServiceCache
 from bot.platforms.source import Source
 from bot.platforms.target import Target
@@ -78,7 +76,6 @@ class WatchContext:
     look_up: LookUp = no_look_up
     discussions: Discussions | None = None
     requests: Mapping[str, Target] = field(default_factory=dict)
-    models: HubModels | None = None
     dry_run: bool = False
     clock: Callable[[], float] = time.time
     waivers: list[Waiver] = field(default_factory=list)
@@ -220,33 +217,21 @@ class ContextFactory:
 
     def open_context(self, watch: Watch, *, dry_run: bool = False) -> WatchContext:
         """Everything that one pass over a watch needs. Raises CallError or MalformedDeclaration."""
-        asks, models = watch.look_up_commits, self._models(watch)
         return WatchContext(
             watch=watch,
             leaderboard=self.leaderboard(watch),
             source=self.opener.source(watch.source),
-            targets=[(self._target(one, models), one) for one in watch.targets],
+            targets=[(self.opener.target(one.to, one.form, one.discussion), one) for one in watch.targets],
             state=(self.store.scratch() if dry_run else self.store).of(watch.name),
-            look_up=open_look_up(self.access, self.store, print) if asks else no_look_up,
+            look_up=open_look_up(self.access, self.store, print) if watch.look_up_commits else no_look_up,
             today=datetime.now(UTC).date(),
             discussions=self.opener.discussions(watch.source) if watch.comments else None,
             requests=self._requests(watch),
-            models=models,
             dry_run=dry_run,
             queue=None if dry_run else self.queue,
             public_url=self.public_url,
             opener=self.opener,
         )
-
-    def _models(self, watch: Watch) -> HubModels | None:
-        """The pages of all models, where the watch writes to them."""
-        forms = [one.form for one in watch.targets if one.models is not None]
-        return HubPlatform().open_models(self.opener, forms[0]) if forms else None
-
-    def _target(self, settings: WatchTarget, models: HubModels | None) -> Target:
-        if settings.models is not None and models is not None:
-            return models
-        return self.opener.target(settings.to, settings.form, settings.discussion)
 
     def _requests(self, watch: Watch) -> dict[str, Target]:
         """The repository of requests of each template board that has one."""

@@ -38,11 +38,9 @@ class HubPlatform:
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows, with what is remembered of it, or the repositories of all models."""
-        return self.open_models(opener, form) if name == MODELS else self.repository(name, opener, form, discussion)
-
-    def open_models(self, opener: Opener, form: Form) -> HubModels:
-        """The repositories of all models, each as a target."""
-        return HubModels(self.client(opener), lambda each: self.repository(each, opener, form))
+        if name == MODELS:
+            return HubModels(self.client(opener), lambda each: self.repository(each, opener, form))
+        return self.repository(name, opener, form, discussion)
 
     def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
         """One repository as a target."""

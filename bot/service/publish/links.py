@@ -42,8 +42,8 @@ def row_links(context: WatchContext, keys: Iterable[str]) -> tuple[Sequence[str]
 def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: Sequence[str]) -> Iterator[Place]:
     """For each row the open request that proposes it, if any, and the link to where it stands once merged."""
     board = context.leaderboard.id
-    if settings.kind == "models" and context.models is not None:
-        yield from _models(context.models, settings, board, keys)
+    if isinstance(target, HubModels):
+        yield from _models(target, settings, board, keys)
     elif settings.kind in {"table", "template"}:
         yield target.name, target.read_state(rolling_mark(board), ()).request, target_link(settings)
     elif settings.form == "comment":

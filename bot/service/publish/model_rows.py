@@ -252,9 +252,9 @@ class ModelRows(TargetRows[ModelLook]):
 
     @property
     def _models_of_hub(self) -> HubModels:
-        if self.context.models is None:
+        if not isinstance(self.target, HubModels):
             raise CallError(f"{self.settings.to} is not the target of all models")
-        return self.context.models
+        return self.target
 
     @property
     def _may_write(self) -> bool:
