@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from math import inf
 from urllib.parse import quote
 
-from bot.errors import BotError, DiscussionsDisabled
+from bot.errors import DiscussionsDisabled
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
@@ -108,10 +108,6 @@ class Folders:
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", "folders", str(refusal))
             self.context.state.items.finish(items)
-            return
-        except BotError as failure:
-            for item in items:
-                self.report.fail(item, failure)
             return
         by_folder = {item.subject.removeprefix("/"): item for item in items if item.subject}
         lost = [item for item in items if not item.subject]

@@ -271,7 +271,7 @@ class Pass:
         for item in waiting:
             state.items.postpone(item, later)  # what is due would have the next pass begin at once
         if items := [one for one in items if one not in waiting]:
-            folders.settle(items)
+            self.report.attempt(items, lambda: folders.settle(items), finish=False)
 
     def _reviews(self) -> Reviews | None:
         context = self.context
