@@ -148,9 +148,13 @@ def test_files_differ_in_their_settings_by_the_declaration_of_a_board_too(tmp_pa
     assert "generation gen_kwargs: (not set) → temperature=0.7  [all tasks]" in done.stdout
 
 
-def test_the_files_of_a_row_say_what_the_row_does_not_record(board: str, tmp_path: Path) -> None:
-    mine = sampled(tmp_path)
-    done = call(mine, "--board", board, "--sources", str(ROOT))
+def test_the_files_of_a_row_say_what_the_row_does_not_record(tmp_path: Path) -> None:
+    """In a folder that is no git repository, such as an unpacked release, the folder of a file names it."""
+    shutil.copytree(ROOT / KESTREL, tmp_path / "runs" / "kestrel")
+    board, mine = str(tmp_path / "target"), sampled(tmp_path)
+    published = completed("publish", str(tmp_path / "runs" / "kestrel"), "--to", board, "--as", "commit", "--quiet")
+    assert published.returncode == 0, published.stderr
+    done = call(mine, "--board", board, "--sources", str(tmp_path / "runs"))
     assert (done.returncode, done.stderr) == (0, "")
     assert "They were measured differently: generation gen_kwargs." in done.stdout
 
