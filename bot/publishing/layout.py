@@ -23,17 +23,6 @@ HOSTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Where people read a row's entry and its first evidence file: addresses at a commit, "" if there is none."""
-
-    entry: str = ""
-    evidence: str = ""
-
-
-NO_LINKS = Links()
-
-
 def evidence_url(file: Evidence, hub: str = HUB) -> str:
     """Where people read a file at its commit, "" if the source has no pages or the file no commit."""
     if {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
@@ -45,9 +34,9 @@ def evidence_url(file: Evidence, hub: str = HUB) -> str:
     return ""
 
 
-def evidence_links(entry: Entry | None) -> Links:
-    """Where people read the first result file of a row; such a target has no file for the entry itself."""
-    return NO_LINKS if entry is None or not entry.evidence else Links(evidence=evidence_url(entry.evidence[0]))
+def evidence_link(entry: Entry) -> str:
+    """Where people read the first result file of a row at its commit, "" if nowhere."""
+    return evidence_url(entry.evidence[0]) if entry.evidence else ""
 
 
 def target_url(address: str, path: str = "", hub: str = HUB) -> str:
@@ -95,8 +84,6 @@ class RowChange:
     key: str
     entry: Entry | None
     published: Entry | None = None
-    links: Links = NO_LINKS
-    published_links: Links | None = None  # the links of `published`, None if they are the same
 
 
 @dataclass(frozen=True, slots=True)

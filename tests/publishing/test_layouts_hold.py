@@ -31,7 +31,7 @@ from bot.publishing.texts import row_text
 from tests.evaluation.judging import declared
 from tests.pages.boards import site_of
 from tests.publishing.hostile_rows import FEW, PLAIN, TEXTS, row_of, shape
-from tests.publishing.hub_evals.models import LINKS, board, page
+from tests.publishing.hub_evals.models import board, page
 from tests.publishing.tables import boards
 from tests.publishing.tables.test_hostile_cells import TABLES
 from tests.publishing.tables.test_template import options
@@ -98,7 +98,7 @@ def rows_in(path: str, data: bytes) -> int:
 def change_of(text: str) -> RowChange:
     row = row_of(text)
     known = boards.entry()
-    return RowChange(row.key, replace(row, model=replace(row.model, id=known.model.id)), links=LINKS)
+    return RowChange(row.key, replace(row, model=replace(row.model, id=known.model.id)))
 
 
 @FEW
@@ -126,7 +126,7 @@ def test_template_files_lie_in_their_folders_and_have_known_keys(text: str) -> N
     settings_: TemplateOptions = options(create_requests=True)
     named = row_of(text)
     for row in (named, replace(named, model=replace(named.model, id="org/model", precision="bfloat16"))):
-        change = RowChange(row.key, row, links=LINKS)
+        change = RowChange(row.key, row)
         for layout in (ResultFiles(settings_, declared()), RequestFiles(settings_)):
             try:
                 draft = layout.draft([change], {})

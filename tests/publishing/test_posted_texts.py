@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import WAYS_OUT, model_mark, model_request_text, model_withdrawn_text
-from bot.publishing.layout import CellChange, Draft
+from bot.publishing.layout import CellChange, Draft, evidence_link
 from bot.publishing.plan import Plan, PlannedRow
 from bot.publishing.publication import Marker, MarkerKind, PostText
 from bot.publishing.texts import (
@@ -32,7 +31,6 @@ from bot.publishing.texts import (
 from bot.publishing.verdict_texts import ROWS as FOLDER_ROWS
 from bot.publishing.verdict_texts import mended_text, push_text, success_text
 from tests.platforms.github.entries import entry
-from tests.publishing.hub_evals.models import LINKS
 
 MARK = Marker("board", "tiny", "tiny")
 PLAN_MARK = Marker("plan", "tiny from hf://datasets/acme/results", "tiny")
@@ -219,17 +217,13 @@ def test_accepted_files_of_a_folder() -> None:
 def test_a_request_at_a_model() -> None:
     row, mark = entry(), model_mark("acme/atlas-7b", "tiny")
     cells = (CellChange("sums", None, "50"), CellChange("logic", "60", "70"))
-    text = model_request_text(row, "Tiny", Draft(cells={row.key: cells}, remarks=("One.", "Two.")), LINKS, mark)
-
-    links = replace(LINKS, evidence="https://example.org/evidence")
-    linked = model_request_text(row, "Tiny", Draft(cells={row.key: cells}), links, mark)
-    assert f"\n\n- Entry: <{links.entry}>\n- Evidence: <{links.evidence}>\n\n" in linked.body
+    text = model_request_text(row, "Tiny", Draft(cells={row.key: cells}, remarks=("One.", "Two.")), mark)
     assert mark == Marker("model", "tiny of acme/atlas-7b", "tiny")
     assert text.title == "Add evaluation results: sums, logic"
     assert said(text, mark) == (
         "Evaluation results of `acme/atlas-7b`, from `Tiny`.\n\n"
         "| Task | Value | Before |\n| --- | ---: | ---: |\n| `sums` | 50 | – |\n| `logic` | 70 | 60 |\n\n"
-        f"- Entry: <{LINKS.entry}>\n- One.\n- Two.\n\n{WAYS_OUT}"
+        f"- Evidence: <{evidence_link(row)}>\n- One.\n- Two.\n\n{WAYS_OUT}"
     )
     text = model_withdrawn_text("acme/atlas-7b", "Tiny", mark)
     assert text.title == "Remove evaluation results of Tiny"

@@ -27,7 +27,6 @@ from bot.publishing.texts import (
 from bot.publishing.verdict_texts import success_text
 from tests.evaluation.judging import declared
 from tests.publishing.hostile_rows import FEW, PLAIN, TEXTS, row_of, shape
-from tests.publishing.hub_evals.models import LINKS
 from tests.publishing.tables import boards
 from tests.publishing.test_hostile_words import elements
 
@@ -49,7 +48,7 @@ def texts_of(row: Entry, text: str) -> list[PostText]:
         withdrawn_text(text, mark),
         table_text(draft, [disputed_remark(row, text)], mark),
         success_text(text, [(text, 1.0)], [], mark),
-        model_request_text(row, "A title", models, LINKS, model_mark(text, "tiny")),
+        model_request_text(row, "A title", models, model_mark(text, "tiny")),
         model_withdrawn_text(text, "A title", model_mark(text, "tiny")),
     ]
 

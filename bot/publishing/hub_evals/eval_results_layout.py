@@ -190,9 +190,8 @@ class EvalResultsLayout:
 
     def row(self, changes: Sequence[RowChange]) -> RowView | None:
         """The row that counts, None if no row is complete."""
-        rows = {change.key: change for change in changes if change.entry is not None}
-        chosen = choose_row([change.entry for change in rows.values() if change.entry is not None], self.page.head)
-        return None if chosen is None else RowView(chosen, self.leaderboard, rows[chosen.key].links)
+        chosen = choose_row([change.entry for change in changes if change.entry is not None], self.page.head)
+        return None if chosen is None else RowView(chosen, self.leaderboard)
 
     def _remarks(self, changes: Sequence[RowChange], row: RowView) -> Iterator[str]:
         revision = row.entry.model.revision

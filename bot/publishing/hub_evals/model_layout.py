@@ -15,7 +15,7 @@ from bot.evaluation.task import HubBenchmark, Task
 from bot.evaluation.toml_file import spelled
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_result import ADDRESS, LONGEST, HubEvalResult
-from bot.publishing.layout import Draft, Links
+from bot.publishing.layout import Draft, evidence_link
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.tables.mapping import TargetOptions
 from bot.publishing.tables.values import RowView, exact, scaled
@@ -64,9 +64,9 @@ def eval_result_of(row: RowView, task: Task, hub: HubBenchmark, account: str, *,
         raise Unwritable("the row is incomplete")
     if task.quarantined:
         raise Unwritable(f"{task.id} is quarantined: {task.quarantined}")
-    link = row.links.entry or row.links.evidence
+    link = evidence_link(row.entry)
     if not ADDRESS.fullmatch(link) or not COMMIT.search(link):
-        raise Unwritable("there is no link to the entry or its evidence at a commit")
+        raise Unwritable("there is no link to its evidence at a commit")
     return HubEvalResult(
         dataset_id=hub.dataset,
         task_id=hub.task_id,
@@ -112,13 +112,13 @@ def _line(text: str) -> str:
     return brief(" ".join(text.split()), LONGEST // 2)
 
 
-def model_request_text(entry: Entry, title: str, draft: Draft, links: Links, mark: Marker) -> PostText:
+def model_request_text(entry: Entry, title: str, draft: Draft, mark: Marker) -> PostText:
     """The text of the request for one model; `title` is that of the leaderboard."""
     cells = draft.cells.get(entry.key, ())
     lines = ["| Task | Value | Before |", "| --- | ---: | ---: |"]
     lines += [f"| {code_in_table(cell.column)} | {cell.after} | {cell.before or '–'} |" for cell in cells]
-    named = {"Entry": links.entry, "Evidence": links.evidence}
-    addresses = [f"- {name}: <{address}>" for name, address in named.items() if address]
+    address = evidence_link(entry)
+    addresses = [f"- Evidence: <{address}>"] if address else []
     body = [
         f"Evaluation results of {code(entry.model.id)}, from {code(title)}.",
         "\n".join(lines),

@@ -6,7 +6,7 @@ What an edit leaves out of date (order, ranks, bold marks) is in rows of others:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
@@ -153,14 +153,11 @@ class MappedRows:
 
     def row(self, change: RowChange, entry: Entry) -> WantedRow:
         """An entry as a row. Raises Unwritable if it does not fit the mapping."""
-        return wanted_row(change.key, RowView(entry, self.leaderboard, change.links), self.options)
+        return wanted_row(change.key, RowView(entry, self.leaderboard), self.options)
 
     def _published(self, change: RowChange) -> WantedRow | None:
-        """The row as the bot wrote it last, with the addresses that it had then."""
-        if change.published is None:
-            return None
-        links = change.links if change.published_links is None else change.published_links
-        return self.row(replace(change, links=links), change.published)
+        """The row as the bot wrote it last."""
+        return None if change.published is None else self.row(change, change.published)
 
     def proposed(self, changes: Sequence[RowChange], refused: dict[str, str]) -> Iterator[Proposed]:
         """The rows that the table should have; those that do not fit are noted in `refused` with the reason."""

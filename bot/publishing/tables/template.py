@@ -18,7 +18,7 @@ from typing import Any
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
-from bot.publishing.layout import CellChange, Draft, RowChange
+from bot.publishing.layout import CellChange, Draft, RowChange, evidence_link
 from bot.publishing.tables.json_sheet import children, load
 from bot.publishing.tables.mapping import REQUEST, TemplateOptions
 from bot.publishing.tables.sheet import Splice, spliced
@@ -259,7 +259,7 @@ class ResultFiles(TemplateFiles):
             "model_name": entry.model.id,
             "model_dtype": f"torch.{precision}" if precision in TORCH else precision,
             "model_sha": entry.model.revision or "main",
-            MARK: {"key": change.key, "leaderboard": self.leaderboard.id, "evidence": change.links.evidence},
+            MARK: {"key": change.key, "leaderboard": self.leaderboard.id, "evidence": evidence_link(entry)},
         }
         return (json.dumps({"config": config, "results": self._results(entry)}, indent=2) + "\n").encode()
 

@@ -14,7 +14,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.publishing.entry import Entry
-from bot.publishing.layout import NO_LINKS, Links
+from bot.publishing.layout import evidence_link
 
 Scalar = Decimal | str | bool | None
 Unit = Literal["proportion", "percent"]
@@ -28,7 +28,6 @@ class RowView:
 
     entry: Entry
     leaderboard: Leaderboard
-    links: Links = NO_LINKS
 
     @property
     def precision(self) -> str:
@@ -77,11 +76,9 @@ PLAIN: dict[str, Callable[[RowView], Scalar]] = {
     "run.date": lambda row: row.date,
     "run.harness": lambda row: row.entry.harness.name,
     "run.version": lambda row: row.harness,
-    "run.submitter": lambda row: row.entry.evidence[0].submitter if row.entry.evidence else "",
     "leaderboard.id": lambda row: row.leaderboard.id,
     "leaderboard.title": lambda row: row.leaderboard.title,
-    "entry.url": lambda row: row.links.entry,
-    "evidence.url": lambda row: row.links.evidence,
+    "evidence.url": lambda row: evidence_link(row.entry),
 }
 
 

@@ -24,7 +24,7 @@ from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
-from bot.publishing.layout import CellChange, Layout, RowChange, evidence_links
+from bot.publishing.layout import CellChange, Layout, RowChange
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.reporting.escape import brief
@@ -296,7 +296,7 @@ class TableCells:
         # What would be written over it, if everything might be, is what differs.
         options = self.options.model_copy(update={"on_existing": "update", "hand_edited": True})
         layout = table_layout(options, leaderboard)
-        change = RowChange(entry.key, entry, links=evidence_links(entry))
+        change = RowChange(entry.key, entry)
         draft = layout.draft([change], self._read(layout, change))
         if why := draft.refused.get(entry.key):
             return why if why.startswith(f"{self.options.path}: ") else f"{self.options.path}: {why}", ()

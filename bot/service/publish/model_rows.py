@@ -20,7 +20,7 @@ from bot.publishing.hub_evals.model_layout import (
     model_request_text,
     model_withdrawn_text,
 )
-from bot.publishing.layout import Draft, RowChange, evidence_links
+from bot.publishing.layout import Draft, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import (
     CurrentState,
@@ -102,7 +102,7 @@ class DesiredModel:
         title = self.layout.leaderboard.title
         if row is None:
             return model_withdrawn_text(self.model, title, self.mark)
-        text = model_request_text(row.entry, title, self.draft, row.links, self.mark)
+        text = model_request_text(row.entry, title, self.draft, self.mark)
         return with_places(text, self.places, self.mark)
 
 
@@ -315,7 +315,7 @@ class ModelRows(TargetRows[ModelLook]):
         keys |= self.context.state.submissions.keys_below(items[0].subject.rpartition("/")[0])
         made = self.context.made(list(self.context.state.submissions.of(keys).values()))
         rows = {entry.key: entry for entry in made.entries}
-        return [RowChange(key, rows.get(key), links=evidence_links(rows.get(key))) for key in sorted(keys)]
+        return [RowChange(key, rows.get(key)) for key in sorted(keys)]
 
     # writing
 

@@ -11,7 +11,7 @@ from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path, is_same_row, parse_entry
-from bot.publishing.layout import CellChange, Draft, Layout, RowChange, evidence_links
+from bot.publishing.layout import CellChange, Draft, Layout, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
@@ -116,9 +116,9 @@ class DesiredTable:
         left = declined - asked - on_main | self._disputed_keys() | self.declined
         chosen = asked | (wanted.keys() - left)
         rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
-        changes = [_change(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
+        changes = [RowChange(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
         gone = sorted(look.key for look in self.looks if look.entry is None and look.key in self.known)
-        withdrawals = [_change(key, None, self.known[key].entry) for key in gone]  # as they were written last
+        withdrawals = [RowChange(key, None, self.known[key].entry) for key in gone]  # as they were written last
         draft = self.draft = self.layout.draft([*changes, *withdrawals], main)
         self.proposed, self.left = asked - on_main, left - on_main
         self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
@@ -166,7 +166,7 @@ class DesiredTable:
 
     def _rows_in(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
         """Which of these rows the files have exactly so."""
-        draft = self.layout.draft([_change(key, entry, entry) for key, entry in sorted(rows.items())], files)
+        draft = self.layout.draft([RowChange(key, entry, entry) for key, entry in sorted(rows.items())], files)
         return rows.keys() - draft.cells.keys() - draft.refused.keys()
 
     def _rows_over(
@@ -199,10 +199,6 @@ class DesiredTable:
 def _over(main: Files, changed: Mapping[str, bytes | None]) -> dict[str, bytes]:
     """The files of a request: those of main, but for what it changes."""
     return {path: data for path, data in {**main, **changed}.items() if data is not None}
-
-
-def _change(key: str, entry: Entry | None, published: Entry | None) -> RowChange:
-    return RowChange(key, entry, published, evidence_links(entry), evidence_links(published))
 
 
 @dataclass
@@ -260,7 +256,7 @@ class TableRows(SubmittedRows[PlannedLook]):
     def _drafted(self, written: Mapping[str, WrittenRow]) -> Draft:
         """What the table lacks of rows as they were written."""
         layout = self._layout()
-        rows = [_change(key, row.entry, row.entry) for key, row in sorted(written.items())]
+        rows = [RowChange(key, row.entry, row.entry) for key, row in sorted(written.items())]
         state = self.target.read_state(self._mark, files_of(layout, self.target, rows))
         return layout.draft(rows, state.files)
 
@@ -436,7 +432,7 @@ class TemplateRows(TableRows):
         known = self._written(self.settings.to)
         draft = self._drafted(known)
         rows = known.keys() - draft.cells.keys() - draft.refused.keys()
-        return [_change(key, known[key].entry, known[key].entry) for key in sorted(rows)]
+        return [RowChange(key, known[key].entry, known[key].entry) for key in sorted(rows)]
 
 
 @dataclass

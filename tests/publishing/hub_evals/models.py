@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, ModelPage, eval_results_path
-from bot.publishing.layout import Draft, Links, RowChange
+from bot.publishing.layout import Draft, RowChange
 from tests.evaluation.judging import declared
-from tests.publishing.tables.boards import MODEL, entry
+from tests.publishing.tables.boards import COMMIT, MODEL, entry
 
 HEAD = "651099358104a2b2aea7ef80fd8a9035fe2729e8"
 DATASET = "TIGER-Lab/MMLU-Pro"
@@ -28,7 +28,6 @@ tasks:
 - id: mmlu_pro_easy
 """
 PRINTABLE = st.just(" ") | st.characters(exclude_categories=["C", "Z"])  # a filter would draw too much for it
-LINKS = Links(entry=f"https://huggingface.co/datasets/acme/board/blob/{'a' * 40}/entries/x.json")
 DIFFERS = "the harness is not one of the Hub's frameworks"
 HUB = {"dataset": DATASET, "task_id": "mmlu_pro", "unit": "percent", "framework_differs": DIFFERS}
 PATH = eval_results_path("open-llm-v2", "mmlu_pro")
@@ -48,10 +47,11 @@ def page(**changes: Any) -> ModelPage:
     return ModelPage(**{**known, **changes})
 
 
-def row(value: float | None = 0.5, key: str = "a", links: Links = LINKS, **model: Any) -> RowChange:
-    """A row with this raw value of MMLU-PRO."""
+def row(value: float | None = 0.5, key: str = "a", commit: str = COMMIT, **model: Any) -> RowChange:
+    """A row with this raw value of MMLU-PRO, from a file at this commit."""
     made: Entry = entry(scores={"mmlu_pro": value}, key=key)
-    return RowChange(key, replace(made, model=replace(made.model, **model)), links=links)
+    evidence = tuple(replace(file, commit=commit) for file in made.evidence)
+    return RowChange(key, replace(made, model=replace(made.model, **model), evidence=evidence))
 
 
 def drafted(

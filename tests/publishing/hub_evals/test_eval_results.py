@@ -53,7 +53,7 @@ def test_a_file_says_value_date_source_and_how_it_was_measured() -> None:
   value: 46.659
   date: '2026-03-03'
   source:
-    url: 'https://huggingface.co/datasets/acme/board/blob/{"a" * 40}/entries/x.json'
+    url: 'https://huggingface.co/datasets/acme/results/blob/{"a" * 40}/x/results.json'
     name: Open LLM Leaderboard v2
     user: acme-bot
   notes: 'lm-evaluation-harness 0.4.9, 5-shot, n=12032, model revision 651099358104'"""

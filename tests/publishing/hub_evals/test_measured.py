@@ -14,12 +14,12 @@ from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
 from bot.publishing.hub_evals.model_layout import eval_result_of, notes_of, value_of
 from bot.publishing.tables.values import RowView
-from tests.publishing.hub_evals.models import DATASET, HUB, LINKS, board, drafted, page, row
+from tests.publishing.hub_evals.models import DATASET, HUB, board, drafted, page, row
 from tests.publishing.tables.boards import entry
 
 
 def viewed(made: Entry, **changes: Any) -> RowView:
-    return RowView(made, board().model_copy(update=changes), LINKS)
+    return RowView(made, board().model_copy(update=changes))
 
 
 def benchmark(**changes: Any) -> HubBenchmark:

@@ -10,13 +10,12 @@ from pydantic import ValidationError
 
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, OpenFiles, faults
 from bot.publishing.hub_evals.model_layout import ModelsOptions, model_request_text
-from bot.publishing.layout import Draft, Links, RowChange
+from bot.publishing.layout import Draft, RowChange
 from bot.publishing.publication import Marker, find_marker
 from tests.publishing.hub_evals.models import (
     DATASET,
     HEAD,
     HUB,
-    LINKS,
     PATH,
     board,
     drafted,
@@ -25,7 +24,7 @@ from tests.publishing.hub_evals.models import (
     row,
     written,
 )
-from tests.publishing.tables.boards import MODEL, entry
+from tests.publishing.tables.boards import EVIDENCE, MODEL, entry
 
 
 def foreign(value: str, notes: str = "", task: str = "mmlu_pro") -> bytes:
@@ -43,7 +42,7 @@ def test_the_raw_value_is_published_and_never_the_normalized_score() -> None:
 def test_one_leaf_of_a_column_may_be_published_alone() -> None:
     gpqa = {**HUB, "leaf": "leaderboard_gpqa_diamond"}
     layout = EvalResultsLayout(board(gpqa=gpqa), page())
-    draft = layout.draft([RowChange("a", entry(key="a"), links=LINKS)], {})
+    draft = layout.draft([RowChange("a", entry(key="a"))], {})
 
     (data,) = written(draft).values()
     diamond = next(leaf for task in entry().tasks for leaf in task.leaves if leaf.id == "leaderboard_gpqa_diamond")
@@ -52,8 +51,8 @@ def test_one_leaf_of_a_column_may_be_published_alone() -> None:
 
 
 def test_what_must_not_be_published_is_refused() -> None:
-    assert refusal(row(links=Links())) == "mmlu_pro: there is no link to the entry or its evidence at a commit"
-    assert "at a commit" in refusal(row(links=Links(entry="https://huggingface.co/datasets/a/b/blob/main/x.json")))
+    assert refusal(row(commit="")) == "mmlu_pro: there is no link to its evidence at a commit"
+    assert "at a commit" in refusal(row(commit="main"))
     assert "50 is not a proportion" in refusal(row(50.0), hub={"unit": "proportion"})
     assert "200 is not a percent" in refusal(row(2.0))
     quarantined = board()
@@ -83,7 +82,7 @@ def test_another_framework_needs_a_reason_in_the_declaration() -> None:
 
     assert "names the framework inspect-ai, but this was run with lm-evaluation-harness" in why
     inspect = replace(entry(key="a"), harness=replace(entry().harness, name="inspect_ai"))
-    assert drafted(RowChange("a", inspect, links=LINKS), hub={"framework_differs": None}).files.keys() == {PATH}
+    assert drafted(RowChange("a", inspect), hub={"framework_differs": None}).files.keys() == {PATH}
 
 
 def test_the_unit_must_be_that_of_the_board() -> None:
@@ -116,8 +115,7 @@ def test_the_same_again_is_nothing_and_a_new_value_changes_our_file() -> None:
     files = written(drafted(row(0.5)))
 
     assert drafted(row(0.5), files=files) == Draft()
-    elsewhere = Links(entry=LINKS.entry.replace("a" * 40, "b" * 40))
-    assert drafted(row(0.5, links=elsewhere), files=files) == Draft()
+    assert drafted(row(0.5, commit="b" * 40), files=files) == Draft()
     draft = drafted(row(0.75), files=files)
     assert [(cell.before, cell.after) for cell in draft.cells["a"]] == [("50", "75")]
 
@@ -179,7 +177,7 @@ def test_the_notes_leave_out_what_is_unknown() -> None:
     bare = replace(task, leaves=(replace(leaf, samples=None),))
     tasks = tuple(bare if each is task else each for each in known.entry.tasks)
     made = replace(known.entry, tasks=tasks, model=replace(known.entry.model, revision="", chat_template=True))
-    (data,) = written(drafted(RowChange("a", made, links=LINKS))).values()
+    (data,) = written(drafted(RowChange("a", made))).values()
 
     assert b"  notes: 'lm-evaluation-harness 0.4.9, 5-shot, chat template'\n" in data
 
@@ -258,11 +256,11 @@ def test_the_request_says_what_it_adds_and_how_to_be_rid_of_it() -> None:
     change, draft = row(0.46659), drafted(row(0.46659), head="b" * 40)
     mark = Marker("rolling", MODEL, "open-llm-v2")
     assert change.entry is not None
-    text = model_request_text(change.entry, "Open LLM Leaderboard v2", draft, LINKS, mark)
+    text = model_request_text(change.entry, "Open LLM Leaderboard v2", draft, mark)
 
     assert text.title == "Add evaluation results: mmlu_pro"
     assert "| `mmlu_pro` | 46.659 | – |" in text.body
-    assert f"- Entry: <{LINKS.entry}>" in text.body
+    assert f"- Evidence: <{EVIDENCE}>" in text.body
     assert f"- Measured at {HEAD[:12]}, which is not the head of main." in text.body
     assert "If you close the request, they are removed" in text.body
     assert find_marker(text.body) == mark

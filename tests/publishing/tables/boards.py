@@ -9,19 +9,20 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.publishing.entry import Entry
-from bot.publishing.layout import Draft, Layout, Links, RowChange
+from bot.publishing.layout import Draft, Layout, RowChange
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
 from tests.evaluation.judging import base, declared, entry_from
 
 MODEL = "example-org/kestrel-7b"
-LINKS = Links("https://example.org/entry", "https://example.org/evidence")
+COMMIT = "a" * 40
+EVIDENCE = f"https://huggingface.co/datasets/acme/results/blob/{COMMIT}/x/results.json"
 Files = dict[str, bytes]
 
 
 @cache
 def _kestrel() -> Entry:
-    return entry_from(base(), source="acme/results", path="x/results.json")
+    return entry_from(base(), source="hf://datasets/acme/results", path="x/results.json", commit=COMMIT)
 
 
 def entry(model: str = MODEL, scores: Mapping[str, float | None] | None = None, **changes: Any) -> Entry:
@@ -41,7 +42,7 @@ def entry(model: str = MODEL, scores: Mapping[str, float | None] | None = None, 
 def change(row: Entry | None, published: Entry | None = None) -> RowChange:
     """A row that should stand, or that was withdrawn."""
     known = row or published
-    return RowChange("withdrawn" if known is None else known.key, row, published, LINKS)
+    return RowChange("withdrawn" if known is None else known.key, row, published)
 
 
 def layout(mapping: Mapping[str, Any], **changes: Any) -> Layout:

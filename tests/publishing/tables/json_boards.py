@@ -14,7 +14,7 @@ SWE: dict[str, Any] = {
     "columns": {
         "name": "model.id",
         "resolved": {"value": "average", "decimals": 2},
-        "site": {"value": "entry.url", "missing": "null"},
+        "site": {"value": "evidence.url", "missing": "null"},
         "date": {"value": "run.date", "missing": "null"},
         "checked": {"default": False},
     },

@@ -47,11 +47,13 @@ def test_a_gap_that_is_omitted_is_no_cell_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    "column", ["entry.url", {"template": "at {entry.url}"}, {"value": "entry.url", "template": "{value}"}]
+    "column", ["evidence.url", {"template": "at {evidence.url}"}, {"value": "evidence.url", "template": "{value}"}]
 )
 def test_an_empty_text_is_a_gap(column: Any) -> None:
-    with pytest.raises(Unwritable, match=re.escape("the row has no value for A (entry.url), and the mapping does not")):
-        cell(column)
+    with pytest.raises(
+        Unwritable, match=re.escape("the row has no value for A (evidence.url), and the mapping does not")
+    ):
+        cell(column, entry(evidence=()))
 
 
 @pytest.mark.parametrize(
@@ -59,9 +61,9 @@ def test_an_empty_text_is_a_gap(column: Any) -> None:
     [("csv", "null"), ("markdown", "null"), ("json", "null"), ("yaml", "null"), ("json", "omit")],
 )
 def test_a_gap_in_a_key_column_is_refused(written: str, missing: str) -> None:
-    column = {"value": "entry.url", "missing": missing}
+    column = {"value": "evidence.url", "missing": missing}
     with pytest.raises(Unwritable, match=r"^the row has no Link, which the table needs to tell rows apart$"):
-        wanted({"Link": column}, written=written, key="Link")
+        wanted({"Link": column}, entry(evidence=()), written, "Link")
 
 
 def test_a_key_is_the_text_of_its_cell() -> None:

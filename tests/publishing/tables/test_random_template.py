@@ -30,9 +30,7 @@ def change(step: Step) -> RowChange:
     model, precision, one, other, withdrawn = step
     whole = row(model, {"bbh": one, "gpqa": other}, precision=precision)
     key = f"{model}/{precision}"
-    return (
-        RowChange(key, None, whole.entry, whole.links) if withdrawn else RowChange(key, whole.entry, None, whole.links)
-    )
+    return RowChange(key, None, whole.entry) if withdrawn else RowChange(key, whole.entry)
 
 
 def applied(files: Files, draft: Draft) -> Files:

@@ -16,7 +16,7 @@ from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from tests.evaluation.judging import declared
-from tests.publishing.tables.boards import LINKS, MODEL, Files, entry
+from tests.publishing.tables.boards import EVIDENCE, MODEL, Files, entry
 
 TASKS = {"bbh": ("leaderboard_bbh", "acc_norm"), "gpqa": ("leaderboard_gpqa", "acc_norm")}
 KNOWN = {"model", "base_model", "revision", "precision", "weight_type", "status", "submitted_time", "model_type"}
@@ -41,7 +41,7 @@ def requests(*changes: RowChange, files: Mapping[str, bytes] | None = None, **se
 
 def row(model: str = MODEL, scores: Mapping[str, float | None] | None = None, **changes: Any) -> RowChange:
     made = entry(model, scores)
-    return RowChange(f"{model}/x", replace(made, model=replace(made.model, **changes)), links=LINKS)
+    return RowChange(f"{model}/x", replace(made, model=replace(made.model, **changes)))
 
 
 def shown(files: Mapping[str, bytes]) -> dict[str, dict[str, float]]:
@@ -80,7 +80,7 @@ def test_a_result_file_is_shown_by_the_board() -> None:
     }
     config = json.loads(written(draft)[RESULT])["config"]
     assert config["model_sha"] == entry().model.revision
-    assert config["leaderboard_bot"]["evidence"] == LINKS.evidence
+    assert config["leaderboard_bot"]["evidence"] == EVIDENCE
 
 
 def test_a_model_with_a_missing_task_is_refused_for_the_board_would_drop_it() -> None:

@@ -13,7 +13,7 @@ from bot.errors import CallError
 from bot.publishing.layout import CellChange, RowChange
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from tests.evaluation.judging import declared
-from tests.publishing.tables.boards import LINKS, MODEL, entry
+from tests.publishing.tables.boards import EVIDENCE, MODEL, entry
 from tests.publishing.tables.test_template import PENDING, REQUEST, RESULT, options, requests, results, row, written
 
 KEY = f"{MODEL}/x"
@@ -81,7 +81,7 @@ def test_a_result_file_says_whose_row_it_is_in_lines_that_people_read() -> None:
         "model_name": MODEL,
         "model_dtype": "torch.bfloat16",
         "model_sha": entry().model.revision,
-        "leaderboard_bot": {"key": KEY, "leaderboard": "open-llm-v2", "evidence": LINKS.evidence},
+        "leaderboard_bot": {"key": KEY, "leaderboard": "open-llm-v2", "evidence": EVIDENCE},
     }
     values = {"leaderboard_bbh": {"acc_norm": 0.25}, "leaderboard_gpqa": {"acc_norm": 0.5}}
     assert data.decode() == json.dumps({"config": config, "results": values}, indent=2) + "\n"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bot.errors import Unwritable
 from bot.publishing.entry import Entry
-from bot.publishing.layout import Links, RowChange
+from bot.publishing.layout import RowChange, evidence_link
 from bot.publishing.tables.values import (
     RowView,
     Scalar,
@@ -26,7 +26,6 @@ from bot.publishing.tables.values import (
 from tests.evaluation.judging import declared
 from tests.publishing.tables.boards import CSV, MODEL, change, edited, entry, layout
 
-NEW, OLD = Links("https://example.org/new", "https://e.org"), Links("https://example.org/old", "https://e.org")
 TASKS = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro")
 
 
@@ -174,19 +173,24 @@ def test_the_names_in_a_template_are_all_read() -> None:
 # ---- rows ----
 
 
-LINKED = {"columns": {"Model": "model.id", "URL": "entry.url"}}
+LINKED = {"columns": {"Model": "model.id", "URL": "evidence.url"}}
 
 
-def _draft_of(text: str, published_links: Links | None) -> Mapping[str, str]:
+def _read_at(commit: str) -> Entry:
     row = entry()
-    known = RowChange(row.key, row, row, NEW, published_links)
+    return replace(row, evidence=tuple(replace(file, commit=commit * 40) for file in row.evidence))
+
+
+def _draft_of(text: str, published: Entry) -> Mapping[str, str]:
+    row = _read_at("b")
+    known = RowChange(row.key, row, published)
     return layout(CSV, **LINKED).draft([known], {"t.csv": text.encode()}).refused
 
 
 def test_a_row_is_the_bots_own_where_it_has_the_addresses_of_then() -> None:
-    assert _draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", OLD) == {}
-    assert "has other values" in str(_draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", None))
-    assert "has other values" in str(_draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", NEW))
+    text = f"Model,URL\n{MODEL},{evidence_link(_read_at('a'))}\n"
+    assert _draft_of(text, _read_at("a")) == {}
+    assert "has other values" in str(_draft_of(text, _read_at("b")))
 
 
 def test_a_withdrawn_row_stops_no_row_behind_it() -> None:
