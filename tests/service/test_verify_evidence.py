@@ -322,14 +322,20 @@ def test_a_file_of_a_plain_folder_is_found_by_path_and_sha_256(local: Path) -> N
     plain.write_bytes(result())
     renamed(local, source="", commit="")
 
+    other = local / "plain" / "other" / FILE
+    other.parent.mkdir(parents=True)
+    other.write_bytes(EDITED)
     assert verified(local, local / "plain").outcome == "follows"
+    assert verified(local, local).outcome == "follows"  # where it lies below does not matter
     plain.write_bytes(EDITED)
     assert verified(local, local / "plain").outcome == "evidence"
-    above = verified(local, local)
-    assert above.outcome == "untraceable"
+    beside = verified(local, local / "board")
+    assert beside.outcome == "untraceable"
     first = FILE.partition("/")[0]
-    assert above.why.startswith(f"there is no {FILE} of a machine in {local}: name with --sources the folder ")
-    assert above.why.endswith(f"in which {first} lies")
+    assert beside.why.startswith(
+        f"there is no {FILE} of a machine in {local / 'board'}: name with --sources the folder "
+    )
+    assert beside.why.endswith(f"in which {first} lies")
 
 
 @pytest.mark.parametrize("path", [f"../outside/{FILE}", f"linked/{FILE}", f"./../../outside/{FILE}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -17,6 +18,7 @@ from bot.audits.samples.check import MAX_LOG
 from bot.audits.samples.helm import STATISTICS
 from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
+from bot.evaluation.finding import grouped
 from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -69,6 +71,7 @@ class EvidenceReader:
     _remotes: dict[str, Remote] = field(default_factory=dict, repr=False)
     _heads: dict[str, str] = field(default_factory=dict, repr=False)
     _opened: dict[tuple[Path, str], list[GitSource | FolderFiles]] = field(default_factory=dict, repr=False)
+    _names: dict[Path, Mapping[str, Sequence[Path]]] = field(default_factory=dict, repr=False)
     _histories: int = 0
     _fetched: ExitStack = field(default_factory=ExitStack, repr=False)
 
@@ -192,7 +195,26 @@ class EvidenceReader:
                 if is_known:
                     return None, found  # this is the commit that the row names
                 why = why or (found if found.outcome == "evidence" else None)
+            if (further := self._further_below(folder, file)) is not None:
+                return further, None
         return None, why
+
+    def _further_below(self, folder: Path, file: Evidence) -> FolderFiles | None:
+        """The folder anywhere below that has a file under its path: a row names it by its last folder only."""
+        if file.commit:  # a repository without that commit proves nothing
+            return None
+        if folder not in self._names:
+            below = ((name, Path(place, name)) for place, dirs, files in _walk(folder) for name in (*dirs, *files))
+            self._names[folder] = grouped(below)
+        parts = Path(file.path).parts
+        for found in self._names[folder].get(parts[-1] if parts else "", ()):
+            if found.parts[-len(parts) :] != parts:
+                continue
+            source = FolderFiles(found.parents[len(parts) - 1], folder)
+            with suppress(Unfounded):  # another file of this name
+                if _read(source, file).sha256 == file.sha256:
+                    return source
+        return None
 
     def _sources(self, folder: Path, name: str) -> list[GitSource | FolderFiles]:
         """What may hold a source of this name: the folder below that has it, and the folder itself."""
@@ -259,6 +281,13 @@ class FolderFiles(Source):
         except (OSError, ValueError):
             return False
         return True
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Everything below a folder, but for what git keeps."""
+    for place, dirs, files in os.walk(folder):
+        dirs[:] = sorted(name for name in dirs if name != ".git")
+        yield place, dirs, files
 
 
 def _below(folder: Path, name: str) -> Path | None:
