@@ -207,9 +207,11 @@ def compare_with_others(
     comparisons: list[RunComparison] = []
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]
     logs = LogsBeside(run.trigger.workspace)
+    pairs = [(entry, counterpart(entry, others)) for entry in entries]
     with closing(EvidenceReader(Opener(run.access))) as reader:
-        for entry in entries:
-            if (other := counterpart(entry, others)) is None:
+        reader.expect(file for _, other in pairs if other is not None and to != BASE for file in other.evidence)
+        for entry, other in pairs:
+            if other is None:
                 missing.append(entry.model.id)
                 continue
             sides = results_of(run, other, rows, base), results_of(run, entry, judgement.rows, found)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bot.cli.judging import FORM, warn
+from bot.cli.judging import FORM, check_sources, warn
 from bot.cli.service import CONFIG, need_extra
-from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.platform import Opener
@@ -78,9 +77,7 @@ def verify(
     opened.check_readable()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     table = table_at(opened, target, config) if config is not None else None
-    for name in sources or ():
-        if not name.is_dir():
-            raise CallError(f"{name}: --sources names a folder, and there is none")
+    check_sources(sources or [])
     look_up = open_look_up(access, cached_answers(), warn)
     verifier = Verifier(opened, Opener(access), today, models, table, sources or [], look_up, samples)
     rows = _print_rows(verifier.verify(entries or []), form, is_quiet=quiet)

@@ -15,6 +15,7 @@ from bot.cli.judging import (
     FORM,
     LEADERBOARD,
     MODEL_NAME,
+    check_sources,
     judge_paths,
     parse_names,
     parse_places,
@@ -92,6 +93,9 @@ def compare_measurements(
     names = list(measurements)
     if len(names) > MOST or (len(names) < 2 and not (board and len(names) == 1)):
         raise CallError("compare takes two to four measurements, or one file with --board")
+    if sources and not board:
+        raise CallError("--sources names the folders of the files of rows, and rows need --board")
+    check_sources(sources or [])
     with closing(EvidenceReader(Opener(read_access()), sources or [])) as reader:
         sides = _sides(names, board, leaderboard, tuple(task or ()), ids=model_name or [], reader=reader)
     compared = [compare(sides[0].run, other.run, _pairs(sides[0], other, samples)) for other in sides[1:]]
@@ -122,6 +126,7 @@ def _sides(
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else None
     if opened and declared is None:
         declared = _declared_by(opened, board, list(rows.values()), entries)
+    reader.expect(file for row in rows.values() for file in row.evidence)
     called, used = parse_names(ids), set[str | None]()
     found: list[_Side] = []
     for name in names:
@@ -134,6 +139,7 @@ def _sides(
         entry, results = _judged(name, declared, ids), _results_at(name, [], called, used)
         if len(names) == 1:
             other = _same_model(entries, entry, board)
+            reader.expect(other.evidence)
             found.append(_of_row(f"{board}: {entry.model.id}", other, only, declared, reader))
         files = {place.name: result for place, result in results}
         found.append(_Side(run_of_entry(name, entry, only, files=files, declared=declared), results))

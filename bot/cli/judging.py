@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -148,6 +149,13 @@ def parse_places(
         else:
             yield one
     name_links(places)
+
+
+def check_sources(folders: Iterable[Path]) -> None:
+    """Raise CallError for a folder of `--sources` that is not there."""
+    for name in folders:
+        if not name.is_dir():
+            raise CallError(f"{name}: --sources names a folder, and there is none")
 
 
 def name_links(places: Iterable[Place]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, QUIET, results_at, say, warn
+from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, QUIET, check_sources, results_at, say, warn
 from bot.errors import CallError, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
@@ -178,8 +178,7 @@ def _ask_hub(
 
 def _sizes_below(folder: Path) -> dict[str, int | None]:
     """The number of parameters that each result file below a folder states, by the digest of the file."""
-    if not folder.is_dir():
-        raise CallError(f"{folder}: --sources names a folder, and there is none")
+    check_sources([folder])
     found = [place.parse() for place in local_places(str(folder))]
     return {one.sha256: params_in(one) for one in found if isinstance(one, Parsed)}
 

@@ -318,6 +318,11 @@ def test_three_are_compared_with_the_first() -> None:
         ((KESTREL, "examples/results"), "holds results of"),
         ((KESTREL, OSPREY, "--samples", "nowhere"), "write auto, none, or a folder"),
         ((KESTREL, OSPREY, "--task", "nothing"), "has no task nothing"),
+        (
+            (KESTREL, OSPREY, "--sources", "."),
+            "--sources names the folders of the files of rows, and rows need --board",
+        ),
+        ((KESTREL, "--board", "b", "--sources", "nowhere"), "nowhere: --sources names a folder, and there is none"),
     ],
 )
 def test_what_cannot_be_compared_ends_with_2_and_one_line(args: tuple[str, ...], message: str) -> None:

@@ -123,8 +123,7 @@ class EvidenceReader:
         return parsed, last.date if last else None
 
     def results(self, entry: Entry) -> tuple[dict[str, Result], str]:
-        """The results that a row was made from, by path; else none, and why they cannot be read."""
-        self.expect(entry.evidence)
+        """The results that a row was made from, by path; else none, and why they cannot be read; see `expect`."""
         try:
             read = {file.path: self.read(file)[0].result for file in entry.evidence}
         except (BotError, Unfounded) as failure:
