@@ -21,6 +21,7 @@ LEAST_P = 0.001  # a smaller p is not spelled out
 MOST_TASKS = 6  # that one line names
 MOST_ROWS = 60  # of a table for people
 MOST_VALUES = 3  # of one setting for people
+MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
 WITH_LOGS = "Sample logs show by how much."
 UNPAIRED = "compared without pairs, because "
 PAIRING = (
@@ -41,7 +42,7 @@ def sentence_of(
 
     `first` and `second` are what the sentence calls the two; `escape` is for names from the files.
     """
-    names = ", ".join(_differing(comparison))
+    names = first_few(list(_differing(comparison)), MOST_NAMED)
     before = f"They were measured differently: {names}. " if names else ""
     return before + _result(comparison, first, second, escape)
 
@@ -140,11 +141,14 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
 
 def _setting_lines(comparison: RunComparison) -> Iterator[str]:
     """A line for each difference; of one setting with many values the first, and in how many tasks the others are."""
-    for found in grouped((one.name, one) for one in comparison.settings).values():
+    by_name = list(grouped((one.name, one) for one in comparison.settings).values())
+    for found in by_name[:MOST_SETTINGS]:
         yield from (_setting_line(one, len(comparison.tasks)) for one in found[:MOST_VALUES])
         if more := found[MOST_VALUES:]:
             tasks = counted(len({task for one in more for task in one.tasks}), "other task")
             yield f"  {visible(found[0].name)}: {counted(len(more), 'other pair')} of values in {tasks}"
+    if (left := len(by_name) - MOST_SETTINGS) > 0:
+        yield f"  and {counted(left, 'more setting')}"
 
 
 def _setting_line(one: SettingDifference, tasks: int) -> str:
@@ -288,7 +292,7 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
              sentence_of(comparison, second=second, escape=plain_markup), ""]  # fmt: skip
     if comparison.settings:
         lines += [f"| setting | A | {second} | tasks | what it is known to do |", "| --- | --- | --- | --- | --- |"]
-        for one in comparison.settings:
+        for one in comparison.settings[:MOST_SETTINGS]:
             cells = [
                 code_in_table(one.name),
                 *(code_in_table(brief(value)) if value else "" for value in one.values),
@@ -296,7 +300,8 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
                 one.effect,
             ]
             lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
+        left = len(comparison.settings) - MOST_SETTINGS
+        lines += ["", *([f"And {counted(left, 'more line')} of settings.", ""] if left > 0 else [])]
     table = _table(comparison, second)
     lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
     lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]

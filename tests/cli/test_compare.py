@@ -161,7 +161,7 @@ def test_the_files_of_a_row_say_what_the_row_does_not_record(tmp_path: Path) -> 
     without = call(mine, "--board", board)
     assert without.returncode == 0
     assert "generation" not in without.stdout  # that the row records none does not say that there were none
-    assert "generation settings are not compared, and of prompts only whether they differ, because" in without.stderr
+    assert "the files of this row cannot be read, so generation settings are not compared: " in without.stderr
     assert without.stderr.endswith("name the folder that holds it with --sources DIR\n")
 
 

@@ -317,6 +317,17 @@ def test_only_the_benchmark_race_shares_passages(task: str, shares: bool) -> Non
     assert ("share passages" in comparison_text(compare(alone, alone))) is shares
 
 
+def test_a_file_with_very_many_arguments_fills_no_page() -> None:
+    texts = (",".join(f"k{i}={value}" for i in range(999)) for value in "12")
+    one, other = (run(changed(**{"config/model_args": text})) for text in texts)
+    found = compare(one, other)
+    assert len(found.settings) > 500
+    assert "argument k11 and " in sentence_of(found)
+    assert len(comparison_text(found).splitlines()) < 120
+    assert "\n  and " in comparison_text(found)
+    assert "more lines of settings." in comparison_markdown(found)
+
+
 def test_many_tasks_and_settings_are_shown_by_the_largest() -> None:
     one, other = (numbers({f"t{i}": (0.5 + i * step, 0.001) for i in range(100)}) for step in (0.0, 0.004))
     many = dataclasses.replace(one, of_leaves={"version": {f"t{i}": str(i) for i in range(100)}})

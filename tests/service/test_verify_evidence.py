@@ -338,6 +338,14 @@ def test_a_file_of_a_plain_folder_is_found_by_path_and_sha_256(local: Path) -> N
     assert beside.why.endswith(f"in which {first} lies")
 
 
+def test_a_row_that_names_a_whole_path_stops_no_other(local: Path) -> None:
+    place = local / "named" / "x"
+    place.mkdir(parents=True)
+    (place / "results.json").write_bytes(result())
+    renamed(local, source="", commit="", path=str(place / "results.json"))
+    assert verified(local, place).outcome == verified(local, Path("/dev")).outcome == "untraceable"
+
+
 @pytest.mark.parametrize("path", [f"../outside/{FILE}", f"linked/{FILE}", f"./../../outside/{FILE}"])
 def test_nothing_outside_of_a_named_folder_is_read(local: Path, path: str) -> None:
     outside, named = local / "outside" / FILE, local / "named"

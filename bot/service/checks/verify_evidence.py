@@ -33,10 +33,7 @@ from bot.service.judge.samples import LogSamples
 FEW = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
 COMMIT = re.compile(r"[0-9a-f]{40}")
-UNREAD = (
-    "generation settings are not compared, and of prompts only whether they differ, because the files of the row "
-    "cannot be read"
-)
+UNREAD = "the files of this row cannot be read, so generation settings are not compared"
 READ = ("hf://", "github://")  # addresses at which evidence is read; any other name is a label
 
 
@@ -200,7 +197,7 @@ class EvidenceReader:
 
     def _further_below(self, folder: Path, file: Evidence) -> FolderFiles | None:
         """The folder anywhere below that has a file under its path: a row names it by its last folder only."""
-        if file.commit:  # a repository without that commit proves nothing
+        if file.commit or file.path.startswith("/"):  # a repository without the commit proves nothing
             return None
         if folder not in self._names:
             below = ((name, Path(place, name)) for place, dirs, files in _walk(folder) for name in (*dirs, *files))
