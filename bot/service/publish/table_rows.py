@@ -257,8 +257,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         """What the table lacks of rows as they were written."""
         layout = self._layout()
         rows = [RowChange(key, row.entry, row.entry) for key, row in sorted(written.items())]
-        state = self.target.read_state(self._mark, files_of(layout, self.target, rows))
-        return layout.draft(rows, state.files)
+        return layout.draft(rows, self.target.read_files(files_of(layout, self.target, rows)))
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
         """Which rows the table has, and which the open request proposes."""
