@@ -43,6 +43,14 @@ TEXTS = ("RESULTS", "SOURCES", "LEADERBOARD", "TO", "SITE", "BADGE", "CONFIG", "
 GO_WITH: dict[str, Mode] = {
     "SITE": "publish", "COMPARE_TO": "check", "BADGE": "verify", "CONFIG": "verify", "SOURCES": "verify",
 }  # fmt: skip
+# The default of an input, and the modes that use it; in others it is a warning, as one step may check and publish.
+USED_BY: dict[str, tuple[str, tuple[Mode, ...]]] = {
+    "to": ("", ("publish", "verify")),
+    "as": ("pull-request", ("publish",)),
+    "comment": ("on-findings", ("check",)),
+    "results": ("**/*.json", ("check", "publish")),
+    "changed-only": ("true", ("check", "publish")),
+}
 NOTHING = "0" * 40  # the commit before that a push of a new branch names
 # What runs by the decision of somebody who may write to the repository; strangers cause all other events.
 TRUSTED = ("push", "schedule", "workflow_dispatch", "release")
@@ -67,6 +75,7 @@ class Inputs:
     compare_to: str = ""
     fails_when_lower: bool = False
     margin: float = 0.0
+    idle: tuple[str, ...] = ()  # the names of those that do nothing in this mode
 
     @property
     def patterns(self) -> list[str]:
@@ -91,6 +100,9 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     fails_when_lower = one_of(environ, "compare-fail-on", ("never", "lower")) == "lower"
     if fails_when_lower and not given["COMPARE_TO"]:
         raise CallError("the input `compare-fail-on` goes with `compare-to`: without it nothing is compared")
+    margin = _margin(given["COMPARE_MARGIN"] or "0")
+    if margin and not fails_when_lower:
+        raise CallError("the input `compare-margin` goes with `compare-fail-on: lower`: without it no row is too low")
     return Inputs(
         results=results,
         leaderboard=given["LEADERBOARD"] or DEFAULT,
@@ -106,7 +118,12 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         site=given["SITE"],
         compare_to=given["COMPARE_TO"],
         fails_when_lower=fails_when_lower,
-        margin=_margin(given["COMPARE_MARGIN"] or "0"),
+        margin=margin,
+        idle=tuple(
+            name
+            for name, (usual, modes) in USED_BY.items()
+            if mode not in modes and value_of(environ, name, usual) != usual
+        ),
     )
 
 
@@ -120,9 +137,14 @@ def _margin(text: str) -> float:
     return margin
 
 
+def value_of(environ: Mapping[str, str], name: str, default: str) -> str:
+    """One input as it was given; empty is the default."""
+    return environ.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip() or default
+
+
 def one_of(environ: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
     """One input that takes one of a few words; empty is the first of them."""
-    value = environ.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip() or words[0]
+    value = value_of(environ, name, words[0])
     if value not in words:
         raise CallError(f"the input `{name}` is {value[:80]!r}; it takes {', '.join(words)}")
     return value

@@ -36,13 +36,14 @@ from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
 from bot.platforms.platform import Opener, open_target
+from bot.platforms.sites import open_site, publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import contradiction, disbelief, known_rows, make_board
 from bot.publishing.compared_rows import ROWS, comparisons_markdown, counterpart, run_of_entry
 from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
-from bot.reporting.annotations import annotate, command
+from bot.reporting.annotations import annotate, command, limited
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief, code
 from bot.reporting.locate import with_lines
@@ -101,10 +102,13 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if inputs.mode != "check" and not trigger.may_publish:
         kind = trigger.kind or "an event without a name"
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
+    if inputs.idle:
+        do = "these inputs do" if len(inputs.idle) > 1 else "this input does"
+        run.warn(f"with `mode: {inputs.mode}` {do} nothing: {', '.join(map(code, inputs.idle))}")
     if inputs.mode == "verify":
         return verify(run)
-    if inputs.mode == "check" and inputs.to:  # no error: one step may check requests and publish pushes
-        run.warn("nothing is published: the input `to` is used with `mode: publish` and `mode: verify`")
+    if inputs.site:
+        open_site(inputs.site, Opener(access))
     found = with_commits(gather(inputs, trigger, run.source(), access))
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target and found else []
@@ -118,7 +122,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         if inputs.compare_to and judgement.rows:
             comparisons, missing = compare_with_others(run, found, judgement)
             compared = comparisons_markdown(comparisons, missing)
-            write_summary(f"{compared}\n", environ)
+            write_summary(f"{comparisons_markdown(comparisons, missing, len(judgement.rows))}\n", environ)
             status = report_lower(run, comparisons) or status
         if target is not None:
             published = publish_rows(run, found, judgement, target, there)
@@ -253,16 +257,17 @@ def results_of(run: Run, entry: Entry, rows: Iterable[Row], places: Iterable[Pla
 
 def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
     """Log each comparison; one that is lower is an error, and gives 1, where the inputs ask for it."""
-    is_lower = False
+    lower = []
     for one in comparisons:
         line = f"{one.second} compared with {one.first}: {sentence_of(one, *ROWS)}"
         if run.inputs.fails_when_lower and (worse := one.worse(run.inputs.margin)):
-            is_lower = True
             line += f" The step fails, because these are worse beyond chance: {examples(worse)}."
-            run.out.write(f"{command(Severity.ERROR, one_line(line), title='compare')}\n")
+            lower.append(command(Severity.ERROR, one_line(line), title="compare"))
         else:
             run.say(line)
-    return int(is_lower)
+    for line in limited(Severity.ERROR, lower):
+        run.out.write(f"{line}\n")
+    return int(bool(lower))
 
 
 def publish_rows(
@@ -297,7 +302,6 @@ def put_site(run: Run, target: Target) -> None:
     """Publish the board as it stands at the target as a web site."""
     from bot.pages.content import PageContent
     from bot.pages.site import Site
-    from bot.platforms.sites import publish_site
 
     board = make_board(entries_of(target, run.leaderboard), run.leaderboard)
     if not board.rows:

@@ -35,12 +35,13 @@ class SiteList(msgspec.Struct, frozen=True):
 
 def publish_site(site: Site, address: str, opener: Opener) -> Written:
     """Bring the site at an address in step. Raises CallError if it is somebody else's, or cannot be written."""
-    if "://" not in address:
-        return write_site(site, opener.folder / Path(address))
-    host = platform_of(address).open_site(address, opener)
-    if host is None:
-        raise CallError(f"{address}: a site goes to hf://spaces/org/name, github://owner/name@branch, or a folder")
-    return _publish(site, host)
+    host = open_site(address, opener)
+    return write_site(site, opener.folder / Path(address)) if host is None else _publish(site, host)
+
+
+def open_site(address: str, opener: Opener) -> SiteHost | None:
+    """The repository that shows a site, None for a folder; nothing is asked yet. Raises CallError for what is none."""
+    return platform_of(address).open_site(address, opener)
 
 
 def _publish(site: Site, host: SiteHost) -> Written:

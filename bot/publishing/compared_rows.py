@@ -14,6 +14,7 @@ from bot.evaluation.compare import (
     with_files,
 )
 from bot.evaluation.definition import digest_of_leaves
+from bot.evaluation.finding import first_few
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.row_key import SHORT
@@ -129,19 +130,19 @@ def beside_line(entry: Entry, there: Sequence[Entry]) -> str:
     return f"The board has another row of this model, {code(other.key)}. {said}"
 
 
-def comparisons_markdown(comparisons: Sequence[RunComparison], missing: Sequence[str]) -> str:
-    """The comparisons of many rows for one comment: a sentence for each, its tables folded; `missing` have no other."""
+def comparisons_markdown(comparisons: Sequence[RunComparison], missing: Sequence[str], most: int = MOST_FOLDED) -> str:
+    """The first comparisons of many rows: a sentence for each, its tables folded; `missing` have no other row."""
     parts = []
-    for one in comparisons[:MOST_FOLDED]:
+    for one in comparisons[:most]:
         name = code(brief(one.second))
         parts += [
             f"**{name}, compared with {code(brief(one.first))}:** {sentence_of(one, *ROWS, escape=plain_markup)}",
             "",
         ]
         parts += ["<details><summary>The comparison</summary>", "", comparison_markdown(one), "</details>", ""]
-    if len(comparisons) > MOST_FOLDED:
-        parts += [f"… and {len(comparisons) - MOST_FOLDED} more rows.", ""]
+    if len(comparisons) > most:
+        parts += [f"… and {len(comparisons) - most} more rows.", ""]
     if missing:
-        named = ", ".join(code(brief(one)) for one in missing[:MOST_FOLDED])
+        named = first_few([code(brief(one)) for one in missing], most)
         parts += [f"Not compared, because there is no other row: {named}.", ""]
     return "\n".join(parts)

@@ -12,7 +12,7 @@ from tests.action.test_run import Job, job
 from tests.cli.test_samples import RIGHT, rows
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
-from tests.world.results import result
+from tests.world.results import path_of, result
 
 __all__ = ["github", "job"]
 
@@ -39,6 +39,24 @@ def test_a_lower_row_fails_the_step_and_the_comment_says_by_how_much(github: Git
     assert "chance alone does not explain this" in said.summary
     shown = MarkdownIt().render(said.summary)
     assert "<strong><code>acme/atlas-7b</code>, compared with" in shown  # and no longer part of the fold before it
+
+
+def test_the_last_of_ten_annotations_counts_the_rest_and_the_summary_has_all(github: GitHubServer, job: Job) -> None:
+    models = [f"acme/model-{number}" for number in range(24)]
+    push(github, {path_of(one): result(one) for one in models})
+    new = {path_of(f"{one}-new"): result(f"{one}-new") for one in models}
+    event = propose(github, {path_of(one): result(one, right=(5, 10, 20)) for one in models} | new)
+
+    said = job.run("pull_request", event, compare_to="base", compare_fail_on="lower")
+
+    errors = [line for line in said.log if line.startswith("::error")]
+    assert len(errors) == 10
+    assert errors[-1] == "::error::15 more of these: the step summary has them all"
+    assert said.summary.count(", compared with `base: ") == 24
+    (comment,) = comments(github)
+    assert comment.count(", compared with `base: ") == 20
+    assert "… and 4 more rows." in comment
+    assert "`acme/model-9-new` and 4 more" in comment or " and 4 more." in comment
 
 
 def sampled() -> bytes:

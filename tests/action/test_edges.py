@@ -42,6 +42,11 @@ from tests.world.results import TINY
             "lower",
             "the input `compare-fail-on` goes with `compare-to`: without it nothing is compared",
         ),
+        (
+            "COMPARE_MARGIN",
+            "0.5",
+            "the input `compare-margin` goes with `compare-fail-on: lower`: without it no row is too low",
+        ),
         ("RESULTS", " \n ", "the input `results` names no path: give paths, globs or hf://… addresses, one a line"),
     ],
 )

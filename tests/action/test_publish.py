@@ -66,6 +66,16 @@ def test_the_board_is_published_as_a_site_where_one_is_named(github: GitHubServe
     assert b"acme/atlas-7b" in github.state.repos[BOARD].git.read("heads/gh-pages", "index.html")
 
 
+@pytest.mark.parametrize("site", [f"github://{BOARD}", "hf://datasets/acme/leaderboard", "ftp://a/b"])
+def test_a_wrong_site_is_said_before_anything_is_published(github: GitHubServer, here: HereRunner, site: str) -> None:
+    event, sha = push(github, {GOOD: result()})
+    ran = here.run("push", event, token="app-token", sha=sha, site=site, **PUBLISH)
+
+    assert ran.status == 2
+    assert site in ran.log
+    assert github.state.writes() == 0
+
+
 def test_requests_are_published_where_the_branch_is_protected(github: GitHubServer, here: HereRunner) -> None:
     """The table beside the rows needs a commit, and a request none."""
     event, sha = push(github, {GOOD: result()})
