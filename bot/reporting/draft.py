@@ -22,6 +22,11 @@ from bot.reporting.text import WIDTH
 LINE = 110  # columns of a line of a draft
 MOST = 3  # models that are named
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
+TOO_FEW = (
+    "a model without one of a board's columns has no rank, and too few of the models above have these as"
+    " well. Put them into a second board, or take away the # of those that every model will have."
+)
+NO_SCORE = "a speed is that of a machine, too, and not a score to be averaged with others."
 HEAD = """\
 # All of it was read from the files or is in the catalogue (docs/catalogue.md), but for what a person must decide.
 # Then check it, and the files against it:
@@ -47,7 +52,8 @@ def draft_text(draft: LeaderboardDraft) -> str:
             f"a declaration of {columns} would have more than {most}: name fewer files, as of one benchmark"
         )
     lines += _definitions(text, draft.results)
-    return "\n".join([*lines, *_others(draft)]) + "\n"
+    lines += [*_left_out(draft.others, TOO_FEW), *_left_out(draft.speeds, NO_SCORE)]
+    return "\n".join(lines) + "\n"
 
 
 def _definitions(text: str, results: Sequence[Result]) -> Iterator[str]:
@@ -92,19 +98,16 @@ def _quoted(draft: LeaderboardDraft) -> Iterator[str]:
         yield from _comment(f"TODO: whether to accept numbers that were copied from {examples(draft.quoted)}")
 
 
-def _others(draft: LeaderboardDraft) -> Iterator[str]:
-    """The columns that too few models have, as comments: to be added one by one, or for a second board."""
-    if not draft.others:
+def _left_out(tasks: Sequence[DraftTask], why: str) -> Iterator[str]:
+    """Columns as comments: to be added one by one, or for a second board."""
+    if not tasks:
         return
     yield ""
-    yield from _comment(
-        "Left out: a model without one of a board's columns has no rank, and too few of the models above have these as"
-        " well. Put them into a second board, or take away the # of those that every model will have."
-    )
-    for task in draft.others[:WRITTEN]:
+    yield from _comment(f"Left out: {why}")
+    for task in tasks[:WRITTEN]:
         yield from ("#", *_comment(f"{counted(task.models, 'model')} with all of {task.keys['id']}:"))
         yield from (f"# {line}" for line in _task(task) if not line.startswith("#"))
-    if names := [task.keys["id"] for task in draft.others[WRITTEN:]]:
+    if names := [task.keys["id"] for task in tasks[WRITTEN:]]:
         yield from ("#", *_comment(f"and {counted(len(names), 'more column')}: {', '.join(names)}"))
 
 

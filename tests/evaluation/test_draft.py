@@ -110,6 +110,11 @@ def test_what_guessing_gives_is_asked_of_shares_of_right_answers_alone(metric: s
     assert ("# TODO: what guessing gives" in text) is is_asked
 
 
+@pytest.mark.parametrize("metric", ["pass@1", "pass@16", "mean_prompt_level_strict"])
+def test_what_guessing_gives_is_not_asked_where_nobody_can_guess(metric: str) -> None:
+    assert "what guessing gives" not in only_task(modern({"quiz": {f"{metric},none": 0.5}}))[1]
+
+
 def test_openbookqa_counts_by_the_metric_that_a_small_model_is_not_below_guessing_in() -> None:
     """As a model of whodatbo1/hnet 886f4fe7: an acc of 0.126 was a score of 0, and said to be no recognised answers."""
     row = {"acc,none": 0.126, "acc_stderr,none": 0.01486, "acc_norm,none": 0.264, "acc_norm_stderr,none": 0.01973}

@@ -15,6 +15,7 @@ from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import Result
+from tests.evaluation.drafting import drafted
 from tests.evaluation.judging import base_v1, dumps, patch, stderr
 from tests.evaluation.test_properties import JSON, survives
 
@@ -193,3 +194,32 @@ POINTERS = [
 @given(st.sampled_from([release_08, release_011, release_013]), st.sampled_from(POINTERS), JSON)
 def test_anything_anywhere_is_read_or_refused(make: Callable[[], Any], pointer: str, value: Any) -> None:
     survives(dumps(patch(make(), pointer, value)))
+
+
+# gpt2-xl by lighteval itself, tests/reference_scores/reference_tasks.py of huggingface/lighteval in 2024
+REFERENCE = {
+    "leaderboard|arc:challenge|25": {
+        "acc": 0.257679180887372, "acc_stderr": 0.0127807705627684,
+        "acc_norm": 0.302901023890785, "acc_norm_stderr": 0.013428241573185347,
+    },
+    "leaderboard|truthfulqa:mc|0": {
+        "truthfulqa_mc1": 0.22031823745410037, "truthfulqa_mc1_stderr": 0.0145090451714873,
+        "truthfulqa_mc2": 0.3853407807086726, "truthfulqa_mc2_stderr": 0.014058180381569934,
+    },
+    "leaderboard|gsm8k|5": {"qem": 0.009097801364670205, "qem_stderr": 0.002615326510775673},
+}  # fmt: skip
+
+
+def test_a_draft_takes_the_metrics_that_the_first_leaderboard_showed() -> None:
+    board, text = drafted({**release_08(), "results": REFERENCE})
+    found = {task.title: (task.metrics[0].name, str(task.lower_bound or "")) for task in board.tasks}
+    names = ("leaderboard truthfulqa:mc 0", "leaderboard gsm8k 5")
+    assert found == {"ARC": ("acc_norm", "1/4"), names[0]: ("truthfulqa_mc2", ""), names[1]: ("qem", "")}
+    assert "not known here" not in text
+
+
+def test_a_task_of_lighteval_is_known_with_other_shots_and_without_its_suite() -> None:
+    row = REFERENCE["leaderboard|arc:challenge|25"]
+    for key in ("leaderboard|arc:challenge|0", "arc:challenge|25"):
+        (task,) = drafted({**release_08(), "results": {key: row}})[0].tasks
+        assert (task.title, task.leaves[0].samples, task.metrics[0].name) == ("ARC", 1172, "acc_norm")

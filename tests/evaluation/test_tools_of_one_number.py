@@ -136,6 +136,15 @@ def test_euroeval_has_percentages_of_its_first_metric(
     assert (compared.metric, "read as percentages" in text) == (expected[0], False)
 
 
+def test_the_speed_of_euroeval_is_no_column_beside_scores() -> None:
+    """As in Mikeriess/scandeval_benchmarking `cbebec62`: 6,589 tokens a second would be averaged with the scores."""
+    speed = line("speed", results={"total": {"test_speed": 6589.4, "test_speed_se": 120.5}})
+    board, text = drafted(parse_result(lines(line("angry-tweets"), speed, line("dansk"))))
+    assert [task.id for task in board.tasks] == ["angry-tweets", "dansk"]
+    assert "# Left out: a speed is" in text
+    assert '# id = "speed"' in text
+
+
 def test_euroeval_of_one_line_is_read_too() -> None:
     assert list(parse_result(json.dumps(line("angry-tweets")).encode()).leaves) == ["angry-tweets"]
 

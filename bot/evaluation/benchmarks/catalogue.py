@@ -157,7 +157,8 @@ class Catalogue:
 
     def find(self, format_id: str, key: str) -> KnownLeaf | None:
         """What is known of a leaf by its key in a format, None if nothing is."""
-        return self._leaves.get((format_id, key))
+        name = key.split("|")[-2] if format_id == "lighteval" and "|" in key else key  # suite|task|shots
+        return self._leaves.get((format_id, name))
 
 
 @cache

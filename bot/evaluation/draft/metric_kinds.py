@@ -33,6 +33,7 @@ class MetricKind(DeclarationModel):
     range: tuple[Limit, Limit]
     higher_is_better: bool = True
     zeros_and_ones: bool = False
+    is_guessed: bool = True
 
 
 class MetricFile(DeclarationModel):

@@ -39,13 +39,14 @@ class DraftTask:
 class LeaderboardDraft:
     """A declaration: the formats that it takes, its tasks, and the results with their harnesses and models.
 
-    `others` are columns that too few models have for a common ranking, `quoted` the places that numbers were copied
-    from; `has_served` tells whether a service answered as one of the models.
+    `others` are columns that too few models have for a common ranking, `speeds` those that are no scores, `quoted` the
+    places that numbers were copied from; `has_served` tells whether a service answered as one of the models.
     """
 
     formats: tuple[str, ...]
     tasks: tuple[DraftTask, ...]
     others: tuple[DraftTask, ...]
+    speeds: tuple[DraftTask, ...]
     harnesses: tuple[HarnessVersion, ...]
     models: tuple[str, ...]
     results: tuple[Result, ...]
@@ -60,20 +61,26 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     """
     names, leaf_ids = FreeIds(COLUMNS), FreeIds(())
     known = columns or columns_of(seen_in(results), results)
-    places = range(len(known)) if columns else shared([column.models for column in known])
+    measured = [place for place, column in enumerate(known) if _is_score(column)] or list(range(len(known)))
+    places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
     formats = tuple(dict.fromkeys(result.format for result in results))
     tasks = [_task(column, results, formats, names, leaf_ids) for column in known]
     served = [result.model for result in results if is_served(result.model)]
     return LeaderboardDraft(
         formats=formats,
         tasks=tuple(tasks[place] for place in places),
-        others=tuple(task for place, task in enumerate(tasks) if place not in places),
+        others=tuple(task for place, task in enumerate(tasks) if place not in places and place in measured),
+        speeds=tuple(task for place, task in enumerate(tasks) if place not in places and place not in measured),
         harnesses=tuple(dict.fromkeys(result.harness for result in results)),
         models=tuple(dict.fromkeys(result.model.id for result in results)),
         results=tuple(results),
         has_served=any("/" not in model.id or why_unidentified(model) for model in served),
         quoted=tuple(dict.fromkeys(result.quoted_from for result in results if result.quoted_from)),
     )
+
+
+def _is_score(column: DraftColumn) -> bool:
+    return not column.leaves[0].metrics[0].name.startswith("speed")  # of EuroEval, in tokens a second
 
 
 class FreeIds:
@@ -165,7 +172,7 @@ def _bound(column: DraftColumn, *, is_plain: bool) -> tuple[dict[str, Any], tupl
         return {}, ()
     if len(found) < len(column.leaves):
         kind = kind_of(column.leaves[0].metrics[0].name)
-        return {}, (GUESSING,) if kind is not None and kind.zeros_and_ones else ()
+        return {}, (GUESSING,) if kind is not None and kind.zeros_and_ones and kind.is_guessed else ()
     if _has_many_bounds(column):
         return {"normalize": "leaf"}, ()
     if not found[0].guessing:
