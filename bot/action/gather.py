@@ -31,7 +31,7 @@ def gather(inputs: Inputs, trigger: TriggerContext, source: GitHubSource, access
         raise CallError(f"the input `results` names {name[:80]!r}; it takes paths, globs and hf://… addresses")
     # A row must follow with the dates of the commits; the commit of a request is not yet the one that is merged.
     origin = source if inputs.mode == "publish" and source.client.has_account else None
-    if inputs.changed_only and (trigger.is_proposal or trigger.kind == "push"):
+    if inputs.changed_only and trigger.is_change:
         places = list(changed_places(inputs.patterns, trigger, source))
     else:
         places = list(workspace_places(inputs.patterns, trigger, source.name))
@@ -63,7 +63,7 @@ def base_places(places: Iterable[Place], inputs: Inputs, trigger: TriggerContext
         commit, changed = source.head_of(proposal.base), list(proposal.files)
     elif trigger.before is not None:
         commit, changed = trigger.before, list(source.changes(trigger.before, trigger.commit))
-    elif trigger.is_proposal or trigger.kind == "push":
+    elif trigger.is_change:
         return []  # the request is closed, or the branch is new
     else:
         raise CallError(f"`compare-to: {BASE}` needs a pull request or a push; name a board instead")

@@ -156,7 +156,7 @@ class TriggerContext:
 
     `repository` is "owner/name", `commit` the full id of what is checked. `proposal` is the pull request's number;
     where only its branch is known, `branch` is (owner of the fork, branch) and `commit` its head. `before` is the
-    commit before a push, None if everything is new or the trigger is not a push.
+    commit before a push, or below what a merge queue would merge; None if everything is new, or there is neither.
     """
 
     repository: str
@@ -172,12 +172,19 @@ class TriggerContext:
         """Tell whether it is about a pull request."""
         return self.proposal is not None or self.branch is not None
 
+    @property
+    def is_change(self) -> bool:
+        """Tell whether it is about a change, whose files can be listed; all else is about the workspace."""
+        return self.is_proposal or self.kind in {"push", "merge_group"}
+
     def number(self, source: GitHubSource) -> int | None:
         """The number of the pull request that the run is about; a fork's is found by branch and head.
 
-        None too for one that was pushed to or closed since: that has a run of its own.
+        None too for one that was pushed to or closed since, which has a run of its own, or whose fork is gone.
         """
-        return self.proposal if self.branch is None else source.find_proposal(*self.branch, self.commit)
+        if self.branch is None:
+            return self.proposal
+        return source.find_proposal(*self.branch, self.commit) if self.branch[0] else None
 
     @property
     def may_publish(self) -> bool:
@@ -192,12 +199,12 @@ def read_trigger(environ: Mapping[str, str]) -> TriggerContext:
     if not NAME.fullmatch(repository):
         raise CallError("GITHUB_REPOSITORY names no repository: this is not a workflow's environment")
     workspace = Path(environ.get("GITHUB_WORKSPACE") or ".")
-    if name in {"pull_request", "pull_request_review"}:
+    if name in {"pull_request", "pull_request_review", "pull_request_target"}:
         return _of_pull_request(event, repository, workspace)
     if name == "workflow_run":
         return _of_workflow_run(event, repository, commit, workspace)
-    if name == "push":
-        before = commit_in(event, "before")
+    if name in {"push", "merge_group"}:
+        before = commit_in(event, "before") or commit_in(part(event, name), "base_sha")
         return TriggerContext(repository, commit, name, workspace, before=None if before == NOTHING else before or None)
     return TriggerContext(repository, commit, name, workspace)
 
@@ -217,9 +224,11 @@ def _of_workflow_run(event: Mapping[str, Any], repository: str, commit: str, wor
     owner = part(part(run, "head_repository"), "owner").get("login")
     if run.get("event") != "pull_request" or not head:
         return TriggerContext(repository, head or commit, "workflow_run", workspace)
-    if not isinstance(branch, str) or not isinstance(owner, str):
+    if not isinstance(branch, str):
         raise CallError("the event names no branch of the pull request; GITHUB_EVENT_PATH is damaged")
-    return TriggerContext(repository, head, "workflow_run", workspace, branch=(owner, branch))
+    return TriggerContext(
+        repository, head, "workflow_run", workspace, branch=(owner if isinstance(owner, str) else "", branch)
+    )
 
 
 def read_event(path: str) -> Mapping[str, Any]:

@@ -60,12 +60,15 @@ from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
-PASSED = "no verdict: the pull request is closed, or a newer commit of it has a run of its own"
+PASSED = "no verdict: the pull request is closed, a newer commit of it has a run of its own, or its fork was deleted"
 NOT_HERE = (
     "`mode: {mode}` is for merged results: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
     " (docs/github.md has the workflows)"
 )
-NO_COMMENT = "the comment could not be written; the verdict does not change: {error}"
+NO_COMMENT = (
+    "the comment could not be written; the verdict does not change: {error}"
+    " (a run for a fork never may: there the second workflow of docs/github.md comments)"
+)
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
@@ -174,7 +177,7 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     for said in unread:
         run.say(said)
     if not judgement.verdicts:
-        changed = run.inputs.changed_only and (run.trigger.is_proposal or run.trigger.kind == "push")
+        changed = run.inputs.changed_only and run.trigger.is_change
         where = "that was added or changed" if changed else "in the workspace"
         line = NO_FILES.format(where=where, patterns=", ".join(run.inputs.results))
         if changed and run.trigger.branch and run.trigger.number(run.source()) is None:
@@ -319,9 +322,6 @@ def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
     """
     number = run.trigger.number(run.source())
     if run.inputs.comment == "never" or number is None:
-        return
-    if not run.access.github_token:
-        run.say("no comment: there is no token (a fork's run has none; docs/github.md shows the second workflow)")
         return
     mark = Marker("verdict", "pull-request", run.leaderboard.id)
     target = GitHubTarget(run.source().client, GitHubAddress(run.trigger.repository, number), "comment")

@@ -95,7 +95,9 @@ def test_these_events_may_publish(name: str) -> None:
     ["pull_request_target", "issue_comment", "workflow_run", "repository_dispatch", "merge_group", "fork", "", "Push"],
 )
 def test_no_other_event_publishes_whatever_it_is(tmp_path: Path, name: str) -> None:
-    environ = {"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name, "GITHUB_SHA": "a" * 40}
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": {"number": 1, "head": {"sha": "b" * 40}}}))
+    environ = {"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(event)}
     assert not read_trigger(environ).may_publish
 
     out = StringIO()

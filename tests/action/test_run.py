@@ -13,7 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bot.action.run import main
-from tests.action.jobs import BAD, GOOD, bad_result, propose, push
+from tests.action.jobs import BAD, GOOD, bad_result, comments, propose, push
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_runner import Runner, parse_outputs
 from tests.world.github_server import GitHubServer
@@ -23,6 +23,8 @@ from tests.world.results import TINY, result
 from tests.world.server import served
 
 __all__ = ["github"]
+
+LOWER = result(right=(5, 10, 20))
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,31 @@ def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubSe
     (comment,) = github.state.repos[BOARD].comments.values()
     assert said.log[-1] == f"comment: {github.url}/{BOARD}/issues/1#issuecomment-{comment.id}"
     assert comment.body.startswith("`tiny`: 1 accepted\n\n### ✅ accepted: `acme/atlas-7b`\n")
+
+
+def test_a_request_is_read_at_its_head_where_the_event_gives_a_token_that_may_write(
+    github: GitHubServer, job: Job
+) -> None:
+    """GITHUB_SHA of `pull_request_target` is a commit of the base branch."""
+    event = propose(github, {BAD: bad_result()}, fork="bob/leaderboard")
+    base = github.state.repos[BOARD].git.refs["heads/main"]
+    said = job.run("pull_request_target", event, sha=base)
+
+    assert (said.status, said.outputs["verdict"]) == (1, "rejected")
+    assert len(comments(github)) == 1
+
+
+def test_what_a_merge_queue_would_merge_is_checked_and_compared(github: GitHubServer, job: Job) -> None:
+    push(github, {GOOD: result()})
+    git = github.state.repos[BOARD].git
+    git.refs["heads/gh-readonly-queue/main/pr-1"] = base = git.refs["heads/main"]
+    head = git.push("heads/gh-readonly-queue/main/pr-1", {GOOD: LOWER, BAD: bad_result()})
+    event = {"action": "checks_requested", "merge_group": {"head_sha": head, "base_sha": base}}
+
+    said = job.run("merge_group", event, sha=head, compare_to="base", compare_fail_on="lower", fail_on="never")
+
+    assert (said.status, said.outputs["accepted"], said.outputs["rejected"]) == (1, "1", "1")
+    assert "acme/atlas-7b compared with base: acme/atlas-7b: this row is" in "\n".join(said.log)
 
 
 def test_a_comment_stays_true_when_the_results_are_taken_back(github: GitHubServer, job: Job) -> None:

@@ -42,7 +42,7 @@ MOVED = ("already exists", "not a fast forward", "does not exist", "no commits b
 # How a 422 says that a rule keeps everybody, or us, from writing to a branch.
 RULES = ("rule violations", "protected branch", "approving review", "required status check")
 PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let the bot pass the rule'
-TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN " + NEEDS_TOKEN
+TOKEN = f"the token is wrong or has expired; set GITHUB_TOKEN {NEEDS_TOKEN} (in a workflow, the input `github-token`)"
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 # What to do about a 403, by a word of it.
 FORBIDDEN = {

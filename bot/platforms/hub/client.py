@@ -66,7 +66,11 @@ from bot.platforms.writes import check_lease
 
 SERVICE = "the Hub"
 MAY_WRITE = "see whether the bot's account and its token may write there"
-TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN " + NEEDS_TOKEN
+TOKEN = (
+    "the token is missing, wrong or no longer valid; set HF_TOKEN "
+    + NEEDS_TOKEN
+    + " (in a workflow, the input `hf-token`)"
+)
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 MOST_JSON = 32_000_000  # bytes of one answer of the API: its texts take fifteen times as much when they are read
