@@ -162,7 +162,7 @@ def explain(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="A result file or a folder; with --model, a target with entries.")
     ],
-    task: Annotated[str, typer.Argument(metavar="[TASK]", help="The id of a column. Default: all columns.")] = "",
+    task: Annotated[str, typer.Argument(metavar="[TASK]", help="The id or title of a column. Default: all.")] = "",
     leaderboard: LEADERBOARD = DEFAULT,
     form: Annotated[Literal["text", "json"], FORM] = "text",
     *,
@@ -188,8 +188,8 @@ def explain(
     declared = open_leaderboard(leaderboard, read_access())
     if reported:
         judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
-        raise typer.Exit(_explain_reported(judgement, reported, task, form))
-    _see_task(declared, task)
+        raise typer.Exit(_explain_reported(judgement, reported, _id_of(declared, task) or task, form))
+    task = _column(declared, task)
     judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
     for verdict in judgement.unreadable if form != "json" else ():
@@ -197,10 +197,17 @@ def explain(
     raise end(judgement)
 
 
-def _see_task(declared: Leaderboard, task: str) -> None:
-    known = [column.id for column in declared.tasks]
-    if task and task not in known:
-        raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
+def _id_of(declared: Leaderboard, task: str) -> str:
+    """The id of the column that has this id or title, whatever its case; "" if there is none."""
+    named = task.casefold()
+    return next((one.id for one in declared.tasks if named in {one.id.casefold(), one.title.casefold()}), "")
+
+
+def _column(declared: Leaderboard, task: str) -> str:
+    if task and not _id_of(declared, task):
+        known = ", ".join(column.id for column in declared.tasks)
+        raise CallError(f"{declared.id} has no task {task!r}; it has {known}")
+    return _id_of(declared, task)
 
 
 def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
@@ -217,7 +224,7 @@ def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     entry, declared = rows[0].entry, board.leaderboard
     if entry.leaderboard.scoring_digest != declared.scoring_digest:
         declared = declared_by(open_target(target, read_access()), target, entry.leaderboard)
-    _see_task(declared, task)
+    task = _column(declared, task)
     if why := rows[0].fault or _undeclared(entry, declared):
         raise CallError(disbelief(entry, why))
     missing, definitions = entry.coverage.missing, entry.definitions

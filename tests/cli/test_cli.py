@@ -134,6 +134,11 @@ def test_explain_as_json_is_the_report() -> None:
     assert json.loads(bot("explain", KESTREL, "-f", "json")[1]) == json.loads(bot("score", KESTREL, "-f", "json")[1])
 
 
+@pytest.mark.parametrize("task", ["MATH Lvl 5", "math lvl 5", "MATH"])
+def test_explain_takes_the_title_of_a_column_as_the_board_shows_it(task: str) -> None:
+    assert bot("explain", KESTREL, task) == bot("explain", KESTREL, "math")
+
+
 def test_the_board_in_every_format(board: Path) -> None:
     rows = json.loads(bot("board", board, "-f", "json")[1])["rows"]
     table = list(csv.DictReader(io.StringIO(bot("board", board, "-f", "csv")[1])))
