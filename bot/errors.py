@@ -54,10 +54,11 @@ class MalformedResult(BotError):
     """Bytes that no format reads as a result; the rule `malformed-file` reports them.
 
     `pointer` is a JSON pointer ("" for the whole file), `line` counts from 1, 0 if there is none. `hint` says what to
-    do where that is not to upload the whole file.
+    do where that is not to upload the whole file. `is_recognised` says that a format took the file for one of its own.
     """
 
     status = 1
+    is_recognised = False
 
     def __init__(self, why: str, *, pointer: str = "", line: int = 0, hint: str = "") -> None:
         self.why, self.pointer, self.line, self.hint = why, pointer, line, hint

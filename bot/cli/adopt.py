@@ -438,7 +438,7 @@ def _source_of(results: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 def _patterns(paths: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for path in paths:
-        if PurePosixPath(path).suffix in {".json", ".eval"}:
+        if PurePosixPath(path).suffix in {".json", ".jsonl", ".eval", ".csv"}:
             found.append(path)
         else:
             found += [f"{path}/**/*.json" if path else "**/*.json", f"{path}/**/*.eval" if path else "**/*.eval"]

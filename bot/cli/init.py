@@ -195,8 +195,8 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
         options = " ".join(f"--model-name {shlex.quote(mapping)}" for mapping in proposed)
         warn(f"say by their paths which models these are: init … {options}")
     _warn_of_uncommitted(paths, results, source)
-    lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()
-    return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *lines)
+    more = [f"**/*{suffix}" for suffix in (".jsonl", ".csv") if any(path.endswith(suffix) for path in results)]
+    return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *more)
 
 
 def _warn_of_uncommitted(paths: list[str], results: Collection[str], source: str) -> None:

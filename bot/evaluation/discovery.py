@@ -145,7 +145,7 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
         elif is_json_lines(data):
             problem = Problem(LINES, hint=OTHER_TOOL)
     is_like_one = data.startswith(MAGIC) or b'"results"' in data or _begins_as_one_format(data[:STARTS])
-    is_damaged = problem.is_damage and is_like_one
+    is_damaged = problem.is_recognised or (problem.is_damage and is_like_one)
     return replace(parsed, problem=problem) if is_named or is_damaged else UnreadPath(file.path, OTHER.id, problem.why)
 
 

@@ -54,7 +54,8 @@ class Submission:
 class Problem(msgspec.Struct, frozen=True, gc=False):
     """Why a submission could not be read as a result: a sentence without its subject, where, and what to do.
 
-    `is_damage` says that the bytes are not whole JSON, or hold more than is read, so that it may have been a result.
+    `is_damage` says that the bytes are not whole JSON, or hold more than is read, so that it may have been a result;
+    `is_recognised` that a format took it for one of its own.
     """
 
     why: str
@@ -62,6 +63,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
     line: int = 0
     hint: str = ""
     is_damage: bool = False
+    is_recognised: bool = False
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False):
@@ -130,7 +132,8 @@ def parse_submission(submission: Submission, lies_at: str = "") -> Parsed:
             result = parse_content(Content(submission.files, lies_at or submission.path))
         except MalformedResult as error:
             is_damage = not isinstance(error, UnknownFormat)
-            problem = Problem(error.why, error.pointer, error.line, error.hint, is_damage=is_damage)
+            place = error.pointer, error.line
+            problem = Problem(error.why, *place, error.hint, is_damage, error.is_recognised)
         except Exception as error:
             log.exception("a format failed on %s", submission.path)
             problem = Problem(f"could not be read: {shown(f'{type(error).__name__}: {error}', 200)}")

@@ -76,6 +76,13 @@ def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
     assert watch.paths == ("**/*.json", "**/*.eval", "**/*.jsonl")
 
 
+def test_a_watch_of_summaries_of_opencompass_selects_them(tmp_path: Path) -> None:
+    (tmp_path / "summary.csv").write_text("dataset,version,metric,mode,atlas\ngsm8k,1d7fe4,accuracy,gen,87.50\n")
+    init(tmp_path / "board", "--results", tmp_path / "summary.csv", *PLACES)
+    [watch] = load_settings(tmp_path / "board" / "bot.toml").watches
+    assert watch.paths == ("**/*.json", "**/*.eval", "**/*.csv")
+
+
 def test_results_that_their_repository_has_not_committed_are_named(tmp_path: Path) -> None:
     """Otherwise settle says 'unchanged', and 0 rows are on main."""
     git(tmp_path, "init", "--quiet", "--initial-branch=main")

@@ -43,13 +43,12 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "pointer.json": ("git-lfs-pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
     "request.json": ("request-file", json.dumps(REQUEST).encode()),
     "gpqa.yaml": ("hub-eval-results", b"# mine\n- dataset:\n    id: Idavidrein/gpqa\n  value: 5.2\n"),
-    "summary.csv": ("opencompass", b"dataset,version,metric,mode,atlas\nmmlu,0a1b2c,accuracy,gen,50.00\n"),
+    "summary.txt": ("opencompass", b"20240101_120000\ntabulate format\n^^^^\ndataset  version  metric  mode  m\n"),
     "humaneval.json": ("bigcode", b'{"humaneval": {"pass@1": 0.5}, "config": {"model": "acme/a"}}'),
     "harbor.json": (
         "harbor",
         b'{"trial_name": "a", "agent_info": {}, "verifier_result": {"rewards": {"reward": 1.0}}}',
     ),
-    "job.json": ("harbor", b'{"id": "a", "n_total_trials": 3, "stats": {"n_errors": 0}}'),
     "nemo.yml": ("nemo-evaluator", b"command: |\n  lm-eval\nconfig:\n  output_dir: /results\nresults:\n  groups: {}\n"),
     "nemo.json": (
         "nemo-evaluator",
@@ -294,8 +293,7 @@ def test_a_file_of_another_tool_is_told_how_it_can_be_read(data: bytes, why: str
     [
         # saucam/model_evals `eee94aa6`
         ("README.md", b"| Model | mmlu |\n| --- | --- |\n| Proteus-8B | 64.71 |\n"),
-        # the third form of a summary of OpenCompass
-        ("summary_20240101.txt", b"20240101_120000\ntabulate format\n^^^^\ndataset  version  metric  mode  m\n"),
+        ("summary.txt", b"dataset  version  metric  mode  m\nmmlu  -  accuracy  gen  64.71\n"),
     ],
 )
 def test_a_table_is_told_what_can_be_done_with_it(name: str, table: bytes) -> None:

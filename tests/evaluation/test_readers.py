@@ -30,6 +30,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "lmms-eval": few.lmms({"doc_to_visual": "x"}),
     "evalplus": few.solved("r", "b", "w"),
     "evalscope": few.report(),
+    "harbor": few.job(0.25, few.REWARDS, few.FAILED),
     "every-eval-ever": test_every_eval_ever.record(test_every_eval_ever.ACC, test_every_eval_ever.STRICT),
     "mteb": test_mteb.task("Tweets", {"test": [test_mteb.ARABIC]}),
     "mteb-old": {"mteb_dataset_name": "AJGT", "mteb_version": "1.7.39", "train": {"accuracy": 0.7, "main_score": 0.7}},

@@ -1,4 +1,4 @@
-"""EvalPlus, EuroEval, EvalScope, BFCL and lmms-eval: values as real files have them, in files built anew."""
+"""EvalPlus, EuroEval, EvalScope, BFCL, lmms-eval, Harbor and OpenCompass: values as in real files."""
 
 from __future__ import annotations
 
@@ -242,6 +242,106 @@ def test_lmms_eval_is_called_by_its_own_command() -> None:
     command = known.rerun(Rerun(result.model, ("pope",), 0, result.settings))
     assert command.startswith("python3 -m lmms_eval --model llava --model_args pretrained=acme/atlas-v1.5-7b")
     assert "--tasks pope --num_fewshot 0" in command
+
+
+TERMINAL = "terminal-bench/terminal-bench-2-1"
+REWARDS = {"1.0": ["a__YfkUhxf"], "0.0": ["b__SAvRtMF", "c__WchodJL"]}
+FAILED = {"RuntimeError": ["d__HCjaKtr"]}
+
+
+def job(mean: float, rewards: dict[str, list[str]], failed: dict[str, list[str]], **more: Any) -> dict[str, Any]:
+    """A job of Harbor, as ryanbbrown/ThinHarness-terminal-bench `1f24cb48` has them."""
+    stats = {"n_trials": 3, "n_errors": 1, "metrics": [{"mean": mean}], "pass_at_k": {},
+             "reward_stats": {"reward": rewards}, "exception_stats": failed}  # fmt: skip
+    evals = {f"terminus-2__gpt-5.6-sol__{TERMINAL}": stats, **more}
+    return {"id": "916b", "started_at": "2026-08-24T23:44:06.166708", "finished_at": "2026-08-24T23:45:35.681214",
+            "n_total_trials": 4, "stats": {"n_completed_trials": 4, "n_errored_trials": 1, "evals": evals}}  # fmt: skip
+
+
+def test_harbor_gives_the_dataset_with_the_agent_as_a_setting() -> None:
+    result = parse_result(dumps(job(0.25, REWARDS, FAILED)))
+    assert (result.format, result.model.id, result.settings) == ("harbor", "gpt-5.6-sol", {"agent": "terminus-2"})
+    assert (result.date, result.unfinished) == (1787615135.681214, "")
+    leaf = result.leaves[TERMINAL]
+    assert leaf.numbers == {"mean": 0.25, "mean_stderr": pytest.approx((0.25 * 0.75 / 3) ** 0.5)}
+    assert (leaf.samples, leaf.unscored, leaf.epochs) == (4, 0, 1)
+    assert result.pointer_to("leaf", TERMINAL).startswith("/stats/evals/terminus-2__gpt-5.6-sol__terminal-bench~1")
+
+
+def test_the_mean_of_harbor_says_whether_a_failed_trial_counts_as_wrong() -> None:
+    """Release 0.26 leaves trials without a reward out of the mean, earlier ones count them as 0."""
+    leaf = parse_result(dumps(job(1 / 3, REWARDS, FAILED))).leaves[TERMINAL]
+    assert (leaf.samples, leaf.unscored) == (3, 1)
+
+
+def test_several_trials_of_a_task_in_harbor_are_one_sample() -> None:
+    twice = {"1.0": ["a__1", "a__2", "b__1"], "0.0": ["b__2", "c__1", "c__2"]}
+    leaf = parse_result(dumps(job(0.5, twice, {}))).leaves[TERMINAL]
+    assert (leaf.samples, leaf.epochs, leaf.reducer) == (3, 2, "mean")
+    assert leaf.numbers["mean_stderr"] == pytest.approx((0.25 / 3) ** 0.5)  # that of the tasks' means 1, 0.5 and 0
+    cut = {"1.0": ["scikit-learn__scikit-learn-137__1", "scikit-learn__scikit-learn-137__2", "b__1"]}
+    assert parse_result(dumps(job(1.0, cut, {}))).leaves[TERMINAL].samples == 3
+
+
+def test_a_job_of_harbor_that_runs_is_unfinished() -> None:
+    assert parse_result(dumps(job(0.25, REWARDS, FAILED) | {"n_total_trials": 89})).unfinished == "4 of 89 trials"
+    assert parse_result(dumps(job(0.25, REWARDS, FAILED) | {"finished_at": None})).unfinished == "4 of 4 trials"
+
+
+def test_a_job_of_harbor_with_two_agents_is_rejected() -> None:
+    with pytest.raises(MalformedResult, match=r"of terminus-2 with gpt-5\.6-sol, oracle with no model: a submission"):
+        parse_result(dumps(job(0.25, REWARDS, FAILED, oracle__adhoc={})))
+    [begun] = found_in({"jobs/a/result.json": dumps({"n_total_trials": 3, "stats": {"n_errors": 0}})}).values()
+    assert isinstance(begun, Parsed)  # it is judged, and not only counted
+    assert begun.problem is not None
+    assert begun.problem.why == "holds no trial"
+
+
+SUMMARY = b"""dataset,version,metric,mode,internlm-chat-7b
+ceval-computer_network,db9ce2,accuracy,gen,31.58
+mmlu,-,naive_average,ppl,46.30
+LCSTS,8ee1fe,rouge1,gen,12.12
+LCSTS,8ee1fe,rouge2,gen,4.20
+nq,-,-,-,-
+"""
+
+
+def test_opencompass_gives_a_leaf_for_each_dataset_with_a_value() -> None:
+    result = parse_result(SUMMARY)
+    assert (result.format, result.model.id) == ("opencompass", "internlm-chat-7b")
+    assert {key: (dict(leaf.numbers), leaf.version) for key, leaf in result.leaves.items()} == {
+        "ceval-computer_network": ({"accuracy": 31.58}, "db9ce2"),
+        "mmlu": ({"naive_average": 46.30}, None),
+        "LCSTS": ({"rouge1": 12.12, "rouge2": 4.20}, "8ee1fe"),
+    }
+    board, _ = drafted(result)
+    assert {(task.id, task.metrics[0].name, task.unit) for task in board.tasks} == {
+        ("ceval-computer_network", "accuracy", "percent"),
+        ("mmlu", "naive_average", "percent"),
+        ("LCSTS", "rouge1", "percent"),
+    }
+
+
+def test_opencompass_of_several_models_is_rejected_with_the_command_that_splits_it() -> None:
+    one = found_in({"summary.csv": SUMMARY.replace(b"-7b", b"-7b,atlas")})["summary.csv"]
+    assert isinstance(one, Parsed)
+    assert one.problem is not None
+    assert "results of 2 models, internlm-chat-7b, atlas" in one.problem.why
+    assert "cut -d, -f1-4,5 SUMMARY > MODEL.csv" in one.problem.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"gsm8k,1d7fe4,accuracy,gen,much", "a value that is not a number"),
+        (b"gsm8k,1d7fe4,accuracy,gen", "a line of 4 fields, and not of 5"),
+        (b"LCSTS,8ee1fe,rouge1,gen,12.12", "a metric of a dataset twice"),
+    ],
+)
+def test_opencompass_names_the_line_that_is_broken(line: bytes, why: str) -> None:
+    with pytest.raises(MalformedResult, match=why) as raised:
+        parse_result(SUMMARY + line)
+    assert raised.value.line == 7
 
 
 def test_an_old_file_of_mteb_gives_the_scores_of_each_similarity() -> None:

@@ -31,6 +31,7 @@ from bot.evaluation.formats.evalscope import EVALSCOPE
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
 from bot.evaluation.formats.fields import PRECISIONS, precision, table
 from bot.evaluation.formats.format import MAX_BYTES, Format, check_rows
+from bot.evaluation.formats.harbor import HARBOR
 from bot.evaluation.formats.helm import HELM
 from bot.evaluation.formats.inspect_log import INSPECT
 from bot.evaluation.formats.lighteval import LIGHTEVAL
@@ -39,6 +40,7 @@ from bot.evaluation.formats.lm_eval_04 import LM_EVAL_04
 from bot.evaluation.formats.lmms_eval import LMMS_EVAL
 from bot.evaluation.formats.mteb import MTEB
 from bot.evaluation.formats.olmes import OLMES
+from bot.evaluation.formats.open_compass import OPEN_COMPASS
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
 from bot.evaluation.formats.secrets import HIDDEN, credentials, hider, secrets_in
 from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
@@ -109,7 +111,7 @@ GROUP = "leaderboard_bot.formats"
 # lighteval or of v1, told apart by the suite; `annotator_model` is of evalchemy, which may have keys of lm-eval 0.4;
 # lmms-eval has these too; elsewhere a comma in a metric's key is of lm-eval 0.4 alone, and `no_cache` of lm-eval 0.3.
 BUILT_IN = (BFCL, EUROEVAL, INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LMMS_EVAL, LM_EVAL_04, LM_EVAL_03, OLMES,
-            EVERY_EVAL_EVER, MTEB, EVALPLUS, EVALSCOPE, HELM)  # fmt: skip
+            EVERY_EVAL_EVER, MTEB, EVALPLUS, EVALSCOPE, HARBOR, OPEN_COMPASS, HELM)  # fmt: skip
 
 
 @cache
@@ -155,7 +157,11 @@ def parse_content(content: Content) -> Result:
     """Recognise a submission by its content and read it. Raises MalformedResult, and nothing else."""
     for known in formats():
         if known.may_be(content) and known.recognise(content):
-            return finished(known.parse(content), content)
+            try:
+                return finished(known.parse(content), content)
+            except MalformedResult as error:
+                error.is_recognised = True
+                raise
     raise _unknown(content)
 
 

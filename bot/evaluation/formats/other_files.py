@@ -16,11 +16,9 @@ from bot.evaluation.formats.format import Kind
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 NEMO = re.compile(rb"command: .*^config:\s+output_dir: ", re.DOTALL | re.MULTILINE)
-OPEN_COMPASS = b"dataset,version,metric,mode"
 CONVERT = "convert it to a record of Every Eval Ever, which leaderboard-bot reads"
 NO_READER = f"leaderboard-bot does not read it; {CONVERT}"
 NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
-NO_RUN = f"it is a table of several models by nicknames, without samples; {CONVERT}, or measure with another harness"
 LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of OLMES, and of Every Eval Ever has.
 SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "native_id"}), frozenset({"evaluation_id", "sample_id"}))
@@ -60,10 +58,6 @@ def _is_simple_evals(value: Any) -> bool:
 
 def _is_openai_evals(value: Any) -> bool:
     return _has(value, "spec") and _has(value["spec"], "eval_name")
-
-
-def _is_harbor(value: Any) -> bool:
-    return _has(value, "trial_name", "agent_info", "verifier_result") or _has(value, "n_total_trials", "stats")
 
 
 def _is_nemo(value: Any) -> bool:
@@ -111,11 +105,9 @@ KINDS = (
         "name the result file that it was made from",
         lambda head: HUB_RESULTS.match(head) is not None,
     ),
-    Kind("opencompass", "an OpenCompass summary", NO_RUN, lambda head: head.startswith(OPEN_COMPASS)),
     Kind("bigcode", "an output of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
     Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
     Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
-    Kind("harbor", "an output of Harbor", NO_READER, has_value=_is_harbor),
     Kind(
         "nemo-evaluator", "an output of NeMo Evaluator", NO_READER, lambda head: NEMO.match(head) is not None, _is_nemo
     ),

@@ -46,6 +46,8 @@ SHAPES: dict[str, list[Any]] = {
     "lmms-eval": [few.lmms({"doc_to_visual": "x"})],
     "evalplus": [few.solved("r", "b", "w")],
     "evalscope": [few.report()],
+    "harbor": [few.job(0.25, few.REWARDS, few.FAILED)],
+    "opencompass": [few.SUMMARY],
     "evalchemy": [test_evalchemy.evalchemy(test_evalchemy.mbpp(0.372))],
     "mteb": [
         test_mteb.task("Tweets", {"test": [test_mteb.ARABIC]}),
