@@ -57,7 +57,7 @@ def refuse_forgotten_scheme(text: str) -> None:
     """Raise CallError for a page and for `org/name`: with `hf://` forgotten, it would name a folder on this machine."""
     refuse_pasted(text)
     if REPOSITORY.fullmatch(text):
-        raise CallError(f"{text}: write hf://datasets/{text}, or ./{text} for a folder")
+        raise CallError(f"{text}: write hf://datasets/{text}, github://{text}, or ./{text} for a folder")
 
 
 T = TypeVar("T")

@@ -165,7 +165,7 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
         (["verify", "hf://datasets/a/\x1b[31mb"], r"hf://datasets/a/\x1b[31mb: an address has no line break"),
         (["board", "./" + "x" * 300], "./" + "x" * 50),
         *(
-            (call, "acme/board: write hf://datasets/acme/board, or ./acme/board for a folder")
+            (call, "acme/board: write hf://datasets/acme/board, github://acme/board, or ./acme/board for a folder")
             for call in (["publish", KESTREL, "--to", "acme/board"], ["verify", "acme/board"], ["board", "acme/board"])
         ),
         (["verify", "./acme/board"], "./acme/board: there is no entry to verify; check the address, or publish "),
@@ -324,5 +324,5 @@ def test_pointers_of_git_lfs_alone_are_said_to_be_fetched(tmp_path: Path) -> Non
     (tmp_path / "SmolLM2-1.7B-Instruct-results-vllm.json").write_text(pointer)
     status, _, err = bot("check", str(tmp_path), "--format", "summary")
     assert status == 1
-    why = "no result file was found; 1 file (git-lfs-pointer): run `git lfs pull` to get the file"
+    why = "no result file was found; 1 file (git-lfs-pointer): keep results in git itself, or run `git lfs pull` to get the file"
     assert err == f"leaderboard-bot: {why}\n"

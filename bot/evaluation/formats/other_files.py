@@ -88,7 +88,10 @@ def _is_request(value: Any) -> bool:
 
 KINDS = (
     Kind(
-        "git-lfs-pointer", "a Git LFS pointer", "run `git lfs pull` to get the file", lambda head: head.startswith(LFS)
+        "git-lfs-pointer",
+        "a Git LFS pointer",
+        "keep results in git itself, or run `git lfs pull` to get the file",
+        lambda head: head.startswith(LFS),
     ),
     Kind(
         "sample-log",

@@ -26,8 +26,8 @@ from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Case, Violation, rule
 
-HINT = "say with --model-name which model it is"
-SERVED = "declare served_models = true for models that only a service has, or say with --model-name which model it is"
+HINT = "say which model it is: with --model-name, or under [models] in the declaration"
+SERVED = f"declare served_models = true for models that only a service has, or {HINT}"
 
 
 @rule(Severity.ERROR, invalidates_score=False)

@@ -69,7 +69,7 @@ class GitHubPlatform:
     def git_remote(self, name: str, access: Access) -> GitRemote:
         """The repository, on the host whose API is asked."""
         api = urlsplit(access.github_api_url)
-        host = "github.com" if api.netloc == "api.github.com" else api.netloc
+        host = api.netloc if api.path.strip("/") else api.netloc.removeprefix("api.")  # a server's own API has a path
         return GitRemote(f"{api.scheme}://{host}/{parse_address(name).name}.git", access.github_token)
 
     @staticmethod

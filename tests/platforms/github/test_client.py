@@ -11,9 +11,11 @@ import pytest
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient, seconds_between_writes
+from bot.platforms.github.platform import PLATFORM
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.net import bulk_work
+from bot.platforms.platform import Access
 from bot.publishing.publication import Commit, Marker, OpenRequest, PostComment, PostText
 from tests.command import bot
 from tests.platforms.github.fixtures import BOARD, github
@@ -249,3 +251,16 @@ def test_bulk_work_uses_half_of_a_window_and_people_the_rest(github: GitHubServe
 def test_writes_are_spaced_where_github_says_so(url: str, seconds: float) -> None:
     """A server of one's own has no secondary limits, unless its owner sets them."""
     assert seconds_between_writes(url) == seconds
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://api.github.com", "github.com"),
+        ("https://api.acme.ghe.com/", "acme.ghe.com"),
+        ("https://api.acme.example/api/v3", "api.acme.example"),
+    ],
+)
+def test_git_fetches_from_the_host_whose_api_is_asked(url: str, host: str) -> None:
+    remote = PLATFORM.git_remote(f"github://{BOARD}", Access("bot-token", url))
+    assert remote.url == f"https://{host}/{BOARD}.git"
