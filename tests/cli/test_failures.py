@@ -324,5 +324,6 @@ def test_pointers_of_git_lfs_alone_are_said_to_be_fetched(tmp_path: Path) -> Non
     (tmp_path / "SmolLM2-1.7B-Instruct-results-vllm.json").write_text(pointer)
     status, _, err = bot("check", str(tmp_path), "--format", "summary")
     assert status == 1
-    why = "no result file was found; 1 file (git-lfs-pointer): keep results in git itself, or run `git lfs pull` to get the file"
+    what_to_do = "keep results in git itself, or run `git lfs pull` to get the file"
+    why = f"no result file was found; 1 file (git-lfs-pointer): {what_to_do}"
     assert err == f"leaderboard-bot: {why}\n"
