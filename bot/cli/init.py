@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from bot.cli.judging import MODEL_NAME, parse_names, results_at, warn
+from bot.cli.judging import MODEL_NAME, parse_names, results_at, warn, warn_proposed
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
@@ -191,9 +191,7 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
         first = f"{names[0]}=ORG/NAME{' for each' * (len(names) > 1)}" if names else "ORG/NAME"
         how = "" if proposed else f": say which it is with --model-name {first}"
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
-    if proposed:
-        options = " ".join(f"--model-name {shlex.quote(mapping)}" for mapping in proposed)
-        warn(f"say by their paths which models these are: init … {options}")
+    warn_proposed(proposed, "init")
     _warn_of_uncommitted(paths, results, source)
     more = [f"**/*{suffix}" for suffix in (".jsonl", ".csv") if any(path.endswith(suffix) for path in results)]
     return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -114,6 +115,12 @@ def warn_unused(called: Mapping[str, str], used: Collection[str | None]) -> None
         why = "each file names a model of the Hub" if key == UNNAMED else "no file is there, or calls its model so"
         what = called[key] if key == UNNAMED else f"{key}={called[key]}"
         warn(f"--model-name {visible(what)} is not used: {why}")
+
+
+def warn_proposed(mappings: Iterable[str], command: str) -> None:
+    """Say by which `--model-name` the files' paths may tell their models."""
+    if options := " ".join(f"--model-name {shlex.quote(mapping)}" for mapping in mappings):
+        warn(f"say by their paths which models these are: {command} … {options}")
 
 
 def parse_names(names: list[str]) -> dict[str, str]:

@@ -23,11 +23,13 @@ from bot.cli.judging import (
     judge_paths,
     say,
     warn,
+    warn_proposed,
 )
 from bot.cli.processes import JOBS
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.identity import proposed_names
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
@@ -95,7 +97,15 @@ def check(
         typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
     else:
         say(written[form]())
+    _propose_names(judgement)
     raise end(judgement)
+
+
+def _propose_names(judgement: Judgement) -> None:
+    """Where files name no model of the Hub, say how their paths may tell it."""
+    if any(finding.rule == "unidentified-model" for verdict in judgement.verdicts for finding in verdict.findings):
+        results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
+        warn_proposed(proposed_names(results), "check")
 
 
 def _names_leaderboard(context: typer.Context) -> bool:

@@ -8,6 +8,7 @@ ends in a slash, or in a pattern of the file's name. Each `*` in it stands for a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -213,12 +214,16 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     shared = grouped(
         (one.model.id, path) for path, one in results.items() if path not in nobody and not one.model.revision
     )
-    found = [
-        mapping
+    beside = [
+        folders
         for folders in _side_by_side({path: results[path] for path in unnamed})
         if _has_one_model_each({path: results[path] for path in folders})
-        for mapping in _mappings_for("", folders.values(), [path for path in results if path not in nobody])
     ]
+    named = [path for path in results if path not in nobody]
+    pattern = _organizations(beside, unnamed)
+    is_free = pattern and not any(_matched(pattern, path) for path in named)
+    each = (mapping for folders in beside for mapping in _mappings_for("", folders.values(), named))
+    found = [f"{pattern}={{1}}/{{2}}"] if is_free else list(each)
     by_folder = grouped((path.rpartition("/")[0], path) for path in (unnamed if not found else ()))
     nameless = (
         some
@@ -234,6 +239,19 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
             others = [path for path, one in results.items() if one.model.id != model_id]
             found += _mappings_for(model_id, [f"{path.rpartition('/')[0]}/" for path in paths], others)
     return found
+
+
+def _organizations(beside: Sequence[Mapping[str, str]], paths: Iterable[str]) -> str:
+    """The pattern `…/*/*/` of folders of models in folders of organizations, "" where these are something else.
+
+    `beside` has the models' folders by path. Folders of settings or dates would have the same models in each.
+    """
+    depths = {folder.count("/") for folders in beside for folder in folders.values()}
+    cut = {tuple(path.split("/")[: max(depths, default=0)]) for path in paths}
+    names = Counter(folders[-1:] for folders in cut)
+    pattern = folders_that_differ("/".join((*folders, "")) for folders in cut)
+    is_told = len(depths) == 1 and max(names.values(), default=0) == 1 and {len(one) for one in cut} == depths
+    return pattern if is_told and pattern.count("*") == 2 and f"/{pattern}".endswith("/*/*/") else ""
 
 
 def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]) -> list[str]:

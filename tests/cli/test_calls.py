@@ -157,6 +157,17 @@ def test_a_terminal_shows_colours_unless_nobody_wants_any(value: str, *, is_colo
     assert (b"\x1b[" in shown) == is_coloured
 
 
+def test_files_that_name_no_model_are_told_apart_by_the_mapping_that_check_proposes(tmp_path: Path) -> None:
+    for name in ("atlas-7b", "borea-1b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        nameless = patched({"/model_name": "", "/config/model_args": ""})
+        (tmp_path / "runs" / name / "results.json").write_bytes(dumps(nameless))
+    done = run("check", "runs", "-q", cwd=tmp_path)
+    assert done.stderr == "say by their paths which models these are: check … --model-name 'runs/*/=ORG/{1}'\n"
+    told = run("check", "runs", "-q", "--model-name", "runs/*/=acme/{1}", cwd=tmp_path)
+    assert (told.stderr, "acme/borea-1b" in told.stdout) == ("", True)
+
+
 def test_a_mapping_of_names_that_is_not_used_is_said(tmp_path: Path) -> None:
     done = run("check", str(KESTREL), "--model-name", "acme/atlas", "--model-name", "runs/*=acme/{1}", cwd=tmp_path)
     assert done.stderr.splitlines() == [

@@ -171,6 +171,19 @@ def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> No
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("folders", "expected"),
+    [
+        (("acme/atlas-7b", "acme/atlas", "borea/borea-1b"), ["in/*/*/={1}/{2}"]),
+        (("0-shot/atlas", "0-shot/borea", "5-shot/atlas", "5-shot/borea"), ["0-shot/*/=ORG/{1}", "5-shot/*/=ORG/{1}"]),
+    ],
+)
+def test_models_in_folders_of_organizations_are_named_by_both(folders: tuple[str, ...], expected: list[str]) -> None:
+    files = {f"in/{folder}/r.json": patched({"/model_name": "", "/config/model_args": ""}) for folder in folders}
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    assert proposed_names({path: one for path, one in results.items() if one is not None}) == expected
+
+
 def test_files_that_are_named_after_their_tasks_are_no_models() -> None:
     """Like mteb_results of Griffin-McCauley/lodestone-base-4096-v1 `48029ecb`: ArguAna.json and 67 others."""
     files = {
