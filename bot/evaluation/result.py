@@ -51,7 +51,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     `epochs` is the number of those answers. `until` is the text at which generation stopped, "" if that is not
     recorded; several are joined by a line break. `pointers` says where a number lies, by its key, in formats where that
     does not follow from the keys. `definition` is the digest of its definition, "" where the file does not record one.
-    `less_is_better` are the keys of the numbers of which the file says so.
+    `less_is_better` are the keys of the numbers of which the file says so, `ranges` what it says that others can be.
     """
 
     numbers: Mapping[str, Any]
@@ -66,6 +66,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     until: str = ""
     definition: str = ""
     less_is_better: tuple[str, ...] = ()
+    ranges: Mapping[str, tuple[float, float]] = {}
 
 
 class AskedField(msgspec.Struct, frozen=True, gc=False, array_like=True):

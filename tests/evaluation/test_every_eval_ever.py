@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
+from tests.evaluation.drafting import only_task
 from tests.evaluation.judging import dumps
 
 SHA = "0f3c" * 10
@@ -70,6 +72,33 @@ def test_a_record_says_which_metrics_are_better_where_they_are_less() -> None:
     """As `metric_config` of the schema says: required, and true of an error."""
     found = parse_result(dumps(record(result("asr", 0.2, metric_id="wer2", lower_is_better=True), ACC)))
     assert {key: leaf.less_is_better for key, leaf in found.leaves.items()} == {"asr": ("wer2",), "arc_easy": ()}
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "is_less", "values", "expected"),
+    [
+        # helm_instruct: a harmlessness of 4.965 of 5 was a score of 4.965 of 100
+        (0.0, 5.0, False, [4.965, 4.5], {"range": [0, 5], "upper_bound": "5"}),
+        (1, 5, False, [4.0], {"range": [1, 5], "lower_bound": "1", "upper_bound": "5"}),
+        (0.0, 100.0, False, [0.7, 3.0], {"unit": "percent"}),
+        (0.0, 1.0, True, [0.2], {"higher_is_better": False, "range": [0, 1], "lower_bound": "1", "upper_bound": "0"}),
+        # helm_classic: -1 stands for no value, and was averaged as -100
+        (0.0, 1.0, False, [0.3, 0.4, -1.0], {}),
+        (0.0, 1.0, False, [74.3, 70.1], {"unit": "percent"}),  # a range that the values do not have
+    ],
+)
+def test_a_draft_takes_the_range_that_most_values_keep_of_the_records(
+    least: float, most: float, is_less: bool, values: list[float], expected: dict[str, Any]
+) -> None:
+    """As records of evaleval/every_eval_ever at `dcb00c1e`."""
+    said = {"min_score": least, "max_score": most, "lower_is_better": is_less}
+    infos = [{"id": f"acme/atlas-{number}b", "name": "x"} for number in range(len(values))]
+    rows = [result("quiz", value, **said) for value in values]
+    records = [record(row, model_info=info) for row, info in zip(rows, infos, strict=True)]
+    (task,) = draft_of([parse_result(dumps(one)) for one in records]).tasks
+    keys = ("unit", "higher_is_better", "range", "lower_bound", "upper_bound")
+    assert {key: task.keys[key] for key in keys if key in task.keys} == expected
+    only_task(*records)
 
 
 def test_what_a_converter_of_lm_eval_writes_is_read_with_error_samples_and_shots() -> None:

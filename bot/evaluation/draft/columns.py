@@ -105,6 +105,12 @@ class Seen:
         """Tell whether a file says that the metric that counts is better where it is less."""
         return any(self.metrics[0].key(run.format_id) in run.leaf.less_is_better for run in self.runs)
 
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """What the files say that the metric that counts can be, None if they do not say it or differ."""
+        found = {run.leaf.ranges.get(self.metrics[0].key(run.format_id)) for run in self.runs}
+        return next(iter(found)) if len(found) == 1 else None
+
     def samples(self) -> int | None:
         """The size of the leaf: as most files record or show it, else as the catalogue has it."""
         sizes = self.sizes

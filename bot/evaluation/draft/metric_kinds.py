@@ -116,6 +116,23 @@ def percent_scale(values: Sequence[float]) -> Scale:
     return Scale({"unit": "percent"} | ({"range": [-100, 100]} if min(values, default=0.0) < 0 else {}))
 
 
+def said_scale(said: tuple[float, float] | None, values: Sequence[float], *, is_less: bool) -> Scale | None:
+    """The scale of a range that the files say: its better end is worth 100, its worse one nothing.
+
+    None where they say none, where most values are outside of it, or where its ends are no whole numbers.
+    """
+    low, high = map(float, said or (0, 0))
+    is_range = -TOP <= low < high <= TOP and low.is_integer() and high.is_integer()
+    if not is_range or 2 * sum(low <= value <= high for value in values) <= len(values):
+        return None
+    if low == 0 and high in {1, 100} and not is_less:
+        return Scale({"unit": "percent"} if high == 100 else {})
+    worst, best = (int(high), int(low)) if is_less else (max(int(low), 0), int(high))
+    bound = {"lower_bound": str(worst), "bound_reason": "the worst value, as the files say"} if worst else {}
+    better = {"higher_is_better": False} if is_less else {}
+    return Scale({**better, "range": [int(low), int(high)], **bound, "upper_bound": str(best)})
+
+
 def scale_of(metric_name: str, values: Sequence[float], *, less_is_better: bool = False) -> Scale:
     """The scale that makes scores of a metric's values. Every given value is inside of the drafted range.
 

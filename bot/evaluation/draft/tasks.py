@@ -10,7 +10,7 @@ from typing import Any
 from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
-from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, scale_of
+from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.identity import is_served, why_unidentified
@@ -106,7 +106,8 @@ def _task(
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
-    scale = percent_scale(values) if is_percent else scale_of(name, values, less_is_better=first.less_is_better)
+    said = percent_scale(values) if is_percent else said_scale(first.range, values, is_less=first.less_is_better)
+    scale = said or scale_of(name, values, less_is_better=first.less_is_better)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
     title = column.title or (known.title if known else column.name)

@@ -1,4 +1,4 @@
-"""Records of Every Eval Ever (schema 0.2 and 0.3): results that a converter or a scraper brought into one form.
+"""Records of Every Eval Ever (schema 0.1 to 0.3): results that a converter or a scraper brought into one form.
 
 A leaf is an `evaluation_name`, a value's key its `metric_id`. Where there is no id, a description of one word names the
 metric (the converter for lm-eval writes "acc", or "acc (filter: strict-match)"), and else it is `score`.
@@ -52,6 +52,13 @@ class Measured(NamedTuple):
     def is_less_better(self) -> bool:
         """Tell whether the record says that its metric is better where it is less."""
         return table(self.members.get("metric_config")).get("lower_is_better") is True
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the greatest value of its metric, None if the record does not say both."""
+        config = table(self.members.get("metric_config"))
+        least, most = number(config.get("min_score")), number(config.get("max_score"))
+        return (least, most) if least is not None and most is not None else None
 
 
 def recognise(content: Content) -> bool:
@@ -142,6 +149,7 @@ def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
         pointers=pointers,
         definition=asked.add(recorded, tuple(DECIDING), deciding),
         less_is_better=tuple(one.key for one in found if one.is_less_better),
+        ranges={one.key: one.range for one in found if one.range},
     )
 
 

@@ -34,5 +34,11 @@ def value_out_of_range(case: Case) -> Iterator[Violation]:
             yield case.at(
                 measurement,
                 f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",
-                "write a fraction, not a percentage" if required.unit == 1 and 1 < measurement.value <= 100 else "",
+                _hint(measurement.value) if required.unit == 1 else "",
             )
+
+
+def _hint(value: float) -> str:
+    if value == -1:
+        return "leave the value out if -1 says that there is none"
+    return "write a fraction, not a percentage" if 1 < value <= 100 else ""

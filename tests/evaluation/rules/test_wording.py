@@ -52,6 +52,13 @@ def test_samples_without_a_score_are_counted_in_plain_words(unscored: int, said:
     assert said in message(outcome_of(data, board), "unscored-samples")
 
 
+@pytest.mark.parametrize(("value", "hint"), [(-1.0, "leave the value out if -1 says that there is none"), (-0.5, "")])
+def test_a_value_that_stands_for_none_is_told(value: float, hint: str) -> None:
+    """As 160 values of helm_classic in evaleval/every_eval_ever `dcb00c1e`."""
+    found = outcome_of(patched({f"/results/{PRO}/acc,none": value})).findings
+    assert [one.hint for one in found if one.rule == "value-out-of-range"] == [hint]
+
+
 def test_a_group_that_the_declaration_names_as_a_task_is_called_a_group() -> None:
     data = result(group_subtasks={"logic": ["logic_a", "logic_b"]})
     found = message(outcome_of(data, parse_leaderboard(TINY, "tiny", "tiny.toml")), "missing-task")
