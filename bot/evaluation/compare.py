@@ -48,6 +48,7 @@ ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
 GROUPS = ("prompt", "generation", "definition", "argument")  # of settings that have one effect, as a name begins
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
+AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
 GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters|^argument ")  # what a tool writes down where it is given
 # Arguments that name the model, which is compared, or say where and how fast it runs.
@@ -585,10 +586,7 @@ def _file_settings(result: Result) -> dict[str, str]:
         "chat template": "yes" if model.chat_template else "no",
         "backend": model.source,
         "limit": f"{result.limit:g}" if result.limit else "none",
-        **{
-            f"{'prompt' if AROUND.search(name) else 'generation'} {name}": said
-            for name, said in result.settings.items()
-        },
+        **{f"{_group_of(name)}{name}": said for name, said in result.settings.items()},
         **{
             f"argument {name}": setting(said)
             for name, said in arguments(model.args)[0].items()
@@ -596,6 +594,11 @@ def _file_settings(result: Result) -> dict[str, str]:
         },
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _group_of(name: str) -> str:
+    """What is put before the name of a setting of a run here: its group, for the effect that it has."""
+    return "" if name == AGENT else "prompt " if AROUND.search(name) else "generation "
 
 
 def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str]]:

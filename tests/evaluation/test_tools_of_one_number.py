@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bot.errors import MalformedResult
-from bot.evaluation.compare import run_of_results
+from bot.evaluation.compare import compare, run_of_results
 from bot.evaluation.formats import Content, format_of, parse_content, parse_result
 from bot.evaluation.formats.format import Rerun
+from bot.evaluation.judge import judge
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.discovering import found_in
@@ -272,6 +273,24 @@ def test_the_mean_of_harbor_says_whether_a_failed_trial_counts_as_wrong() -> Non
     """Release 0.26 leaves trials without a reward out of the mean, earlier ones count them as 0."""
     leaf = parse_result(dumps(job(1 / 3, REWARDS, FAILED))).leaves[TERMINAL]
     assert (leaf.samples, leaf.unscored) == (3, 1)
+
+
+def test_two_agents_of_harbor_are_compared_as_agents() -> None:
+    first, second = (
+        parse_result(dumps(job(0.25, REWARDS, FAILED)).replace(b"terminus-2", agent))
+        for agent in (b"terminus-2", b"pi")
+    )
+    found = compare(run_of_results("A", [first]), run_of_results("B", [second]))
+    assert [(one.name, one.values) for one in found.settings] == [("agent", ("terminus-2", "pi"))]
+    assert "tools" in found.settings[0].effect
+
+
+def test_a_count_of_harbor_is_not_said_to_come_from_lm_eval() -> None:
+    short = parse_result(dumps(job(1 / 3, REWARDS, FAILED)))
+    board, _ = drafted(parse_result(dumps(job(0.25, REWARDS, FAILED))))
+    found = judge(Parsed("result.json", "", 0, short), board).findings
+    [finding] = [one for one in found if one.rule == "wrong-sample-count"]
+    assert finding.message == f"{TERMINAL} has 3 samples (recorded), 4 are expected"
 
 
 def test_several_trials_of_a_task_in_harbor_are_one_sample() -> None:

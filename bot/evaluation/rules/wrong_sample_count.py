@@ -57,7 +57,9 @@ def _counted(measurement: Measurement, *, is_limited: bool) -> tuple[int | None,
 def _violation(case: Case, found: list[Counted]) -> Violation:
     measurement, count, wanted = found[0]
     required, recorded = measurement.required, measurement.leaf.samples is not None
-    source = "n-samples" if recorded else "recovered from value and standard error"
+    place = case.result.pointer_to("samples", required.leaf_key)
+    said = "n-samples" if place.startswith("/n-samples/") else "recorded"
+    source = said if recorded else "recovered from value and standard error"
     more = (
         f"; the same for {counted(len(found) - 1, 'more subtask')} of {required.task.title}" if len(found) > 1 else ""
     )
@@ -66,9 +68,7 @@ def _violation(case: Case, found: list[Counted]) -> Violation:
     return Violation(
         f"{required.leaf_key} has {counted(count, 'sample')} ({source}), {wanted:,} are expected{more}",
         hint,
-        case.result.pointer_to("samples", required.leaf_key)
-        if recorded
-        else case.result.pointer_to("value", required.leaf_key, required.stderr_key),
+        place if recorded else case.result.pointer_to("value", required.leaf_key, required.stderr_key),
         required.task_id,
         leaves_of(measurements),
         command,
