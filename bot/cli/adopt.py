@@ -29,6 +29,7 @@ from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.git.repository import root_of
 from bot.platforms.inputs import commit_dates, find_places, read_file
+from bot.platforms.platform import address_of_page
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.tables.adopt import (
@@ -62,6 +63,7 @@ MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that ar
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
 NO_HEADING = "(no heading)"
+IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --to github://owner/name"
 RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 
@@ -103,6 +105,8 @@ def open_table(name: str) -> TableFile:
     suffix = PurePosixPath(name).suffix.lower()
     if Path(name).is_dir() or (name.startswith("hf://") and suffix not in SUFFIXES):
         return _template_board(name)
+    if (address_of_page(name) or name).startswith("github://"):
+        raise CallError(f"{name}: {IN_A_CLONE}")
     if suffix not in SUFFIXES:
         raise CallError(f"{name}: a table is a file that ends in {', '.join(SUFFIXES)}")
     if name.startswith("hf://"):

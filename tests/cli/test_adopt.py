@@ -581,6 +581,13 @@ def test_a_table_that_cannot_be_adopted_is_one_line_and_nothing_is_written(
     assert not (tmp_path / "ours").exists()
 
 
+@pytest.mark.parametrize("name", ["github://acme/board/README.md", "https://github.com/acme/board/blob/main/README.md"])
+def test_a_table_at_github_is_said_to_be_read_in_a_clone(name: str, tmp_path: Path) -> None:
+    status, _, err = bot("init", tmp_path / "ours", "--table", name, "--results", tmp_path)
+    assert status == 2
+    assert err.endswith(": a table at GitHub is read in a clone: name its file there, and --to github://owner/name\n")
+
+
 def test_nothing_that_exists_is_replaced(tmp_path: Path) -> None:
     adopted(tmp_path, "board.csv", FORMS["board.csv"])
     before = (tmp_path / "ours" / "bot.toml").read_bytes()
