@@ -302,6 +302,12 @@ def test_several_trials_of_a_task_in_harbor_are_one_sample() -> None:
     assert parse_result(dumps(job(1.0, cut, {}))).leaves[TERMINAL].samples == 3
 
 
+@pytest.mark.parametrize("rewards", [("inf", "-inf"), ("1e308", "1e308"), ("much", "0.0"), ("nan", "1.0")])
+def test_rewards_of_harbor_that_are_no_numbers_give_no_standard_error(rewards: tuple[str, str]) -> None:
+    leaf = parse_result(dumps(job(0.5, {rewards[0]: ["a__1"], rewards[1]: ["b__1"]}, {}))).leaves[TERMINAL]
+    assert leaf.numbers == {"mean": 0.5}
+
+
 def test_a_job_of_harbor_that_runs_is_unfinished() -> None:
     assert parse_result(dumps(job(0.25, REWARDS, FAILED) | {"n_total_trials": 89})).unfinished == "4 of 89 trials"
     assert parse_result(dumps(job(0.25, REWARDS, FAILED) | {"finished_at": None})).unfinished == "4 of 4 trials"

@@ -15,7 +15,7 @@ from typing import Any
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import items, number, seconds, table, text, whole
+from bot.evaluation.formats.fields import LARGEST, items, number, seconds, table, text, whole
 from bot.evaluation.formats.format import Format, Kind, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -89,7 +89,8 @@ def _leaf(stats: Mapping[str, Any]) -> LeafResult:
     kinds, mean = _kinds(stats), number(numbers.get("mean"))
     rewards = kinds[0] if len(kinds) == 1 else {}
     named = [trial for trials in table(stats.get("exception_stats")).values() for trial in _names(trials)]
-    failed = [trial for trial in dict.fromkeys(named) if not any(trial in kind for kind in kinds)]
+    rewarded = set[str]().union(*kinds)
+    failed = [trial for trial in dict.fromkeys(named) if trial not in rewarded]
     counts_failed = mean is not None and isclose(mean * (len(rewards) + len(failed)), fsum(rewards.values()))
     scored = rewards | dict.fromkeys(failed, 0.0) if counts_failed else rewards
     tries = Counter(_task(trial) for trial in scored)
@@ -113,10 +114,12 @@ def _kinds(stats: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def _reward(value: str) -> float:
+    """A reward, NaN where it is none, or so large that sums of it would overflow."""
     try:
-        return float(value)
+        reward = float(value)
     except ValueError:
         return nan
+    return reward if abs(reward) <= LARGEST else nan
 
 
 def _names(trials: object) -> list[str]:
