@@ -308,6 +308,15 @@ def test_rewards_of_harbor_that_are_no_numbers_give_no_standard_error(rewards: t
     assert leaf.numbers == {"mean": 0.5}
 
 
+def test_harbor_gives_each_kind_of_reward_where_trials_have_several() -> None:
+    file = job(0.5, {}, FAILED)
+    [stats] = file["stats"]["evals"].values()
+    stats["metrics"] = [{"speed": 0.25, "correct": 0.5}]
+    stats["reward_stats"] = {"speed": {"0.25": ["a__1", "b__1"]}, "correct": {"1.0": ["a__1"], "0.0": ["b__1"]}}
+    leaf = parse_result(dumps(file)).leaves[TERMINAL]
+    assert (leaf.numbers, leaf.samples, leaf.unscored) == ({"speed": 0.25, "correct": 0.5}, 2, None)
+
+
 def test_a_job_of_harbor_that_runs_is_unfinished() -> None:
     assert parse_result(dumps(job(0.25, REWARDS, FAILED) | {"n_total_trials": 89})).unfinished == "4 of 89 trials"
     assert parse_result(dumps(job(0.25, REWARDS, FAILED) | {"finished_at": None})).unfinished == "4 of 4 trials"

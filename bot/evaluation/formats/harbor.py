@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from itertools import chain
 from math import ceil, fsum, isclose, nan, sqrt
 from typing import Any
 
@@ -87,10 +88,9 @@ def _leaf(stats: Mapping[str, Any]) -> LeafResult:
     numbers: dict[str, Any] = {name: value for one in items(stats.get("metrics")) for name, value in table(one).items()}
     numbers |= {f"pass@{k}": value for k, value in table(stats.get("pass_at_k")).items()}
     kinds, mean = _kinds(stats), number(numbers.get("mean"))
-    rewards = kinds[0] if len(kinds) == 1 else {}
+    rewards = kinds[0] if len(kinds) == 1 else dict.fromkeys(chain.from_iterable(kinds), nan)
     named = [trial for trials in table(stats.get("exception_stats")).values() for trial in _names(trials)]
-    rewarded = set[str]().union(*kinds)
-    failed = [trial for trial in dict.fromkeys(named) if trial not in rewarded]
+    failed = [trial for trial in dict.fromkeys(named) if trial not in rewards]
     counts_failed = mean is not None and isclose(mean * (len(rewards) + len(failed)), fsum(rewards.values()))
     scored = rewards | dict.fromkeys(failed, 0.0) if counts_failed else rewards
     tries = Counter(_task(trial) for trial in scored)
@@ -101,7 +101,7 @@ def _leaf(stats: Mapping[str, Any]) -> LeafResult:
     return LeafResult(
         numbers,
         samples=sum(ceil(count / epochs) for count in tries.values()),  # the name of a task is cut to 32 characters
-        unscored=0 if counts_failed else len(failed),
+        unscored=None if mean is None else 0 if counts_failed else len(failed),
         epochs=epochs,
         reducer="mean" if epochs > 1 else "",
     )
