@@ -55,6 +55,10 @@ OTHERS: dict[str, tuple[str, bytes]] = {
         b'{"groups": {}, "tasks": {"ifeval": {"metrics": {"acc": {"scores": {"acc": {"value": 0.5}}}}}}}',
     ),
     "tau.json": ("tau2", b'{"timestamp": "x", "info": {}, "tasks": [], "simulations": []}'),
+    "submission.json": (
+        "tau2",
+        b'{"model_name": "a", "submitting_organization": "b", "results": {"retail": {"pass_1": 72.1}}}',
+    ),
     "foo.json": ("promptfoo", b'{"evalId": "a", "results": {"version": 3, "results": []}}'),
     "deep.json": ("deepeval", b'{"testCases": [], "metricsScores": []}'),
     ".latest_test_run.json": ("deepeval", b'{"testRunData": {"testCases": [], "metricsScores": []}}'),
@@ -66,6 +70,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "arena.jsonl": ("arena-hard", b'{"uid": "a", "judge": "b", "games": []}\n' * 2),
     "bench_speed.json": ("speed", b'{"request_throughput": 1.0, "mean_ttft_ms": 2.0}'),
     "data_overall.csv": ("bfcl", b"Rank,Overall Acc,Model,Model Link\n1,50.0%,atlas,x\n"),
+    "java_result.json": ("bfcl", b'{"id": "simple_java_4", "result": [{"a": "{}"}], "latency": 1.5}\n' * 2),
     "report.json": ("swe-bench", b'{"total_instances": 1, "resolved_ids": ["a"], "submitted_ids": []}'),
     "lists.json": ("swe-bench", b'{"no_generation": [], "applied": ["a"], "resolved": ["a"]}'),
     "bench.json": ("terminal-bench", b'{"results": [], "n_resolved": 1, "resolved_ids": [], "accuracy": 0.5}'),
@@ -274,9 +279,8 @@ def test_what_is_found_can_be_handed_to_another_process() -> None:
     [
         # log_for_all_models of AudioLLMs/AudioBench `e991641d`
         (b'{"wer": 0.3238620391393664, "sample_wer": []}', "its keys are wer, sample_wer"),
-        # what LiveCodeBench writes for each question, and the answers to BFCL and EvalPlus
+        # what LiveCodeBench writes for each question, and the answers to EvalPlus
         (b'[{"question_id": "1", "graded_list": [true], "pass@1": 1.0}]', "holds a JSON array, not an object"),
-        (b'{"id": "simple_0", "result": "[f()]"}\n{"id": "simple_1", "result": "[f()]"}\n', "is a file of JSON lines"),
         (b'{"task_id": "HumanEval/0", "solution": ""}\n{"task_id": "HumanEval/1"}', "is a file of JSON lines"),
     ],
 )

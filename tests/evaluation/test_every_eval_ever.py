@@ -8,8 +8,8 @@ import pytest
 
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
-from tests.evaluation.drafting import only_task
-from tests.evaluation.judging import dumps
+from tests.evaluation.drafting import drafted, only_task
+from tests.evaluation.judging import dumps, judgement_of
 
 SHA = "0f3c" * 10
 
@@ -99,6 +99,20 @@ def test_a_draft_takes_the_range_that_most_values_keep_of_the_records(
     keys = ("unit", "higher_is_better", "range", "lower_bound", "upper_bound")
     assert {key: task.keys[key] for key in keys if key in task.keys} == expected
     only_task(*records)
+
+
+@pytest.mark.parametrize("key", ["agent_scaffold", "agent_name"])
+def test_two_agents_with_one_model_never_share_a_row(key: str) -> None:
+    """As hal-gaia of evaleval/every_eval_ever `ff627bcf`: 0.6424 by one agent, 0.3576 by another, without a date."""
+    files = {
+        f"{number}.json": record(
+            result("GAIA", score), model_info={"id": "acme/atlas-7b", "additional_details": {key: agent}}
+        )
+        for number, (agent, score) in enumerate({"HAL Generalist Agent": 0.6424, "Open Deep Research": 0.3576}.items())
+    }
+    board, _ = drafted(*files.values())
+    (row,) = judgement_of(files, board).rows
+    assert (row.status, [one.rule for one in row.findings]) == ("accepted", ["settings-differ"])
 
 
 def test_what_a_converter_of_lm_eval_writes_is_read_with_error_samples_and_shots() -> None:

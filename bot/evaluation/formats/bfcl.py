@@ -28,6 +28,8 @@ NAME = re.compile(
 TABLE = b"Rank,Overall Acc,Model,"
 MOST = 64 * 1024 * 1024  # bytes; the wrong answers hold whole prompts
 PLACES = {"leaves": "", "leaf": "", "model": ""}
+ANSWER = frozenset({"id", "result", "inference_log", "input_token_count", "output_token_count", "latency",
+                    "reasoning_content", "traceback"})  # fmt: skip
 
 
 def recognise(content: Content) -> bool:
@@ -80,9 +82,10 @@ BFCL = Format(
     others=(
         Kind(
             "bfcl",
-            "a table of BFCL",
+            "a table or the answers of BFCL",
             "name the score files beside it, score/<model>/<category>_score.json",
             lambda head: head.startswith(TABLE),
+            lambda value: isinstance(value, dict) and {"id", "result"} <= value.keys() <= ANSWER,
         ),
     ),
 )

@@ -32,6 +32,7 @@ PLACES = {
     "leaves": "/evaluation_results",
     "definition": "/evaluation_results/{leaf}",
 }
+AGENT = ("agent_name", "agent_scaffold")  # what adapters of boards of agents call the program around the model
 # What decides what was asked: the data set, and how answers were generated, if the record says that.
 DATA, GENERATION = "source_data", "generation_config/generation_args"
 DECIDING = {
@@ -72,16 +73,18 @@ def parse(content: Content) -> Result:
     top = content.document.bare
     library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
     info, release = table(top.get("model_info")), text(library.get("version"))
+    shown = table(without_secrets(info))
     places = [text(source.get(name)) for name in ("source_name", "source_organization_name")]  # of quoted numbers
     leaves, asked = _leaves(items(top.get("evaluation_results"))), AskedDefinitions()
     return Result(
         format="every-eval-ever",
-        model=_model(table(without_secrets(info))),
+        model=_model(shown),
         harness=HarnessVersion(
             text(library.get("name")) or UNKNOWN, None, None if release in {"", UNKNOWN} else release
         ),
         leaves={name: _leaf([*found.values()], asked) for name, found in leaves.items()},
         date=_date(text(top.get("evaluation_timestamp"))),
+        settings={"agent": agent} if (agent := _agent(shown)) else {},
         places=PLACES,
         secrets=secrets_in(info, "/model_info"),
         quoted_from=next(filter(None, places), QUOTED) if source.get("source_type") == QUOTED else "",
@@ -103,6 +106,11 @@ def _model(info: Mapping[str, Any]) -> Model:
         requested_revision=asked,
         is_named=bool(text(info.get("id"))),
     )
+
+
+def _agent(info: Mapping[str, Any]) -> str:
+    details = table(info.get("additional_details"))
+    return next((name for key in AGENT if (name := text(details.get(key)))), "")
 
 
 def _leaves(listed: list[Any]) -> dict[str, dict[str, Measured]]:

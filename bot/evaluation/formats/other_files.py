@@ -77,6 +77,11 @@ def _is_terminal_bench(value: Any) -> bool:
     return is_trial or _has(value, "n_resolved", "accuracy") or _has(value, "run_id", "agent_name", "dataset_name")
 
 
+def _is_tau2(value: Any) -> bool:
+    """Tell the trajectories of a run, or what is submitted to the leaderboard."""
+    return _has(value, "simulations", "tasks", "info") or _has(value, "submitting_organization", "results")
+
+
 def _is_deepeval(value: Any) -> bool:
     held = value["testRunData"] if _has(value, "testRunData") else value
     return _has(held, "testCases", "metricsScores")
@@ -114,7 +119,7 @@ KINDS = (
     Kind(
         "nemo-evaluator", "an output of NeMo Evaluator", NO_READER, lambda head: NEMO.match(head) is not None, _is_nemo
     ),
-    Kind("tau2", "an output of tau2-bench", NO_READER, has_value=_has_keys("simulations", "tasks", "info")),
+    Kind("tau2", "an output of tau2-bench", NO_READER, has_value=_is_tau2),
     Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=_has_keys("evalId", "results")),
     Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_is_deepeval),
     Kind("simple-evals", "an output of simple-evals", NO_READER, has_value=_is_simple_evals),
