@@ -51,7 +51,7 @@ def push_text(
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = counted(len(verdicts), "file")
     were = "was" if len(verdicts) == 1 else "were"
-    first = f"{files} {where} {were} rejected. Push corrected files and this discussion closes automatically."
+    first = f"{files} {where} {were} rejected. Push corrected files, and the bot closes this."
     said = "\n".join(rivals)
     body = "\n\n".join(filter(None, [first if verdicts else "", said, *verdicts, commands, FOOT]))
     shown = in_title(folder) or "the top folder"

@@ -181,7 +181,7 @@ def test_the_discussion_that_holds_comments(kind: MarkerKind, title: str, body: 
 
 def test_pushed_files_that_were_rejected() -> None:
     text = push_text("a/b", ["### one", "### two"], MARK, COMMANDS, ["- rival one", "- rival two"])
-    rejected = "were rejected. Push corrected files and this discussion closes automatically."
+    rejected = "were rejected. Push corrected files, and the bot closes this."
 
     assert text.title == "Results in a/b were rejected"
     assert said(text) == (
