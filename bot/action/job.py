@@ -19,10 +19,9 @@ from bot.errors import CallError
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Judgement, Row
-from bot.platforms.github.address import GitHubAddress
-from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.platform import PLATFORM
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.platform import Access
+from bot.platforms.platform import Opener
 from bot.publishing.publication import Form
 from bot.reporting.annotations import command
 from bot.reporting.escape import visible, without_commands
@@ -258,7 +257,7 @@ class Run:
 
     inputs: Inputs
     trigger: TriggerContext
-    access: Access
+    opener: Opener
     leaderboard: Leaderboard
     environ: Mapping[str, str]
     out: TextIO
@@ -273,8 +272,7 @@ class Run:
 
     def source(self) -> GitHubSource:
         """The workflow's repository, with the workflow's token."""
-        client = GitHubClient(self.access.github_token, self.access.github_api_url)
-        return GitHubSource(client, GitHubAddress(self.trigger.repository))
+        return PLATFORM.open_source(f"github://{self.trigger.repository}", self.opener)
 
 
 def one_line(text: str) -> str:

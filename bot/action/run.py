@@ -35,7 +35,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, with_commits
-from bot.platforms.platform import Opener, open_target
+from bot.platforms.platform import Opener
 from bot.platforms.sites import open_site, publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import contradiction, disbelief, known_rows, make_board
@@ -101,7 +101,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     inputs, trigger, access = read_inputs(environ), read_trigger(environ), read_access(environ)
     if "://" not in inputs.leaderboard:
         check_inside("leaderboard", inputs.leaderboard, trigger)
-    run = Run(inputs, trigger, access, open_leaderboard(inputs.leaderboard, access), environ, out)
+    run = Run(inputs, trigger, Opener(access), open_leaderboard(inputs.leaderboard, access), environ, out)
     if inputs.mode != "check" and not trigger.may_publish:
         kind = trigger.kind or "an event without a name"
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
@@ -111,9 +111,9 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if inputs.mode == "verify":
         return verify(run)
     if inputs.site:
-        open_site(inputs.site, Opener(access))
+        open_site(inputs.site, run.opener)
     found = with_commits(gather(inputs, trigger, run.source(), access))
-    target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
+    target = run.opener.target(inputs.to, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target and found else []
     judgement = judge(run, found, there)
     path = write_report("report.json", report_json(make_report(judgement)), environ)
@@ -159,7 +159,7 @@ def judge(run: Run, found: Sequence[Place], there: Sequence[Entry] = ()) -> Judg
     if run.leaderboard.asks_samples:
         parsed = with_samples(parsed, [_with_origin(run, place) for place in found], run.trigger.workspace)
     unread = [one for one in read if isinstance(one, UnreadPath)]
-    look_up = open_look_up(run.access, cached_answers(run.environ), run.say)
+    look_up = open_look_up(run.opener.access, cached_answers(run.environ), run.say)
     judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(there))
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
 
@@ -207,7 +207,7 @@ def compare_with_others(
     else:
         if "://" not in to and not (run.trigger.workspace / to).is_dir():  # it would be a board without rows
             raise CallError(f"the input `compare-to` is {to!r}, which is no folder; it takes base, or a board")
-        board = open_target(to, run.access)
+        board = run.opener.target(to)
         board.check_readable()
         others = entries_of(board, run.leaderboard)
     entries = make_entries(judgement.rows, {place.name: Evidence(place.source, place.path) for place in found}).entries
@@ -215,7 +215,7 @@ def compare_with_others(
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]
     logs = LogsBeside(run.trigger.workspace)
     pairs = [(entry, counterpart(entry, others)) for entry in entries]
-    with closing(EvidenceReader(Opener(run.access))) as reader:
+    with closing(EvidenceReader(run.opener)) as reader:
         reader.expect(file for _, other in pairs if other is not None and to != BASE for file in other.evidence)
         for entry, other in pairs:
             if other is None:
@@ -311,7 +311,7 @@ def put_site(run: Run, target: Target) -> None:
         run.say("no site: there is no row on the board yet")
         return
     content = PageContent(board, run.inputs.to if "://" in run.inputs.to else "")
-    done = publish_site(Site(content), run.inputs.site, Opener(run.access))
+    done = publish_site(Site(content), run.inputs.site, run.opener)
     run.say(f"site {run.inputs.site}: {done.changed} files written, {done.removed} removed")
 
 

@@ -13,7 +13,6 @@ from bot.evaluation.finding import Severity
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
-from bot.platforms.platform import Opener, open_target
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import command, limited
@@ -29,14 +28,13 @@ FIELDS = 3  # of a row that an annotation or the issue names
 def verify(run: Run) -> int:
     """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
     sources = check_places(run)
-    target = open_target(run.inputs.to, run.access)
+    target = run.opener.target(run.inputs.to)
     target.check_readable()
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
-    opener = Opener(run.access)
-    look_up = open_look_up(run.access, cached_answers(run.environ), run.say)
-    verifier = Verifier(target, opener, today, asks_models=True, table=table, sources=sources, look_up=look_up)
+    look_up = open_look_up(run.opener.access, cached_answers(run.environ), run.say)
+    verifier = Verifier(target, run.opener, today, asks_models=True, table=table, sources=sources, look_up=look_up)
     rows = list(verifier.verify())
     for row in rows:
         said = row.why or row.notice
@@ -92,7 +90,7 @@ def named_rows(found: Iterable[VerifiedRow]) -> list[BrokenRow]:
 
 def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
     """Keep the issue true: its number as `owner/name#7`, "" if there is none. Without the right it is a warning."""
-    if not run.access.github_token:
+    if not run.opener.access.github_token:
         return ""
     repository = run.trigger.repository
     try:

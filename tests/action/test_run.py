@@ -302,6 +302,21 @@ def test_a_push_of_many_files_costs_few_requests(github: GitHubServer, job: Job)
     assert len(github.state.requests) < 10
 
 
+def test_a_run_asks_for_its_repository_and_its_account_once(github: GitHubServer, job: Job) -> None:
+    """One client: what it learned, and how long it may still wait for rate limits, holds for the whole run."""
+    push(github, {GOOD: result()})
+    event = propose(github, {GOOD: LOWER, BAD: bad_result()})
+    github.state.requests.clear()
+    job.run("pull_request", event, compare_to=f"github://{BOARD}", comment="always")
+    assert github.state.count("GET", f"/repos/{BOARD}$") == 1
+
+    event, sha = push(github, {BAD: result("acme/bolt-1b")})
+    github.state.requests.clear()
+    to = {"to": f"github://{BOARD}", "site": f"github://{BOARD}@gh-pages", "as": "commit"}
+    job.run("push", event, sha=sha, mode="publish", **to)
+    assert github.state.count("GET", f"/repos/{BOARD}$") == 1
+
+
 def test_a_new_branch_is_read_whole(github: GitHubServer, job: Job) -> None:
     event, sha = push(github, {GOOD: result()})
 

@@ -10,7 +10,7 @@ from bot.errors import CallError
 
 # Names as GitHub allows them; a name of dots would walk up the API's path.
 ADDRESS = re.compile(
-    r"github://(?P<name>[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}(?:[#/]|$))[\w.-]+)(?:#(?P<number>[1-9]\d*))?", re.ASCII
+    r"github://(?P<name>[A-Za-z0-9][\w-]*/(?!\.{1,2}(?:[#/]|$))[\w.-]+)(?:#(?P<number>[1-9]\d*))?", re.ASCII
 )
 CALL = re.compile(r".*?/repos/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)
 OBJECT = re.compile(r"(?:pulls|issues)/(?P<number>\d+)|(?:contents|git/refs?/heads|branches)/(?P<path>.+)", re.DOTALL)

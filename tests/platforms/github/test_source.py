@@ -161,6 +161,7 @@ def test_a_download_survives_one_bad_answer_and_gives_up_after_four(github: GitH
         ("github://acme/board", GitHubAddress("acme/board")),
         ("github://acme/my.board_2", GitHubAddress("acme/my.board_2")),
         ("github://acme/board#7", GitHubAddress("acme/board", 7)),
+        ("github://ann_acme/board", GitHubAddress("ann_acme/board")),  # an account that an enterprise manages
     ],
 )
 def test_an_address_is_taken_apart(text: str, address: GitHubAddress) -> None:
