@@ -41,6 +41,10 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     ),
     "large.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode() * 120_000),
     "pointer.json": ("git-lfs-pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+    "entry.json": (
+        "entry",
+        b'{"schema": "leaderboard-bot/entry/2", "key": "tiny/a", "leaderboard": {"id": "tiny"}, "evidence": []}',
+    ),
     "request.json": ("request-file", json.dumps(REQUEST).encode()),
     "gpqa.yaml": ("hub-eval-results", b"# mine\n- dataset:\n    id: Idavidrein/gpqa\n  value: 5.2\n"),
     "summary.txt": ("opencompass", b"20240101_120000\ntabulate format\n^^^^\ndataset  version  metric  mode  m\n"),

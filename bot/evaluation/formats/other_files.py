@@ -106,6 +106,12 @@ KINDS = (
         _begins_samples,
         _is_sample,
     ),
+    Kind(
+        "entry",
+        "a row that leaderboard-bot wrote",
+        "nothing needs to be done: `verify` checks it",
+        has_value=_has_keys("schema", "key", "leaderboard", "evidence"),
+    ),
     Kind("request-file", "a request for an evaluation", "name the result of that evaluation", has_value=_is_request),
     Kind(
         "hub-eval-results",
