@@ -356,6 +356,35 @@ def test_opencompass_gives_a_leaf_for_each_dataset_with_a_value() -> None:
     }
 
 
+def test_an_average_of_opencompass_counts_once_and_not_beside_its_datasets() -> None:
+    """Lines of a summary of internlm2-1.8b-hf, 2024-09-23, and a heading with a value."""
+    result = parse_result(b"""dataset,version,metric,mode,internlm2-1.8b-hf
+--- Exam ---,-,-,-,47.37
+ceval-computer_network,db9ce2,accuracy,gen,47.37
+ceval-college_physics,963fa8,accuracy,gen,42.11
+lukaemon_mmlu_anatomy,2db373,accuracy,gen,42.22
+lukaemon_mmlu_virology,2db373,accuracy,gen,41.57
+ceval-stem,-,naive_average,gen,40.59
+ceval,-,naive_average,gen,47.03
+mmlu,-,weighted_average,gen,46.30
+bbh,-,naive_average,gen,30.12
+""")
+    assert [row.key for row in result.groups] == ["ceval-stem", "ceval", "mmlu"]
+    assert len(result.leaves) == 5
+    board, _ = drafted(result)
+    assert [(task.id, len(task.leaves)) for task in board.tasks] == [("ceval", 2), ("mmlu", 2), ("bbh", 1)]
+
+
+def test_a_summary_of_aisbench_has_counts_before_the_model() -> None:
+    head = b"dataset,version,metric,mode,total_count,"
+    result = parse_result(head + b"atlas\ngsm8k,1,accuracy,gen,8,87.50 (7/8)\n")
+    assert (result.model.id, result.harness.name, result.leaves["gsm8k"].samples) == ("atlas", "ais_bench", 8)
+    assert dict(result.leaves["gsm8k"].numbers) == {"accuracy": 87.5}
+    with pytest.raises(MalformedResult, match="2 models, a, b") as raised:
+        parse_result(head + b"a,b\n")
+    assert "cut -d, -f1-5,6 SUMMARY" in raised.value.hint
+
+
 def test_opencompass_of_several_models_is_rejected_with_the_command_that_splits_it() -> None:
     one = found_in({"summary.csv": SUMMARY.replace(b"-7b", b"-7b,atlas")})["summary.csv"]
     assert isinstance(one, Parsed)

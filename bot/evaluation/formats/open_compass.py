@@ -1,27 +1,37 @@
 """Summaries of OpenCompass: `summary/summary_<time>.csv`, a line for each metric of a dataset, a column for each model.
 
 Read from the source of release 0.5.4 (opencompass/summarizers/default.py) and the summaries in its documentation. A
-leaf is a dataset or a group of them. `version` is the beginning of the hash of its prompt, "-" for a group. Values are
-rounded to two digits; accuracies are percentages. The model stands under the nickname of its configuration, and the
-file has no counts, no date and no release.
+leaf is a dataset, or an average of datasets that the file does not have one by one. `version` is the beginning of the
+hash of its prompt, "-" for a group. Values are rounded to two digits; accuracies are percentages. The model stands
+under the nickname of its configuration. The file has no date and no release, and counts only where AISBench wrote it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.format import Format, Kind, check_rows, stderr_after
-from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
 COLUMNS = "dataset,version,metric,mode,"
 NONE = "-"
 # Metrics of OpenCompass that are no percentages.
 PLAIN = frozenset({"bleurt_diff", "avg_toxicity_score", "standard_deviation", "sum"})
-SPLITTING = "put each model into a file of its own: `cut -d, -f1-4,5 SUMMARY > MODEL.csv`, for the next one -f1-4,6"
+SPLITTING = (
+    "put each model into a file of its own: `cut -d, -f1-{0},{1} SUMMARY > MODEL.csv`, for the next one -f1-{0},{2}"
+)
+COUNT = "total_count"  # a column of AISBench, which is made from OpenCompass
+AVERAGES = ("naive_average", "weighted_average", "harmonic_average", "standard_deviation", "sum")
+COUNTED = re.compile(r"\d{1,9}")
+HARNESS = {
+    False: HarnessVersion("opencompass", repository="open-compass/opencompass"),
+    True: HarnessVersion("ais_bench", repository="AISBench/benchmark"),
+}
+WORDS = re.compile("[-_]")
 TEXT = re.compile(rb"\d{8}_\d{6}\r?\ntabulate format")
 PLACES = {"leaves": "", "leaf": "", "model": ""}
 
@@ -35,32 +45,43 @@ def parse(content: Content) -> Result:
     """Read the lines. Raises MalformedResult if they are of several models, or one is not as the head says."""
     head, *lines = _lines(content.data)
     check_rows(len(lines), "")
-    if len(head) != 5:
-        models = examples(head[4:])
-        why = f"holds the results of {counted(len(head) - 4, 'model')}, {models}: a submission is of one model"
-        raise MalformedResult(why, hint=SPLITTING)
-    numbers: dict[str, dict[str, float]] = {}
-    versions: dict[str, str] = {}
+    fixed = 5 if head[4:5] == [COUNT] else 4
+    if len(head) != fixed + 1:
+        models = examples(head[fixed:])
+        why = f"holds the results of {counted(len(head) - fixed, 'model')}, {models}: a submission is of one model"
+        raise MalformedResult(why, hint=SPLITTING.format(fixed, fixed + 1, fixed + 2))
+    rows: dict[str, LeafResult] = {}
     for place, line in enumerate(lines, 2):
         if len(line) != len(head):
             raise MalformedResult(f"has a line of {counted(len(line), 'field')}, and not of {len(head)}", line=place)
-        dataset, version, metric, _, value = line
-        if value == NONE:
+        dataset, version, metric, _, *count, value = line
+        if NONE in {metric, value}:  # a dataset without a value, or a heading
             continue
-        if metric in numbers.setdefault(dataset, {}):
+        known = rows[dataset].numbers if dataset in rows else {}
+        if metric in known:
             raise MalformedResult("holds a metric of a dataset twice", line=place)
-        numbers[dataset][metric] = _value(value, place)
-        versions[dataset] = version
+        samples = int(count[0]) if count and COUNTED.fullmatch(count[0]) else None
+        numbers = {**known, metric: _value(value, place)}
+        rows[dataset] = LeafResult(numbers, version=None if version == NONE else version, samples=samples)
+    groups = _groups(rows)
     return Result(
         format="opencompass",
-        model=Model(id=head[4], is_named=bool(head[4])),
-        harness=HarnessVersion("opencompass", repository="open-compass/opencompass"),
-        leaves={
-            name: LeafResult(values, version=None if versions[name] == NONE else versions[name])
-            for name, values in numbers.items()
-        },
+        model=Model(id=head[fixed], is_named=bool(head[fixed])),
+        harness=HARNESS[fixed == 5],
+        leaves={name: row for name, row in rows.items() if name not in groups},
+        groups=tuple(GroupRow(name, "", rows[name].numbers) for name in groups),
+        subtasks={name: members for name, members in groups.items() if not WORDS.search(name)},
         places=PLACES,
     )
+
+
+def _groups(rows: Mapping[str, LeafResult]) -> dict[str, tuple[str, ...]]:
+    """The averages with the datasets that share their first word: those of `ceval-stem` are some of these."""
+    averages = [name for name, row in rows.items() if row.version is None and row.numbers.keys() <= set(AVERAGES)]
+    words = {name: WORDS.split(name.lower()) for name in rows}
+    found = {one: tuple(name for name in rows if words[one][0] in words[name]) for one in averages}
+    found = {one: tuple(name for name in names if name not in averages) for one, names in found.items()}
+    return {one: names for one, names in found.items() if names}
 
 
 def _lines(data: bytes) -> Iterator[list[str]]:
@@ -74,7 +95,7 @@ def _lines(data: bytes) -> Iterator[list[str]]:
 
 def _value(value: str, place: int) -> float:
     try:
-        return float(value)
+        return float(value.partition(" ")[0])  # AISBench writes "87.50 (7/8)"
     except ValueError:
         raise MalformedResult("holds a value that is not a number", line=place) from None
 
