@@ -329,4 +329,5 @@ def _named_groups(subtasks: Mapping[str, tuple[str, ...]], left: dict[str, Seen]
 def _is_one_benchmark(group: str, leaves: Iterable[Seen]) -> bool:
     """Whether all leaves are named after the group, and not a collection of benchmarks; one without a name is none."""
     task = group.rpartition("/")[0] or group  # before a split
-    return bool(task) and all(leaf.key.startswith(task[: max(3, len(task) // 2)]) for leaf in leaves)
+    start = task[: max(3, len(task) // 2)]
+    return bool(task) and all(leaf.key.startswith(start) or f"_{task}_" in leaf.key for leaf in leaves)
