@@ -208,6 +208,21 @@ def test_a_rule_of_the_branch_is_told_truly(github: GitHubServer, tmp_path: Path
     story.end()
 
 
+@pytest.mark.parametrize("method", ["squash", "rebase"])
+def test_a_request_is_merged_in_the_way_that_the_repository_allows(
+    github: GitHubServer, tmp_path: Path, method: str
+) -> None:
+    github.state.repos[BOARD].methods = {method}
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    assert story.write(pull, "/merge").startswith("Merged at `")
+
+    assert pull.merged
+    story.end()
+
+
 def test_a_merge_of_which_the_answer_is_lost_is_made_once(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()

@@ -12,7 +12,7 @@ import pytest
 
 from bot.platforms.github import discussions
 from tests.platforms.github.fixtures import github
-from tests.service.github_stories import FORK, SOURCE, GitHubStory
+from tests.service.github_stories import FORK, SOURCE, TARGET, GitHubStory
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.results import path_of, result
@@ -77,6 +77,23 @@ def test_a_request_that_nobody_touched_costs_its_line_in_the_lists(story: GitHub
     assert sum(path.startswith("/repos/acme/contents/issues") for _, path in asked) == 1
     assert sum(path == "/repos/acme/contents/git/ref/heads/main" for _, path in asked) == 1
     assert len(asked) <= 6
+
+
+def test_the_default_branch_may_be_renamed_while_the_service_runs(story: GitHubStory) -> None:
+    merged = story.propose()
+    story.server.state.merge(SOURCE, merged.number)
+    story.settle()
+    for name in (SOURCE, TARGET):
+        story.server.state.rename_main(name, "trunk")
+        for issue in story.server.state.repos[name].issues.values():
+            issue.base = "trunk"
+    request = story.propose({path_of("acme/bolt-1b"): result("acme/bolt-1b")}, branch="later")
+
+    assert [one for one in story.settle() if one.outcome == "failed"] == []
+    assert "### ✅ accepted: `acme/bolt-1b`" in story.review(request)
+    story.server.state.merge(SOURCE, request.number)
+    story.settle()
+    assert [one.base for one in story.target.pulls("open")] == ["trunk", "trunk"]
 
 
 def test_a_request_for_another_branch_is_none_of_ours(story: GitHubStory) -> None:

@@ -75,6 +75,7 @@ class Repo:
     has_issues: bool = True
     protected: bool = False  # by a rule that keeps requests from being merged
     archived: bool = False
+    methods: set[str] = field(default_factory=lambda: {"merge", "squash", "rebase"})  # how requests may be merged
     default_branch: str = "main"
     hooks: list[dict[str, Any]] = field(default_factory=list)
     workflows: list[dict[str, str]] = field(default_factory=list)

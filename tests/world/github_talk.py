@@ -21,6 +21,8 @@ def read_repo(state: GitHubState, request: Request) -> Answer:
     shown |= {"archived": repo.archived, "has_issues": repo.has_issues}
     if request.who is not None:
         shown["permissions"] = {"pull": True, "push": "contents" in request.who.permissions}
+        names = {"merge": "allow_merge_commit", "squash": "allow_squash_merge", "rebase": "allow_rebase_merge"}
+        shown |= {name: method in repo.methods for method, name in names.items()}
     return Answer(200, shown)
 
 
@@ -64,7 +66,11 @@ def _pull(state: GitHubState, request: Request, repo: Repo, issue: Issue) -> dic
     owner = issue.head_repo.split("/")[0]
     head_repo = _repo(request, issue.head_repo) if issue.head_repo in state.repos else None
     commit = issue.last_base or repo.git.refs[f"heads/{issue.base}"]
-    base = {"ref": issue.base, "sha": commit, "repo": _repo(request, repo.name)}
+    base = {
+        "ref": issue.base,
+        "sha": commit,
+        "repo": _repo(request, repo.name) | {"default_branch": repo.default_branch},
+    }
     return {
         "url": f"{request.base}/repos/{repo.name}/pulls/{issue.number}",
         "html_url": f"{request.base}/{repo.name}/pull/{issue.number}",
@@ -167,6 +173,8 @@ def merge_pull(state: GitHubState, request: Request) -> Answer:
     repo, issue = found
     if issue.state != "open" or repo.protected:
         return refuse(405, "Repository rule violations found" if repo.protected else "Pull Request is not mergeable")
+    if request.body.get("merge_method", "merge") not in repo.methods:
+        return refuse(405, "Merge commits are not allowed on this repository.")
     if request.body.get("sha", _head(state, repo, issue)) != _head(state, repo, issue):
         return refuse(409, "Head branch was modified. Review and try the merge again.")
     state.merge(repo.name, issue.number)

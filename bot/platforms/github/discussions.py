@@ -380,9 +380,11 @@ class RequestSource(GitHubSource):
 
         A request for another branch is left out: merging it changes no result.
         """
-        found, main = dict[str, str](), self._repo.default_branch
+        found = dict[str, str]()
         for page in pages_of(self.client, f"/repos/{self._repo.full_name}/pulls", state="open"):
-            found |= {f"refs/pr/{row['number']}": row["head"]["sha"] for row in page if row["base"]["ref"] == main}
+            for row in page:
+                if row["base"]["ref"] == row["base"]["repo"]["default_branch"]:
+                    found[f"refs/pr/{row['number']}"] = row["head"]["sha"]
         return found
 
     def closed_head(self, number: int) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
@@ -82,7 +83,10 @@ class GitHubSource(Source):
         return f"github://{self.address.name}"
 
     def head(self) -> str:
-        """The commit at the default branch."""
+        """The commit at the default branch, which may have another name since it was asked for."""
+        with suppress(Gone):
+            return self.head_of(self._repo.default_branch)
+        self.client.forget_repo(self.address.name)
         return self.head_of(self._repo.default_branch)
 
     def head_of(self, branch: str) -> str:

@@ -206,11 +206,11 @@ class GitHubTarget(Target):
         """See that the repository is there; raises Refused or Unavailable."""
         _ = self._repo
 
-    @lazy_property
+    @property
     def _repo(self) -> Repository:
         return self.client.repo(self.address.name)
 
-    @lazy_property
+    @property
     def _branches(self) -> Branches:
         return Branches(self.client, self._repo)
 
@@ -227,7 +227,7 @@ class GitHubTarget(Target):
     @lazy_property
     def _main(self) -> str:
         """The commit at the default branch when it was first looked at; a write makes it look again."""
-        return self._branches.head().object.sha
+        return self._source.head()
 
     def look_again(self) -> None:
         """Forget where the default branch is."""
@@ -252,7 +252,7 @@ class GitHubTarget(Target):
         """Forget which commits were written, and what was read."""
         self.rows.move(self.rows.commit(), "", {}, is_whole=True)
         self.known.clear()
-        for name in ("_repo", "_main", "_branches", "_discussions", "_rows"):
+        for name in ("_main", "_discussions", "_rows"):
             self.__dict__.pop(name, None)
         self.client.forget_repo(self.address.name)
 
@@ -404,10 +404,16 @@ class GitHubTarget(Target):
 
         GitHub answers 405 where rules of the branch or its checks forbid it, and 409 for another head.
         """
-        pull = self.client(lambda: self._repo.get_pull(int(name)))
+        pull, repo = self.client(lambda: self._repo.get_pull(int(name))), self._repo
+        allowed = {
+            "merge": repo.allow_merge_commit,
+            "squash": repo.allow_squash_merge,
+            "rebase": repo.allow_rebase_merge,
+        }
+        method = next((one for one, may in allowed.items() if may), "merge")
 
         def send() -> bool:
-            done = self.client(lambda: pull.merge(sha=head))
+            done = self.client(lambda: pull.merge(sha=head, merge_method=method))
             if not done.merged:
                 raise Refused("GitHub", f"#{name}: {done.message}")
             return True
