@@ -65,6 +65,7 @@ NOT_HERE = (
     "`mode: {mode}` is for merged results: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
     " (docs/github.md has the workflows)"
 )
+NOT_CHECKED_OUT = "the input `leaderboard` names {path}, which is not in the workspace: check the repository out before"
 NO_COMMENT = (
     "the comment could not be written; the verdict does not change: {error}"
     " (a run for a fork never may: there the second workflow of docs/github.md comments)"
@@ -101,6 +102,8 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     inputs, trigger, access = read_inputs(environ), read_trigger(environ), read_access(environ)
     if "://" not in inputs.leaderboard:
         check_inside("leaderboard", inputs.leaderboard, trigger)
+        if inputs.leaderboard.endswith(".toml") and not (trigger.workspace / inputs.leaderboard).is_file():
+            raise CallError(NOT_CHECKED_OUT.format(path=inputs.leaderboard[:80]))
     run = Run(inputs, trigger, Opener(access), open_leaderboard(inputs.leaderboard, access), environ, out)
     if inputs.mode != "check" and not trigger.may_publish:
         kind = trigger.kind or "an event without a name"
@@ -112,6 +115,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         return verify(run)
     if inputs.site:
         open_site(inputs.site, run.opener)
+    board = open_board(run) if inputs.compare_to not in {"", BASE} else None
     found = with_commits(gather(inputs, trigger, run.source(), access))
     target = run.opener.target(inputs.to, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target and found else []
@@ -123,7 +127,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     compared = ""
     try:
         if inputs.compare_to and judgement.rows:
-            comparisons, missing = compare_with_others(run, found, judgement)
+            comparisons, missing = compare_with_others(run, found, judgement, board)
             compared = comparisons_markdown(comparisons, missing)
             write_summary(f"{comparisons_markdown(comparisons, missing, len(judgement.rows))}\n", environ)
             status = report_lower(run, comparisons) or status
@@ -195,20 +199,26 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     write_summary(judgement_markdown(judgement, explanation_fold), run.environ)
 
 
+def open_board(run: Run) -> Target:
+    """The board that `compare-to` names. Raises CallError for what is none, Refused or Unavailable."""
+    to = run.inputs.compare_to
+    if "://" not in to and not (run.trigger.workspace / to).is_dir():  # it would be a board without rows
+        raise CallError(f"the input `compare-to` is {to!r}, which is no folder; it takes base, or a board")
+    board = run.opener.target(to)
+    board.check_readable()
+    return board
+
+
 def compare_with_others(
-    run: Run, found: Sequence[Place], judgement: Judgement
+    run: Run, found: Sequence[Place], judgement: Judgement, board: Target | None
 ) -> tuple[list[RunComparison], list[str]]:
-    """Compare each row with that of the base branch or of the board, and name the rows that have no other."""
-    to, base, rows = run.inputs.compare_to, list[Place](), list[Row]()
-    if to == BASE:
+    """Compare each row with that of the board, or else of the base branch, and name the rows that have no other."""
+    base, rows = list[Place](), list[Row]()
+    if board is None:
         base = base_places(found, run.inputs, run.trigger, run.source())
         rows = list(judge(run, base).rows)
         others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
-        if "://" not in to and not (run.trigger.workspace / to).is_dir():  # it would be a board without rows
-            raise CallError(f"the input `compare-to` is {to!r}, which is no folder; it takes base, or a board")
-        board = run.opener.target(to)
-        board.check_readable()
         others = entries_of(board, run.leaderboard)
     entries = make_entries(judgement.rows, {place.name: Evidence(place.source, place.path) for place in found}).entries
     comparisons: list[RunComparison] = []
@@ -216,7 +226,7 @@ def compare_with_others(
     logs = LogsBeside(run.trigger.workspace)
     pairs = [(entry, counterpart(entry, others)) for entry in entries]
     with closing(EvidenceReader(run.opener)) as reader:
-        reader.expect(file for _, other in pairs if other is not None and to != BASE for file in other.evidence)
+        reader.expect(file for _, other in pairs if other is not None and board is not None for file in other.evidence)
         for entry, other in pairs:
             if other is None:
                 missing.append(entry.model.id)

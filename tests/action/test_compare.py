@@ -114,6 +114,15 @@ def logged(right: tuple[int, int, int]) -> dict[str, bytes]:
     return {GOOD: result(right=right), **{path: text.encode() for path, text in texts.items()}}
 
 
+@pytest.mark.parametrize(("to", "status"), [("Base", 2), ("github://acme/none", 4), ("hf://none", 2)])
+def test_a_wrong_board_is_said_although_nothing_is_compared(
+    github: GitHubServer, job: Job, to: str, status: int
+) -> None:
+    said = job.run("pull_request", propose(github, {"README.md": b"words"}), compare_to=to)
+    assert said.status == status
+    assert to in said.log[0]
+
+
 def test_the_logs_of_the_request_and_of_the_base_branch_are_paired(github: GitHubServer, job: Job) -> None:
     """Ten questions of a hundred are no difference without pairs; where the others are the same, they are one."""
     push(github, logged((50, 60, 70)))

@@ -241,6 +241,12 @@ def test_a_run_about_a_head_that_has_moved_says_nothing_of_another(github: GitHu
     assert "the pull request has a newer commit" in line
 
 
+def test_a_declaration_that_is_not_checked_out_is_said_to_be_missing_there(github: GitHubServer, job: Job) -> None:
+    said = job.run("pull_request", propose(github, {GOOD: result()}), leaderboard="boards/tiny.toml")
+    assert said.status == 2
+    assert said.log[0].endswith("boards/tiny.toml, which is not in the workspace: check the repository out before")
+
+
 def test_a_link_leads_no_declaration_out_of_the_workspace(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the faults of the file show would reach the log."""
     workspace = job.runner.workspace
