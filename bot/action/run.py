@@ -97,8 +97,8 @@ def say_failure(failure: BotError, environ: Mapping[str, str], out: TextIO) -> i
     return failure.status
 
 
-def start(environ: Mapping[str, str], out: TextIO) -> int:
-    """Read what is asked for, then check, and comment or publish."""
+def open_run(environ: Mapping[str, str], out: TextIO) -> Run:
+    """Read what is asked for, and check what can be checked before anything is judged. Raises CallError."""
     inputs, trigger, access = read_inputs(environ), read_trigger(environ), read_access(environ)
     if "://" not in inputs.leaderboard:
         check_inside("leaderboard", inputs.leaderboard, trigger)
@@ -111,10 +111,17 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if inputs.idle:
         do = "these inputs do" if len(inputs.idle) > 1 else "this input does"
         run.warn(f"with `mode: {inputs.mode}` {do} nothing: {', '.join(map(code, inputs.idle))}")
-    if inputs.mode == "verify":
-        return verify(run)
     if inputs.site:
         open_site(inputs.site, run.opener)
+    return run
+
+
+def start(environ: Mapping[str, str], out: TextIO) -> int:
+    """Check what is asked for, and comment or publish."""
+    run = open_run(environ, out)
+    inputs, trigger, access = run.inputs, run.trigger, run.opener.access
+    if inputs.mode == "verify":
+        return verify(run)
     board = open_board(run) if inputs.compare_to not in {"", BASE} else None
     found = with_commits(gather(inputs, trigger, run.source(), access))
     target = run.opener.target(inputs.to, inputs.form) if inputs.mode == "publish" else None
