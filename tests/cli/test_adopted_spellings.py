@@ -166,3 +166,11 @@ def test_marks_that_nobody_sees_are_no_part_of_a_number(tmp_path: Path) -> None:
     table[0]["Model"] = "\u200fatlas-7b"
     done = adopted(tmp_path / "name", "list.json", json.dumps(table))
     assert "the name '\\u200fatlas-7b' has a mark that nobody sees: take it away first" in str(done.exception)
+
+
+def test_a_remark_behind_a_name_does_not_hide_the_model(tmp_path: Path) -> None:
+    """As in tables of model cards: `org/name (5-shot)`."""
+    table = [{**{one: f"{row[one]:.0f}" for one in COLUMNS}, "Model": f"{row['Model']} (5-shot)"} for row in numbers()]
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert done.stdout == WHOLE, done.output
+    assert "3 on main, 0 open" in settled(tmp_path)

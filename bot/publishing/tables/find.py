@@ -36,6 +36,7 @@ THIRD = Decimal("0.333333333333333")
 MIXED, LINKED = "its cells hold more than one number", "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+REMARK = re.compile(r"\s*\([^()]*\)$")  # such as (5-shot) behind a name
 LETTERS = re.compile(r"[^a-z0-9+]+")
 LABELS = ("model", "name", "Model", "display_name", "row")  # what the names of a keyed table may be called
 SELECTORS = ("name", "id", "title", "key", "split")
@@ -146,7 +147,7 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
         if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()):
             continue
         linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
-        texts = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
+        texts = [grid.plain(cell), plain(cell), REMARK.sub("", plain(cell)), *([linked[1]] if linked else [])]
         found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()) if _may_be(one, texts))
         if found:
             rows[row] = tuple(found)
