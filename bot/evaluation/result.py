@@ -42,7 +42,7 @@ class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
     repository: str | None = None
 
 
-class LeafResult(msgspec.Struct, frozen=True, gc=False):
+class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
 
     `samples` is the number of samples that were scored, `original` the size of the task; None if not recorded.
