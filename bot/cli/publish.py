@@ -6,7 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -39,7 +40,7 @@ from bot.publishing.entry import make_entries
 from bot.publishing.publication import Form, word_for
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.locate import with_lines
-from bot.reporting.text import terminal_row, unreadable_text
+from bot.reporting.text import terminal_text
 from bot.service.settings.environment import database_url, read_access, settings_path
 
 if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is called
@@ -82,8 +83,8 @@ def publish(
     for key, why in made.refused.items():
         warn(f"not published: {key}: {why}")
     published = {entry.key for entry in made.entries} | made.refused.keys()
-    for text in _not_published(with_lines(judgement, reader_of(places)), published):
-        warn(text)
+    if text := _not_published(with_lines(judgement, reader_of(places)), published):
+        warn(f"\nnot published, or not all of it:\n{text}")
     if not quiet and any("://" not in found.source for found in evidence.values()):
         warn(f"evidence lies on this machine: whoever verifies needs it, and names its folder: {VERIFY.format(to=to)}")
     try:
@@ -103,19 +104,22 @@ def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
     warn(f"  {result.decision.why}")
 
 
-def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]:
-    """Yield each row and file with errors that is not published, or only in part, and each incomplete row.
+def _not_published(judgement: Judgement, said: Collection[str]) -> str:
+    """What `check` says of the rows and files that are not published, or not all of them; "" if there are none.
 
     `said` are the keys of rows that were published, or refused with a message.
     """
-    colours, files = ink(sys.stderr), verdicts_by_key(judgement.verdicts, judgement.leaderboard)
-    for row in judgement.rows:
-        faulty = [file for file in files[row.key] if file.status == "rejected"]
-        if row.key.text not in said:
-            yield f"\nnot published:\n{terminal_row(row, files[row.key], colours, quiet=True)}"
-        elif faulty or row.status == "incomplete":
-            yield f"\nnot published, or not all of it:\n{terminal_row(row, faulty, colours, quiet=True)}"
-    yield from (f"\nnot published:\n{unreadable_text(verdict, colours)}" for verdict in judgement.unreadable)
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
+    is_left = {
+        row.key: row.key.text not in said
+        or row.status == "incomplete"
+        or any(one.status == "rejected" for one in files[row.key])
+        for row in judgement.rows
+    }
+    rows = tuple(row for row in judgement.rows if is_left[row.key])
+    verdicts = (*chain.from_iterable(files[row.key] for row in rows), *judgement.unreadable)
+    left = replace(judgement, rows=rows, verdicts=verdicts, unread=())
+    return terminal_text(left, ink(sys.stderr), quiet=True).rstrip() if verdicts else ""
 
 
 def import_board(

@@ -76,7 +76,7 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
     names = _names(judgement.rows)
     yield from (_summary_of_row(row, ink, names[row.key]) for row in judgement.rows[:ROWS_SHOWN])
     if len(judgement.rows) > ROWS_SHOWN:
-        yield f"… and {counted(len(judgement.rows) - ROWS_SHOWN, 'more row')}: --format summary lists all"
+        yield f"… and {counted(len(judgement.rows) - ROWS_SHOWN, 'more row')}: check --format summary lists all"
     if len(judgement.rows) == 1 and not quiet:
         yield from ("", *(f"  {line}" for line in score_lines(judgement.rows[0].scores)))
     causes: dict[tuple[Severity, str, str], list[tuple[str, Finding]]] = {}
@@ -90,7 +90,7 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
         yield from _cause_lines(found, judgement)
     yield from ("", *_unread_lines(judgement))
     below = f" Files are named from {visible(folder)}/ on." if folder else ""
-    yield from _wrapped(f"This is grouped by rule; --all shows each finding.{below}", "", "")
+    yield from _wrapped(f"This is grouped by rule; check --all shows each finding.{below}", "", "")
 
 
 def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, str, Finding]]:
