@@ -25,7 +25,7 @@ from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, sub
 from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.finding import counted, examples, grouped
-from bot.evaluation.formats import format_of
+from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.fields import arguments, setting
 from bot.evaluation.formats.format import NAME, stderr_beside
 from bot.evaluation.result import LeafResult, Result
@@ -199,6 +199,7 @@ class RunComparison:
     tasks: tuple[ComparedTask, ...]
     average: ComparedTask | None
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    has_logs: bool = True
 
     def is_worse(self, margin: float = 0.0) -> bool:
         """Tell whether a task or the average is worse beyond chance, and by more than a margin in percentage points."""
@@ -230,7 +231,9 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     tasks = tuple(_concluded(one, adjusted.get(task)) for task, one in tests.items())
     only = tuple(tuple(task for task in one.tasks if task not in other.tasks) for one, other in
                  ((first, second), (second, first)))  # fmt: skip
-    return RunComparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]))
+    formats = {one.result.format for run in (first, second) for one in run.sources.values()}
+    logs = all(known is None or known.logging for known in map(find_format, formats))
+    return RunComparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]), logs)
 
 
 def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:

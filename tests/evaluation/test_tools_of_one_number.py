@@ -14,6 +14,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.judge import judge
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.reporting.comparison import comparison_text
 from tests.evaluation.discovering import found_in
 from tests.evaluation.drafting import drafted, only_task
 from tests.evaluation.judging import dumps
@@ -198,6 +199,14 @@ def test_bfcl_gives_the_category_of_its_first_lines() -> None:
     assert (result.format, result.model.id) == ("bfcl", "acme_atlas-20b")
     leaf = result.leaves["simple_python"]
     assert (leaf.numbers, leaf.samples, leaf.version) == ({"accuracy": 0.8625}, 400, "v4")
+
+
+def test_nobody_is_sent_for_logs_that_a_tool_does_not_write() -> None:
+    """As reports in Wentao274/evalscope-test: their reader was told how lm-eval and lighteval log samples."""
+    second = report(metrics=[report()["metrics"][0] | {"score": 0.9799}])
+    runs = [run_of_results("run", [parse_result(dumps(one))]) for one in (report(), second)]
+    text = comparison_text(compare(*runs))
+    assert ("not separable" in text, "sample logs" in text) == (True, False)
 
 
 def test_bfcl_without_a_wrong_answer_is_named_by_its_path() -> None:
