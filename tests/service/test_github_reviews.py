@@ -96,6 +96,12 @@ def test_the_default_branch_may_be_renamed_while_the_service_runs(story: GitHubS
     assert [one.base for one in story.target.pulls("open")] == ["trunk", "trunk"]
 
 
+def test_a_request_without_results_is_said_to_have_none(story: GitHubStory) -> None:
+    request = story.propose({"words.md": b"hello"})
+    assert story.said()[f"review #{request.number}"] == "unchanged: it changes no result file"
+    assert (story.comments(request, "verdict"), story.statuses()) == ([], [])
+
+
 def test_a_request_for_another_branch_is_none_of_ours(story: GitHubStory) -> None:
     story.source.git.push("heads/dev", {"notes.md": b"x"}, "x", "ann")
     request = story.propose()

@@ -273,7 +273,10 @@ class Reviews:
         proposal = read_proposal(self.context, self.source, head, main, kept)
         self.context.state.set_proposal(num, kept.to_bytes())
         said, must_wait = retry_write(lambda: self._look_and_write(num, proposal))
-        self.report.say("written", f"review #{num}", "the comment is up to date")
+        if said:
+            self.report.say("written", f"review #{num}", "the comment is up to date")
+        else:
+            self.report.say("unchanged", f"review #{num}", "it changes no result file")
         memo = memo_of(self.context, self._without_repeated(self.discussions.read(num)), head)
         if must_wait:  # commands beyond the quota have their turn later
             self.context.mark([Mark("review", str(num))], HOUR)
