@@ -74,6 +74,10 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "arena.jsonl": ("arena-hard", b'{"uid": "a", "judge": "b", "games": []}\n' * 2),
     "bench_speed.json": ("speed", b'{"request_throughput": 1.0, "mean_ttft_ms": 2.0}'),
     "data_overall.csv": ("bfcl", b"Rank,Overall Acc,Model,Model Link\n1,50.0%,atlas,x\n"),
+    "model_meta.json": (
+        "mteb",
+        b'{"name": "acme/a", "revision": "external", "n_parameters": 0, "embed_dim": 32, "open_weights": true}',
+    ),
     "java_result.json": ("bfcl", b'{"id": "simple_java_4", "result": [{"a": "{}"}], "latency": 1.5}\n' * 2),
     "report.json": ("swe-bench", b'{"total_instances": 1, "resolved_ids": ["a"], "submitted_ids": []}'),
     "lists.json": ("swe-bench", b'{"no_generation": [], "applied": ["a"], "resolved": ["a"]}'),
