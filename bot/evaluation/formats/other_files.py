@@ -107,6 +107,12 @@ KINDS = (
         _is_sample,
     ),
     Kind(
+        "byte-order-mark",
+        "JSON behind a byte order mark",
+        "upload the file as the harness wrote it: an editor put a byte order mark in front",
+        lambda head: head.startswith(b"\xef\xbb\xbf{"),
+    ),
+    Kind(
         "entry",
         "a row that leaderboard-bot wrote",
         "nothing needs to be done: `verify` checks it",

@@ -229,11 +229,11 @@ def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
 
 
 def _check_json(answer: requests.Response, asked: Asked) -> None:
-    """Take a page for people with a status of success instead of an answer for the outage that it is."""
-    kind = answer.headers.get("content-type", "")
-    is_empty = answer.content.strip() == b"null"
-    if answer.status_code in {200, 201} and answer.content and ("json" not in kind or is_empty):
-        why = f"{'nothing' if is_empty else kind.partition(';')[0] or 'something'} came instead of an answer"
+    """Take a page for people with a status of success, whatever it is called, for the outage that it is."""
+    kind, body = answer.headers.get("content-type", ""), answer.content.strip()
+    if answer.status_code in {200, 201} and body and ("json" not in kind or not body.startswith((b"{", b"["))):
+        what = "nothing" if body == b"null" else kind.partition(";")[0] if "json" not in kind else "something else"
+        why = f"{what or 'something'} came instead of an answer"
         raise Unavailable(SERVICE, asked.about(why), may_have_landed=asked.is_write)
 
 

@@ -45,7 +45,9 @@ CALLS: dict[str, tuple[str, Callable[[GitHubClient], object]]] = {
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(
-    "answer", [(PAGE, HTML), (b'{"name": "a', {}), (b"null", {}), (b"3", {})], ids=["page", "truncated", "null", "3"]
+    "answer",
+    [(PAGE, HTML), (PAGE, {}), (b'{"name": "a', {}), (b"null", {}), (b"3", {})],
+    ids=["page", "page called JSON", "truncated", "null", "3"],
 )
 def test_what_is_no_answer_is_an_outage_and_asked_for_again(
     github: GitHubServer, call: str, answer: tuple[bytes, dict[str, str]]
