@@ -82,6 +82,8 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "java_result.json": ("bfcl", b'{"id": "simple_java_4", "result": [{"a": "{}"}], "latency": 1.5}\n' * 2),
     "report.json": ("swe-bench", b'{"total_instances": 1, "resolved_ids": ["a"], "submitted_ids": []}'),
     "lists.json": ("swe-bench", b'{"no_generation": [], "applied": ["a"], "resolved": ["a"]}'),
+    "few_lists.json": ("swe-bench", b'{"no_generation": [], "no_logs": [], "resolved": ["a"]}'),
+    "instance.json": ("swe-bench", b'{"astropy__astropy-14369": {"patch_exists": true, "resolved": false}}'),
     "bench.json": ("terminal-bench", b'{"results": [], "n_resolved": 1, "resolved_ids": [], "accuracy": 0.5}'),
     "trial.json": ("terminal-bench", b'{"trial_name": "a", "task_id": "b", "is_resolved": true}'),
     "summary.jsonl": ("other", b'{"model": "acme/a", "results": {"mmlu": 0.5}}\n' * 2),

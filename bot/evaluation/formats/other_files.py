@@ -68,8 +68,14 @@ def _is_nemo(value: Any) -> bool:
 
 
 def _is_swe_bench(value: Any) -> bool:
+    """Tell the counts of a run, the lists of a submission to the leaderboard, and the report of a single instance."""
     counts = _has(value, "resolved_ids") and not _has(value, "n_resolved")
-    return counts or (_has(value, "resolved", "applied", "no_generation") and isinstance(value["resolved"], list))
+    lists = _has(value, "resolved", "no_generation") and isinstance(value["resolved"], list)
+    return counts or lists or (_has_one(value) and _has(*value.values(), "patch_exists", "resolved"))
+
+
+def _has_one(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) == 1
 
 
 def _is_terminal_bench(value: Any) -> bool:
