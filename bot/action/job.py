@@ -12,6 +12,7 @@ import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
@@ -37,10 +38,9 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 BASE = "base"  # what `compare-to` calls the base branch of a pull request, and the commit before a push
 MOST_POINTS = 100
-TEXTS = ("RESULTS", "SOURCES", "LEADERBOARD", "TO", "SITE", "BADGE", "CONFIG", "COMPARE_TO", "COMPARE_MARGIN")
 # The mode that uses an input; one that does nothing would be a check or a board that somebody takes for granted.
 GO_WITH: dict[str, Mode] = {
-    "SITE": "publish", "COMPARE_TO": "check", "BADGE": "verify", "CONFIG": "verify", "SOURCES": "verify",
+    "site": "publish", "compare-to": "check", "badge": "verify", "config": "verify", "sources": "verify",
 }  # fmt: skip
 # The default of an input, and the modes that use it; in others it is a warning, as one step may check and publish.
 USED_BY: dict[str, tuple[str, tuple[Mode, ...]]] = {
@@ -84,44 +84,42 @@ class Inputs:
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
     """Read the inputs that `action.yml` hands over as INPUT_…; raises CallError with the input's name."""
-    given = {name: environ.get(f"INPUT_{name}", "").strip() for name in TEXTS}
-    lists = (given[name].splitlines() for name in ("RESULTS", "SOURCES"))
-    results, sources = (tuple(line.strip() for line in lines if line.strip()) for lines in lists)
+    text = partial(value_of, environ)
+    results, sources = (
+        tuple(line.strip() for line in text(name).splitlines() if line.strip()) for name in ("results", "sources")
+    )
     mode = one_of(environ, "mode", get_args(Mode))
-    if mode != "check" and not given["TO"]:
+    if mode != "check" and not text("to"):
         raise CallError(f"the input `to` names no target, and `mode: {mode}` needs one")
     if not results:
         raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
     for name, known in GO_WITH.items():
-        if given[name] and mode != known:
-            written = name.lower().replace("_", "-")
-            raise CallError(f"the input `{written}` goes with `mode: {known}`; with `mode: {mode}` it does nothing")
+        if text(name) and mode != known:
+            raise CallError(f"the input `{name}` goes with `mode: {known}`; with `mode: {mode}` it does nothing")
     fails_when_lower = one_of(environ, "compare-fail-on", ("never", "lower")) == "lower"
-    if fails_when_lower and not given["COMPARE_TO"]:
+    if fails_when_lower and not text("compare-to"):
         raise CallError("the input `compare-fail-on` goes with `compare-to`: without it nothing is compared")
-    margin = _margin(given["COMPARE_MARGIN"] or "0")
+    margin = _margin(text("compare-margin", "0"))
     if margin and not fails_when_lower:
         raise CallError("the input `compare-margin` goes with `compare-fail-on: lower`: without it no row is too low")
     return Inputs(
         results=results,
-        leaderboard=given["LEADERBOARD"] or DEFAULT,
+        leaderboard=text("leaderboard", DEFAULT),
         mode=mode,  # type: ignore[arg-type]
-        to=given["TO"],
+        to=text("to"),
         form=one_of(environ, "as", get_args(Form)),  # type: ignore[arg-type]
         comment=one_of(environ, "comment", get_args(When)),  # type: ignore[arg-type]
         fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
-        badge=given["BADGE"],
-        config=given["CONFIG"],
+        badge=text("badge"),
+        config=text("config"),
         sources=sources,
-        site=given["SITE"],
-        compare_to=given["COMPARE_TO"],
+        site=text("site"),
+        compare_to=text("compare-to"),
         fails_when_lower=fails_when_lower,
         margin=margin,
         idle=tuple(
-            name
-            for name, (usual, modes) in USED_BY.items()
-            if mode not in modes and value_of(environ, name, usual) != usual
+            name for name, (usual, modes) in USED_BY.items() if mode not in modes and text(name, usual) != usual
         ),
     )
 
@@ -136,7 +134,7 @@ def _margin(text: str) -> float:
     return margin
 
 
-def value_of(environ: Mapping[str, str], name: str, default: str) -> str:
+def value_of(environ: Mapping[str, str], name: str, default: str = "") -> str:
     """One input as it was given; empty is the default."""
     return environ.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip() or default
 
