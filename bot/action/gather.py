@@ -79,10 +79,11 @@ def _places_at(commit: str, changes: Iterable[Change], patterns: list[str], sour
     source.fetch(change.oid or "" for change in wanted.values())
 
     def read(path: str, limit: int) -> bytes:
+        oid = wanted[path].oid or ""
         try:
-            return source.read_content(wanted[path].oid or "", most_bytes(path))[:limit]
+            return source.read_content(oid, most_bytes(path))[:limit]
         except TooLarge:
-            return b""
+            return source.read_start(oid, limit)
 
     sizes = {change.path: _size(change, source, commit) for change in wanted.values()}
     listed = (ListedFile(path, size) for path, size in sizes.items() if size is not None)

@@ -160,6 +160,14 @@ def test_a_comment_stays_true_when_the_results_are_taken_back(github: GitHubServ
     assert (said.status, said.outputs["verdict"]) == (0, "none")
 
 
+def test_a_result_that_is_too_large_is_rejected_as_on_the_command_line(github: GitHubServer, job: Job) -> None:
+    padded = result(padding="x" * 9_000_000)
+    said = job.run("pull_request", propose(github, {GOOD: result(), BAD: padded}))
+
+    assert (said.status, said.outputs["accepted"], said.outputs["rejected"]) == (1, "1", "1")
+    assert any(line.startswith("::error") and "the limit is 8 MB" in line for line in said.log)
+
+
 def test_a_submodule_named_like_a_result_stops_no_verdict(github: GitHubServer, job: Job) -> None:
     git = github.state.repos[BOARD].git
     event = propose(github, {GOOD: result()})
