@@ -137,7 +137,8 @@ def check_secret(case: ServiceCase) -> Diagnosis:
     """Tell whether deliveries of GitHub can be told from those of strangers."""
     name, advice = "GITHUB_WEBHOOK_SECRET", "set it here, where serve runs, and in the webhook at GitHub"
     if not case.github_secret:
-        return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
+        why = "is not set: only a server on loopback takes webhooks of GitHub without it"
+        return Diagnosis(name, "warning", why, advice)
     return Diagnosis(name, "ok", "is set")
 
 

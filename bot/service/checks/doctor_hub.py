@@ -68,7 +68,8 @@ def check_secret(case: ServiceCase) -> Diagnosis:
     """Tell whether deliveries can be told from those of strangers."""
     name, advice = "WEBHOOK_SECRET", "set it here, where serve runs, and by: leaderboard-bot webhook update"
     if not case.secret:
-        return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
+        why = "is not set: only a server on loopback takes webhooks of the Hub without it"
+        return Diagnosis(name, "warning", why, advice)
     if not case.secret.isascii():
         return Diagnosis(name, "wrong", "has characters that are not ASCII, which the Hub does not send", advice)
     return Diagnosis(name, "ok", "is set")
