@@ -71,6 +71,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "evals.jsonl": ("openai-evals", b'{"spec": {"eval_name": "a"}}\n{"final_report": {"accuracy": 0.5}}\n'),
     "acc.csv": ("vlmevalkit", b'"split","Overall","OCR"\n"none","0.5","0.5"\n'),
     "alpaca.csv": ("alpaca-eval", b",win_rate,standard_error\natlas,50.0,1.0\n"),
+    "alpaca_site.csv": ("alpaca-eval", b"name,win_rate,avg_length,link,samples,filter\natlas,50.0,9,,,community\n"),
     "judgment.jsonl": ("mt-bench", b'{"question_id": 81, "model": "a", "judge": ["gpt-4", "x"], "score": 9}\n' * 2),
     "arena.jsonl": ("arena-hard", b'{"uid": "a", "judge": "b", "games": []}\n' * 2),
     "bench_speed.json": ("speed", b'{"request_throughput": 1.0, "mean_ttft_ms": 2.0}'),

@@ -143,7 +143,12 @@ KINDS = (
     Kind("simple-evals", "an output of simple-evals", NO_READER, has_value=_is_simple_evals),
     Kind("openai-evals", "a log of OpenAI Evals", NO_READER, has_value=_is_openai_evals),
     Kind("vlmevalkit", "a table of VLMEvalKit", NO_READER, lambda head: head.startswith(b'"split","Overall"')),
-    Kind("alpaca-eval", "a table of AlpacaEval", NO_READER, lambda head: head.startswith(b",win_rate,")),
+    Kind(
+        "alpaca-eval",
+        "a table of AlpacaEval",
+        NO_READER,
+        lambda head: head.startswith((b",win_rate,", b"name,win_rate,")),
+    ),
     Kind("mt-bench", "judgements of MT-Bench", NO_READER, has_value=_has_keys("question_id", "judge", "model")),
     Kind("arena-hard", "judgements of Arena-Hard", NO_READER, has_value=_has_keys("uid", "judge", "games")),
     Kind(
