@@ -102,9 +102,9 @@ def check(
 
 
 def _propose_names(judgement: Judgement) -> None:
-    """Where files name no model of the Hub, say how their paths may tell it."""
-    if any(finding.rule == "unidentified-model" for verdict in judgement.verdicts for finding in verdict.findings):
-        results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
+    """Where files name no model, and so share a row, say how their paths may tell it."""
+    results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
+    if any(not one.model.id for one in results.values()):
         warn_proposed(proposed_names(results), "check")
 
 

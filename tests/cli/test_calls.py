@@ -166,6 +166,10 @@ def test_files_that_name_no_model_are_told_apart_by_the_mapping_that_check_propo
     assert done.stderr == "say by their paths which models these are: check … --model-name 'runs/*/=ORG/{1}'\n"
     told = run("check", "runs", "-q", "--model-name", "runs/*/=acme/{1}", cwd=tmp_path)
     assert (told.stderr, "acme/borea-1b" in told.stdout) == ("", True)
+    for name in ("atlas-7b", "borea-1b"):  # the paths of models tell them apart already
+        by_path = patched({"/model_name": f"/disk/{name}", "/config/model_args": f"pretrained=/disk/{name}"})
+        (tmp_path / "runs" / name / "results.json").write_bytes(dumps(by_path))
+    assert run("check", "runs", "-q", cwd=tmp_path).stderr == ""
 
 
 def test_a_mapping_of_names_that_is_not_used_is_said(tmp_path: Path) -> None:
