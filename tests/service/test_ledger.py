@@ -486,6 +486,33 @@ def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Pat
 
 
 @STATES
+@pytest.mark.parametrize("how", ["rejected", "deleted"])
+def test_a_row_that_is_not_accepted_and_comes_back_to_main_is_to_be_removed_again(
+    hub: Hub, tmp_path: Path, how: str, is_lost: bool
+) -> None:
+    """As when somebody merges a branch that still has it."""
+    story = board(hub, tmp_path, "pull-request", 3)
+    path = rows_of(story)[0]
+    data = hub.file(story.target, path)
+    if how == "rejected":
+        story.push(model="acme/m0", right=(50, 60, 170))
+    else:
+        story.remove(path_of("acme/m0"))
+    settle(story)
+    assert [one.title.partition("/")[0] for one in story.requests] == ["Remove tiny"]
+    hub.push(story.target, {path: None}, "Not this one", user="ann")
+    settle(story)
+    assert story.requests == []
+
+    hub.push(story.target, {path: data}, "Merge an old branch", user="ann")
+    if is_lost:
+        story.lose_state()
+    settle(story)
+    assert [one.title.partition("/")[0] for one in story.requests] == ["Remove tiny"]
+    story.contexts.store.close()
+
+
+@STATES
 def test_a_held_row_that_somebody_brings_back_waits_no_longer(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = board(hub, tmp_path, "pull-request", 3)
     head = story.target.main

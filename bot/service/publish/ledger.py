@@ -15,7 +15,7 @@ from bot.evaluation.finding import counted
 from bot.platforms.target import Target
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
-from bot.service.publish.reconcile import entries_of, parsed
+from bot.service.publish.reconcile import entries_of, is_from, parsed
 from bot.service.store import WatchState
 from bot.service.store.items import Mark, marks
 
@@ -260,22 +260,33 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     state = context.state
     kept, head = state.boards.at(to), target.head()
     if kept is not None and kept.head not in {"", head}:
-        there = {entry.key: digest_of(entry) for entry in entries_of(target, context.leaderboard)}
-        mark_moved(context, target, to, state.boards.rows(to), there, since=kept.head)
+        entries = entries_of(target, context.leaderboard)
+        there = {entry.key: digest_of(entry) for entry in entries}
+        ours = {entry.key for entry in entries if is_from(entry, context.source.name)}
+        mark_moved(context, target, to, state.boards.rows(to), there, since=kept.head, ours=ours)
 
 
 def mark_moved(
-    context: WatchContext, target: Target, to: str, known: Mapping[str, str], there: Mapping[str, str], *, since: str
+    context: WatchContext,
+    target: Target,
+    to: str,
+    known: Mapping[str, str],
+    there: Mapping[str, str],
+    *,
+    since: str,
+    ours: Collection[str] = (),
 ) -> None:
     """Mark the rows that moved on main and are not there as the source has them.
 
     `known` are the digests of the rows on main at the commit `since`, and `there` of those that it has now: "" for one
-    that cannot be read or has other cells.
+    that cannot be read or has other cells. `ours` are those of them that say that they are of this source.
     """
     state = context.state
     moved = [key for key in known.keys() | there.keys() if there.get(key) != known.get(key)]
     held = [item.subject for item in state.items.held(to) if item.kind == "row"]
-    accepted = {key: digest for key, digest in state.rows.digests([*moved, *held]).items() if digest}
+    made = state.rows.digests([*moved, *held])
+    accepted = {key: digest for key, digest in made.items() if digest}
+    left = [key for key in moved if key not in accepted and (key in made or key in ours)]  # to be removed, or just gone
     back = [key for key in held if key in there and accepted.get(key) == there[key]]
     wanted = [key for key in moved if key in accepted and accepted[key] != there.get(key)]
     changed = [key for key in wanted if key in there or accepted[key] != known[key]]
@@ -297,7 +308,7 @@ def mark_moved(
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             state.set_cursor("gone", note, key, target=to)
-        context.mark(marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]))
+        context.mark(marks("row", sorted({*gone, *changed, *back, *again, *beside, *left}), [to]))
 
 
 def _taken(
