@@ -10,10 +10,9 @@ sees, is cut and cleaned, and the result lists it for the rule `malformed-field`
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
-from itertools import chain
 from math import inf
 from typing import Any
 
@@ -198,33 +197,7 @@ def bounded(result: Result) -> Result:
     members = sum(map(len, result.subtasks.values()))
     count = max(len(result.leaves) + len(result.groups) + len(result.subtasks), members)
     check_rows(count, result.pointer_to("leaves"))
-    return _plain(result if _is_bounded(result) else _Bounds(result).bound())
-
-
-def _is_bounded(result: Result) -> bool:
-    """Tell whether nothing is to be cut, as in nearly every file; all texts of a kind are looked at together."""
-    model, harness = result.model, result.harness
-    names = [*result.leaves, *result.subtasks, *chain.from_iterable(result.subtasks.values())]
-    names += [*result.task_hashes, *result.original_keys.values(), *[group.key for group in result.groups]]
-    words = [model.revision, model.precision, model.source, harness.name, harness.git_hash or "", harness.version or ""]
-    words += [leaf.reducer for leaf in result.leaves.values()]
-    words += [leaf.version for leaf in result.leaves.values() if type(leaf.version) is str]
-    words += [harness.repository or "", model.requested_revision, result.unfinished]
-    words += [value if type(value) is str else "\n" for value in result.task_hashes.values()]
-    return (
-        _is_printable(names, NAME)
-        and _is_printable(words, WORD)
-        and "".join(words).isascii()
-        and max(map(len, [model.args, *result.settings.values()])) <= LONG
-        and len(model.id) <= NAME
-        and _is_printable([result.quoted_from], NAME)
-        and len(result.secrets) <= MAX_FOUND
-        and _is_printable(result.secrets, NAME)
-    )
-
-
-def _is_printable(texts: Collection[str], limit: int) -> bool:
-    return "".join(texts).isprintable() and max(map(len, texts), default=0) <= limit
+    return _plain(_Bounds(result).bound())
 
 
 class _Bounds:
@@ -249,7 +222,7 @@ class _Bounds:
             settings=settings,
             original_keys={self.name(key): self.name(spelled) for key, spelled in result.original_keys.items()},
             task_hashes={_clean(key): value for key, value in result.task_hashes.items() if _is_hash(value)},
-            unfinished=self.word("status", result.unfinished, result.pointer_to("unfinished")),
+            unfinished=self.word("status", result.unfinished, "unfinished"),
             quoted_from=_clean(result.quoted_from),
             secrets=tuple(map(_clean, result.secrets[:MAX_FOUND])),
             malformed=tuple(self.found[:MAX_FOUND]),
@@ -257,68 +230,67 @@ class _Bounds:
 
     def model(self, model: Model) -> Model:
         """Bound the model; the characters of its name are judged by the rule on model names."""
-        pointer = self.result.pointer_to
         return replace(
             model,
-            id=self.cut("model name", model.id, NAME, pointer("model")),
-            revision=self.word("model revision", model.revision, pointer("revision")),
-            precision=self.word("precision", model.precision, pointer("precision")),
-            source=self.word("model class", model.source, pointer("arguments")),
-            args=self.cut("list of model arguments", model.args, LONG, pointer("arguments")),
-            requested_revision=self.cut("requested revision", model.requested_revision, WORD, pointer("revision")),
+            id=self.cut("model name", model.id, NAME, "model"),
+            revision=self.word("model revision", model.revision, "revision"),
+            precision=self.word("precision", model.precision, "precision"),
+            source=self.word("model class", model.source, "arguments"),
+            args=self.cut("list of model arguments", model.args, LONG, "arguments"),
+            requested_revision=self.cut("requested revision", model.requested_revision, WORD, "revision"),
         )
 
     def harness(self, harness: HarnessVersion) -> HarnessVersion:
         """Bound what measured."""
-        commit, release = self.result.pointer_to("commit"), self.result.pointer_to("release")
         return HarnessVersion(
             name=self.word("harness name", harness.name, ""),
-            git_hash=harness.git_hash and self.word("harness commit", harness.git_hash, commit),
-            version=harness.version and self.word("harness version", harness.version, release),
-            repository=harness.repository and self.word("repository", harness.repository, commit),
+            git_hash=harness.git_hash and self.word("harness commit", harness.git_hash, "commit"),
+            version=harness.version and self.word("harness version", harness.version, "release"),
+            repository=harness.repository and self.word("repository", harness.repository, "commit"),
         )
 
     def leaf(self, key: str, leaf: LeafResult) -> LeafResult:
         """One leaf with a version and a reducer within their bounds."""
-        reducer = self.word("reducer", leaf.reducer, self.result.pointer_to("reducer", key))
-        if not isinstance(leaf.version, str):
-            return replace(leaf, reducer=reducer)
-        pointer = self.result.pointer_to("version", key)
-        return replace(leaf, version=self.word("task version", leaf.version, pointer), reducer=reducer)
+        reducer, version = self.word("reducer", leaf.reducer, "reducer", key), leaf.version
+        if isinstance(version, str):
+            version = self.word("task version", version, "version", key)
+        return replace(leaf, version=version, reducer=reducer)
 
     def name(self, value: str) -> str:
         """A task's name without characters that cannot be printed, cut where it is too long."""
-        pointer = self.result.pointer_to("leaves")
         if len(value) > NAME:
-            self.note("task name", pointer, f"has {len(value):,} characters; it may have {NAME:,}")
+            self.note("task name", f"has {len(value):,} characters; it may have {NAME:,}", "leaves")
         elif not value.isprintable():
-            self.note("task name", pointer, "holds characters that cannot be printed")
+            self.note("task name", "holds characters that cannot be printed", "leaves")
         return _clean(value)
 
-    def word(self, name: str, value: str, pointer: str) -> str:
+    def word(self, name: str, value: str, field: str, key: str = "") -> str:
         """A text of printable ASCII, cut where it is too long."""
         if not (value.isascii() and value.isprintable()):
-            self.note(name, pointer, "holds characters other than printable ASCII")
+            self.note(name, "holds characters other than printable ASCII", field, key)
             value = "".join(char if " " <= char <= "~" else "?" for char in value[: WORD + 1])
-        return self.cut(name, value, WORD, pointer)
+        return self.cut(name, value, WORD, field, key)
 
-    def cut(self, name: str, value: str, limit: int, pointer: str) -> str:
+    def cut(self, name: str, value: str, limit: int, field: str, key: str = "") -> str:
         """A text of any characters, cut where it is too long."""
         if len(value) > limit:
-            self.note(name, pointer, f"has {len(value):,} characters; it may have {limit:,}")
+            self.note(name, f"has {len(value):,} characters; it may have {limit:,}", field, key)
         return value[:limit]
 
-    def note(self, name: str, pointer: str, why: str) -> None:
-        """Note that a field is outside its bounds."""
-        self.found.append(MalformedField(name, pointer, why))
+    def note(self, name: str, why: str, field: str, key: str = "") -> None:
+        """Note that a field, of the leaf of a key where one is given, is outside its bounds."""
+        self.found.append(MalformedField(name, self.result.pointer_to(field, key), why))
 
 
 def _clean(name: str) -> str:
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name[:NAME])
+    cut = name[:NAME]
+    if cut.isprintable():
+        return cut
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)
 
 
 def _is_hash(value: object) -> bool:
-    return type(value) is str and _is_printable([value], WORD) and value.isascii()
+    return type(value) is str and len(value) <= WORD and value.isascii() and value.isprintable()
 
 
 def _plain(result: Result) -> Result:
