@@ -42,16 +42,14 @@ def query(state: GitHubState, request: Request) -> Answer:
     if "viewer" in text:
         return Answer(200, {"data": {"viewer": {"login": request.who.login}}})
     if "nodes(" in text:
-        known = {one.node_id: one for repo in state.repos.values() for one in repo.comments.values()}
+        repos = state.repos.values()
+        known = {one.node_id: one for repo in repos for one in (*repo.comments.values(), *repo.issues.values())}
         there = [known.get(one) for one in variables["ids"]]
         rows = [one and {"id": one.node_id, **_edit(one)} for one in there]
         return Answer(200, {"data": {"nodes": rows}})
     if "history(" in text:
         return _histories(state, request)
     repo = state.repos[f"{variables['owner']}/{variables['name']}"]
-    if "lastEditedAt" in text:
-        found = _edit(repo.issues[variables["number"]])
-        return Answer(200, {"data": {"repository": {"issueOrPullRequest": found}}})
     asked = re.findall(r'(b\d+): object\(oid: "([0-9a-f]{40})"\)', text)
     return Answer(200, {"data": {"repository": {name: _text(repo, oid) for name, oid in asked}}})
 

@@ -62,6 +62,7 @@ class Issue:
     updated: str = ""
     edited: str | None = None
     editor: str = ""
+    node_id: str = ""
 
 
 @dataclass
@@ -160,6 +161,7 @@ class GitHubState:
 
     def add_issue(self, repo: Repo, issue: Issue) -> Issue:
         issue.number = len(repo.issues) + 1
+        issue.node_id = f"I_{repo.name}_{issue.number}"
         issue.created = issue.updated = self.tick()
         repo.issues[issue.number] = issue
         return issue

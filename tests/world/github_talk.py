@@ -210,6 +210,7 @@ def _issue(request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
     return {
         "url": url,
         "html_url": f"{request.base}/{repo.name}/issues/{issue.number}",
+        "node_id": issue.node_id,
         "number": issue.number,
         "title": issue.title,
         "body": issue.body,

@@ -38,9 +38,6 @@ STATUS_LIMIT = 140  # characters of the text of a status
 OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
 MOST_TALK = 32_000_000  # bytes of the comments on one issue or pull request that are read
 COMMAND = re.compile(r"^[ \t]*/", re.MULTILINE)  # a line that may be a command
-EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
-  issueOrPullRequest(number: $number) { ... on Comment { lastEditedAt editor { __typename login } } }
-} }"""
 EDITS = """query($ids: [ID!]!) { nodes(ids: $ids) {
   id ... on Comment { lastEditedAt editor { __typename login } }
 } }"""
@@ -109,7 +106,9 @@ class GitHubDiscussions:
         comments = self._comments(num)
         for row in [issue, *comments]:
             self._rights.learn(row)
-        at, changed, edits = _at(issue, "created_at"), self._edited(issue), self._edits(comments)
+        edits = self._edits([issue, *comments] if self.asks_edits else comments)
+        at = _at(issue, "created_at")
+        changed = edits.get(issue["node_id"], at)
         author = self.client.as_ours(login_of(issue))
         opening = Comment(OPENING, author, issue["body"] or "", at, changed, edited=changed > at)
         return Thread(
@@ -141,12 +140,12 @@ class GitHubDiscussions:
         is_edited = edited is not None or changed > at
         return Comment(str(row["id"]), author, row["body"] or "", at, changed, place, edited=is_edited)
 
-    def _edits(self, comments: Iterable[Row]) -> dict[str, float]:
-        """When our verdicts and answers, and what may be a command, were edited last, see `_when_edited`, by node id.
+    def _edits(self, texts: Iterable[Row]) -> dict[str, float]:
+        """When those texts were edited last for which it matters, see `_when_edited`, by node id.
 
         Whoever may write edits what others wrote, and GitHub's own times have whole seconds: only GraphQL tells of it.
         """
-        asked = {row["node_id"]: row for row in comments if self._decides(row)}
+        asked = {row["node_id"]: row for row in texts if self._decides(row)}
         found: dict[str, float] = {}
         for start in range(0, len(asked), PAGE):
             ids = {"ids": list(asked)[start : start + PAGE]}
@@ -162,25 +161,13 @@ class GitHubDiscussions:
         is_ours = self.client.as_ours(author) == self.us
         return inf if is_ours and self.client.as_ours(name) != self.us else _at(edit, "lastEditedAt")
 
-    def _decides(self, comment: Row) -> bool:
-        """Tell whether a comment is a verdict or an answer of ours, or may be a command."""
-        text = comment["body"] or ""
-        mark = find_marker(text) if self.client.as_ours(login_of(comment)) == self.us else None
+    def _decides(self, row: Row) -> bool:
+        """Tell whether a text opens an issue of ours, is a verdict or an answer of ours, or may be a command."""
+        text, is_ours = row["body"] or "", self.client.as_ours(login_of(row)) == self.us
+        if is_ours and "title" in row:  # no comment has one
+            return not _is_pull(row)
+        mark = find_marker(text) if is_ours else None
         return mark.kind in {"reply", "verdict"} if mark else COMMAND.search(text) is not None
-
-    def _edited(self, issue: Row) -> float:
-        """When the opening text was last edited, which only GraphQL says.
-
-        It is asked for our own issues, and for texts of others that may hold a command; of the rest it does not matter.
-        """
-        is_ours = self.client.as_ours(login_of(issue)) == self.us
-        matters = not _is_pull(issue) if is_ours else COMMAND.search(issue["body"] or "")
-        if not matters or not self.asks_edits:
-            return _at(issue, "created_at")
-        owner, _, name = self.source.address.name.partition("/")
-        asked = {"owner": owner, "name": name, "number": issue["number"]}
-        found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issueOrPullRequest"])
-        return self._when_edited(found, login_of(issue)) if found["lastEditedAt"] else _at(issue, "created_at")
 
     def _issue(self, num: int) -> Issue:
         return self.client(lambda: self.repo.get_issue(num))
