@@ -6,10 +6,8 @@ could not be reached, 4 a service refused, 70 an internal error.
 
 from __future__ import annotations
 
-import atexit
 import errno
 import logging
-import os
 import sys
 from importlib import import_module
 from io import StringIO, TextIOWrapper
@@ -105,32 +103,10 @@ def call(
     ] = False,
 ) -> None:
     """Check, score and publish evaluation results of language models."""
-    del traceback, version  # read by main and by _version
+    del traceback, version  # read by run and by _version
 
 
 def run() -> None:
-    """Run `main` as the whole process. It exits at once: freeing every object first takes noticeable time."""
-    statuses: list[int] = []
-    atexit.register(_end, statuses)  # registered before all others except logging's, so called after them
-    try:
-        main()
-    except SystemExit as end:
-        statuses += [end.code] if isinstance(end.code, int) else []
-        raise
-
-
-def _end(statuses: list[int]) -> None:
-    """Exit with the status, if there is one. Without one, or if a stream fails, leave the exit to the interpreter."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        return
-    for status in statuses:
-        os._exit(status)
-
-
-def main() -> None:
     """Run the command line. A failure becomes one line and an exit status; `--traceback` shows the traceback, too."""
     _open_streams()
     try:

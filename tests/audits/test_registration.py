@@ -11,10 +11,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CODE = """
 import sys
-from bot.cli.app import main
+from bot.cli.app import run
 sys.argv = ["leaderboard-bot", *sys.argv[1:]]
 try:
-    main()
+    run()
 finally:
     print("imported:", *sorted(name for name in sys.modules if name.startswith("bot.")), file=sys.stderr)
 """

@@ -98,51 +98,6 @@ def test_a_verdict_of_several_files_fails_where_one_has_an_error(tmp_path: Path)
     assert rules_of(outcome_of(LIMITED)) == {"limited-run"}
 
 
-ENDS = """
-import atexit, sys, threading, time
-from bot.cli import app
-
-class Held:
-    def __del__(self):
-        print("taken apart")
-
-class Closed:
-    def flush(self):
-        raise OSError
-
-def main():
-    global held
-    held = Held()
-    atexit.register(print, "registered")
-    threading.Thread(target=lambda: (time.sleep(0.05), print("a thread"))).start()
-    sys.stdout.write("written\\n")
-    if "closed" in sys.argv:
-        sys.stdout = Closed()
-    sys.exit(eval(sys.argv[1]))
-
-app.main = main
-app.run()
-"""
-
-
-@pytest.mark.parametrize(("status", "ends"), [("0", 0), ("3", 3), ("None", 0), ("'a text'", 1), ("1 / 0", 1)])
-def test_a_process_ends_at_once_after_all_is_written(status: str, ends: int) -> None:
-    done = subprocess.run([sys.executable, "-c", ENDS, status], cwd=ROOT, capture_output=True, text=True, check=False)
-
-    lines = done.stdout.splitlines()
-    assert done.returncode == ends
-    assert lines[:3] == ["written", "a thread", "registered"]
-    assert ("taken apart" in lines) == (not status.isdecimal())
-
-
-def test_a_stream_that_fails_leaves_the_end_to_the_interpreter() -> None:
-    call = [sys.executable, "-c", ENDS, "3", "closed"]
-    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert done.returncode in {3, 120}
-    assert "written" in done.stdout
-
-
 @pytest.mark.parametrize(("value", "is_coloured"), [("", True), ("1", False)])
 def test_a_terminal_shows_colours_unless_nobody_wants_any(value: str, *, is_coloured: bool) -> None:
     ours, theirs = os.openpty()

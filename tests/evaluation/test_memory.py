@@ -15,10 +15,10 @@ LIMIT = 400 * 1024  # KiB of resident memory
 MEASURED = """
 import resource, sys
 from pathlib import Path
-from bot.cli.app import main
+from bot.cli.app import run
 sys.argv = ["leaderboard-bot", "check", "--format", "json", *sys.argv[1:]]
 try:
-    main()
+    run()
 finally:
     status = Path("/proc/self/status")  # ru_maxrss also counts what the parent held when it forked
     lines = status.read_text().splitlines() if status.exists() else []
