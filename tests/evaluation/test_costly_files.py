@@ -27,6 +27,7 @@ MTEB = '{"task_name":"a","dataset_revision":"x","scores":{"t":[%s]}}'
 OLMES = '{"all_primary_scores":[],"metrics":[%s]}'
 LIGHTEVAL = '{"config_general":{"lighteval_sha":"x","model_config":{}},"results":{%s}}'
 INSPECT = '{"status":"success","eval":{"task":"a","model":"hf/a/b"%s},"plan":{},"results":{"scores":[%s]}}'
+OPENCOMPASS = "dataset,version,metric,mode,a/b\n%s"
 EEE = '{"schema_version":"0.2","evaluation_id":"x","evaluation_results":[%s]}'
 LEAF = '{"evaluation_name":"a","score_details":{"score":1},"metric_config":{"metric_id":"%s"}}'
 
@@ -55,6 +56,8 @@ FILES = {
     "a long argument beside many scores": INSPECT
     % (f',"task_args_passed":{{"x":"{"y" * 7_000_000}"}}', listed(*["{}"] * MANY)),
     "many averages and many leaves": LIGHTEVAL % rows("", ":_average"),
+    "averages of OpenCompass beside datasets of the same word": OPENCOMPASS
+    % "".join(f"a-{number},{'-,sum' if number % 2 else 'x,acc'},gen,1\n" for number in range(9_990)),
     "many passwords and many texts": secrets(),
 }  # fmt: skip
 

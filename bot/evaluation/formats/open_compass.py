@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from bot.errors import MalformedResult
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.format import Format, Kind, check_rows, stderr_after
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
@@ -77,11 +77,16 @@ def parse(content: Content) -> Result:
 
 def _groups(rows: Mapping[str, LeafResult]) -> dict[str, tuple[str, ...]]:
     """The averages with the datasets that share their first word: those of `ceval-stem` are some of these."""
-    averages = [name for name, row in rows.items() if row.version is None and row.numbers.keys() <= set(AVERAGES)]
-    words = {name: WORDS.split(name.lower()) for name in rows}
-    found = {one: tuple(name for name in rows if words[one][0] in words[name]) for one in averages}
-    found = {one: tuple(name for name in names if name not in averages) for one, names in found.items()}
-    return {one: names for one, names in found.items() if names}
+    averages = {name for name, row in rows.items() if row.version is None and row.numbers.keys() <= set(AVERAGES)}
+    datasets = [name for name in rows if name not in averages]
+    sharing = grouped((word, name) for name in datasets for word in dict.fromkeys(_words(name)))
+    found = {one: names for one in rows if one in averages and (names := sharing.get(_words(one)[0]))}
+    check_rows(sum(map(len, found.values())), "")
+    return {one: tuple(names) for one, names in found.items()}
+
+
+def _words(name: str) -> list[str]:
+    return WORDS.split(name.lower())
 
 
 def _lines(data: bytes) -> Iterator[list[str]]:
