@@ -11,6 +11,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.errors import CallError
 from bot.evaluation.formats import format_ids
 from bot.evaluation.judge import judge_all
 from bot.evaluation.submission import Parsed
@@ -42,6 +43,15 @@ def test_files_without_a_result_are_named(tmp_path: Path) -> None:
     assert 'id = "quiz"' in done.stdout
     alone = run(str(tmp_path / "torn.json"))
     assert (alone.exit_code, alone.stdout) == (2, "") if alone.exit_code == 2 else alone.exception is not None
+
+
+def test_files_whose_tasks_have_no_name_are_not_drafted(tmp_path: Path) -> None:
+    job = {"n_total_trials": 1, "stats": {"evals": {"agent": {"metrics": [{"mean": 0.5}]}}}}
+    (tmp_path / "result.json").write_bytes(dumps(job))
+    done = run(str(tmp_path))
+    assert (type(done.exception), str(done.exception), done.stdout) == (
+        CallError, "no task in these files has a name, so there is nothing to draft", "",
+    )  # fmt: skip
 
 
 # ---- real files ----

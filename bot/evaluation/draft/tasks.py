@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bot.errors import CallError
 from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
@@ -57,10 +58,12 @@ class LeaderboardDraft:
 def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> LeaderboardDraft:
     """A declaration that takes these results, with these columns, or with those that most models share.
 
-    Only a model with every column can be ranked.
+    Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
     names, leaf_ids = FreeIds(COLUMNS), FreeIds(())
     known = columns or columns_of(seen_in(results), results)
+    if not known:
+        raise CallError("no task in these files has a name, so there is nothing to draft")
     measured = [place for place, column in enumerate(known) if _is_score(column)] or list(range(len(known)))
     places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
     formats = tuple(dict.fromkeys(result.format for result in results))
