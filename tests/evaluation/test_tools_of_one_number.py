@@ -318,6 +318,27 @@ def test_rewards_of_harbor_that_are_no_numbers_give_no_standard_error(rewards: t
     assert leaf.numbers == {"mean": 0.5}
 
 
+@pytest.mark.parametrize(
+    ("mean", "rewards"),
+    [
+        (0.99, {"1.0": ["a__1"], "0.0": ["b__1", "c__1"]}),
+        (0.01, {"1.0": ["a__1"], "0.0": ["b__1", "c__1"]}),
+        (1.0, {"0.0": ["a__1", "b__1", "c__1"], "1.0": ["a__1", "b__1", "c__1"]}),
+    ],
+)
+def test_a_mean_of_harbor_that_its_rewards_do_not_give_is_no_result(mean: float, rewards: dict[str, list[str]]) -> None:
+    with pytest.raises(MalformedResult, match=r"has a mean of 0\.\d+, but|holds a reward of a trial twice"):
+        parse_result(dumps(job(mean, rewards, {})))
+
+
+def test_a_metric_of_harbor_has_one_value() -> None:
+    file = job(0.25, REWARDS, FAILED)
+    [stats] = file["stats"]["evals"].values()
+    stats["metrics"].append({"mean": 0.99})
+    with pytest.raises(MalformedResult, match="holds a metric twice"):
+        parse_result(dumps(file))
+
+
 def test_harbor_gives_each_kind_of_reward_where_trials_have_several() -> None:
     file = job(0.5, {}, FAILED)
     [stats] = file["stats"]["evals"].values()

@@ -8,10 +8,10 @@ no version of the dataset or of Harbor; the agent is a setting, so that two agen
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
-from math import ceil, fsum, isclose, nan, sqrt
-from typing import Any
+from math import ceil, fsum, isclose, isfinite, nan, sqrt
+from typing import Any, TypeVar
 
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
@@ -20,6 +20,8 @@ from bot.evaluation.formats.fields import LARGEST, items, number, seconds, table
 from bot.evaluation.formats.format import Format, Kind, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
+T = TypeVar("T")
+TOLERANCE = 1e-6  # of a recorded mean; some readers round it
 BETWEEN = "__"  # the agent, the model and the dataset in the name of an evaluation, a task and its trial in a trial's
 PLACES = {
     "model": "/stats/evals",
@@ -85,12 +87,13 @@ def _leaf(stats: Mapping[str, Any]) -> LeafResult:
     A trial that ended in an error has no reward. It counts as 0 in some releases, and is missing from the mean in
     others: the recorded mean tells.
     """
-    numbers: dict[str, Any] = {name: value for one in items(stats.get("metrics")) for name, value in table(one).items()}
+    numbers = _once((pair for one in items(stats.get("metrics")) for pair in table(one).items()), "metric")
     numbers |= {f"pass@{k}": value for k, value in table(stats.get("pass_at_k")).items()}
     kinds, mean = _kinds(stats), number(numbers.get("mean"))
     rewards = kinds[0] if len(kinds) == 1 else dict.fromkeys(chain.from_iterable(kinds), nan)
     named = [trial for trials in table(stats.get("exception_stats")).values() for trial in _names(trials)]
     failed = [trial for trial in dict.fromkeys(named) if trial not in rewards]
+    _check_mean(mean, rewards, max(len(rewards) + len(failed), whole(stats.get("n_trials")) or 0))
     counts_failed = mean is not None and isclose(mean * (len(rewards) + len(failed)), fsum(rewards.values()))
     scored = rewards | dict.fromkeys(failed, 0.0) if counts_failed else rewards
     tries = Counter(_task(trial) for trial in scored)
@@ -109,8 +112,30 @@ def _leaf(stats: Mapping[str, Any]) -> LeafResult:
 
 def _kinds(stats: Mapping[str, Any]) -> list[dict[str, float]]:
     """The rewards by trial, of each kind of reward; nearly all verifiers give one kind."""
-    kinds = [table(kind) for kind in table(stats.get("reward_stats")).values()]
-    return [{trial: _reward(value) for value, trials in kind.items() for trial in _names(trials)} for kind in kinds]
+    kinds = [table(kind).items() for kind in table(stats.get("reward_stats")).values()]
+    found = (((trial, _reward(value)) for value, trials in kind for trial in _names(trials)) for kind in kinds)
+    return [_once(rewards, "reward of a trial") for rewards in found]
+
+
+def _once(pairs: Iterable[tuple[str, T]], what: str) -> dict[str, T]:
+    """The values by their names. Raises MalformedResult for a name that has several: who reads it chooses one."""
+    found: dict[str, T] = {}
+    for name, value in pairs:
+        if name in found:
+            raise MalformedResult(f"holds a {what} twice", pointer="/stats/evals")
+        found[name] = value
+    return found
+
+
+def _check_mean(mean: float | None, rewards: Mapping[str, float], most: int) -> None:
+    """Raise MalformedResult for a mean that the rewards do not give, over those trials or at most so many."""
+    total = fsum(rewards.values())
+    if mean is None or not rewards or not isfinite(mean) or not isfinite(total):
+        return
+    least, greatest = sorted((total / len(rewards), total / most))
+    if not least - TOLERANCE <= mean <= greatest + TOLERANCE:
+        why = f"has a mean of {mean!r}, but the rewards of its trials give {total / len(rewards)!r}"
+        raise MalformedResult(why, hint="upload the file as Harbor wrote it", pointer="/stats/evals")
 
 
 def _reward(value: str) -> float:
