@@ -23,9 +23,9 @@ FORMS = pytest.mark.parametrize("form", ["pull-request", "commit"])
 ROWS = 12
 
 
-def board(hub: Hub, folder: Path, form: str, rows: int = ROWS) -> Story:
+def board(hub: Hub, folder: Path, form: str, rows: int = ROWS, style: str = "entry") -> Story:
     """A board with all rows on main."""
-    story = Story(hub, folder, form=form)
+    story = Story(hub, folder, form=form, style=style)
     hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(rows)})
     story.settle()
     for request in story.requests:
@@ -481,6 +481,28 @@ def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Pat
     done = settle(story)
 
     assert json.loads(hub.file(story.target, path) or b"") == json.loads(right)
+    assert ledger(done) == "3 accepted: 3 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
+@pytest.mark.parametrize("style", ["entry", "rolling"])
+def test_a_request_that_main_has_made_needless_is_closed_within_a_day(
+    hub: Hub, tmp_path: Path, style: str, is_lost: bool
+) -> None:
+    story = board(hub, tmp_path, "pull-request", 3, style)
+    path = rows_of(story)[0]
+    right = hub.file(story.target, path) or b""
+    hub.push(story.target, {path: json.dumps(json.loads(right) | {"average": 99.0}).encode()}, "Better", user="ann")
+    settle(story)
+    assert len(story.requests) == 1
+    hub.push(story.target, {path: right}, "Take that back", user="ann")
+    if is_lost:
+        story.lose_state()
+    story.state.set_cursor("swept", None)  # a day later
+    for _ in range(2):
+        done = settle(story)
+    assert story.requests == []
     assert ledger(done) == "3 accepted: 3 on main, 0 open, 0 held, 0 declined, 0 unexplained"
     story.contexts.store.close()
 

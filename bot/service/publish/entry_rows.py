@@ -192,6 +192,11 @@ class SubmittedRows(TargetRows[L]):
         return "the files are gone from the source"
 
 
+def _is_over(shared: CurrentState) -> bool:
+    """Tell whether a shared request has a duplicate, or proposes nothing that main does not have: one is closed."""
+    return bool(shared.duplicates) or (shared.request is not None and not shared.request.files)
+
+
 def hashes(entry: Entry) -> set[str]:
     """The SHA-256 of the files that a row comes from."""
     return {file.sha256 for file in entry.evidence}
@@ -336,6 +341,8 @@ class EntryRows(SubmittedRows[RowLook]):
         shared, alone = self._read_rolling(()), self.target.read_keys(self._board)
         proposed = shared.files
         self.waiting = _open_requests(shared.requests, alone, set(merged), accepted.keys())
+        self.moot = {key for key in found if key in alone or entry_path(key) in proposed}
+        self.moot |= set(list(found)[:1]) if any(not one.files for one in shared.requests) else set()
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
         closed = [one.declined or {} for one in (shared.rolling, shared.migration)]
@@ -401,11 +408,11 @@ class EntryRows(SubmittedRows[RowLook]):
         jobs = [RowJob(name, to, look.key, look.item.marked, admission(look)) for look, _ in single]
         if queue is None or len(jobs) < 2 or not queue.put_rows(jobs):  # else the workers have them
             yield from (self._alone(look, form) for look, form in single)
-        if rolling or self.shared.rolling.duplicates:
+        if rolling or _is_over(self.shared.rolling):
             yield self._together(rolling_mark(self._board), rolling, self.shared.rolling, declined)
         if self.settings.form == "commit":  # their requests are of the time when the target took requests
             yield from (self._alone(look, "commit") for look in rolling if look.state.request)
-        if migration or self.shared.migration.duplicates:
+        if migration or _is_over(self.shared.migration):
             yield self._together(migration_mark(self._board), migration, self.shared.migration, declined)
 
     def publish_admitted(self, item: Item, admitted: str) -> None:

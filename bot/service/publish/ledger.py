@@ -58,8 +58,8 @@ class Ledger:
 
     `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows on main that are not accepted any
-    more. `requests` are those that wait for a merge. `head` is the commit at main then, "" where there is no such
-    branch.
+    more. `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on
+    main. `head` is the commit at main then, "" where there is no such branch.
     """
 
     target: str
@@ -70,6 +70,7 @@ class Ledger:
     waiting: int = 0
     leaving: str = ""
     requests: OpenRequests = field(default_factory=OpenRequests)
+    moot: Collection[str] = ()
     head: str = ""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import ClassVar, Generic, TypeVar
@@ -81,7 +81,8 @@ class TargetRows(ABC, Generic[L]):
     """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
 
     `is_bulk` says that the rows are a part of very many new ones. After a look `refused` has the reasons for those that
-    cannot be written, where the kind of target knows them. `places` notes the open requests in `waiting`.
+    cannot be written, where the kind of target knows them. `places` notes the open requests in `waiting`, and in
+    `moot` the rows that one of them proposes as they are on main.
     """
 
     context: WatchContext
@@ -91,6 +92,7 @@ class TargetRows(ABC, Generic[L]):
     is_bulk: bool = False
     refused: Mapping[str, str] = field(default_factory=dict)
     waiting: OpenRequests = field(default_factory=OpenRequests)
+    moot: Collection[str] = ()
     in_parts: ClassVar[bool] = False  # whether rows may be written in parts of PART
 
     @abstractmethod

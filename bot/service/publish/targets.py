@@ -150,7 +150,7 @@ class Targets:
             places = rows.places(accepted)
             refused = {**self.waiting.get(settings.to, {}), **rows.refused}
             ledger = make_ledger(self.context, settings.to, accepted, places, refused)
-            found.append(replace(ledger, requests=rows.waiting, head=head))
+            found.append(replace(ledger, requests=rows.waiting, moot=rows.moot, head=head))
         return found
 
     def derive(self) -> None:
@@ -194,14 +194,14 @@ class Targets:
             state.set_cursor("plan comment", None, target=to)
 
     def _explain(self) -> None:
-        """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""
+        """Once a day, look again at rows at the targets that nothing explains, or that need their request no more."""
         if self.are_with_workers():
             return
         ledgers = self.ledgers()
         note_ledgers(self.context, ledgers)
         for one in ledgers:
-            lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
-            self.context.mark(marks("row", lost, [one.target]))
+            lost = {key for key, why in one.unexplained.items() if why == NOTHING}
+            self.context.mark(marks("row", sorted(lost.union(one.moot)), [one.target]))
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions
