@@ -1,8 +1,8 @@
 """Pair the answers of two runs to the same questions, from their sample logs, in memory that does not grow with them.
 
 Questions are matched by the hash of the document, repeats of one by their number and their prompt. Both logs are read
-side by side: only the questions that one of them has not reached yet wait in memory, and some that were asked
-otherwise. Questions about one text, such as a passage, are a cluster.
+side by side: only the questions that one of them has not reached yet wait in memory, so many at most, and some that
+were asked otherwise. Questions about one text, such as a passage, are a cluster.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import json
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from math import inf, sqrt
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from bot.audits.samples.check import is_extra, metric_in_log
+from bot.audits.samples.check import MOST_SAMPLES, is_extra, metric_in_log
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
 from bot.errors import CallError
-from bot.evaluation.compare import MeasuredRun, Method, Paired, Pairs
+from bot.evaluation.compare import MOST_QUESTIONS, MeasuredRun, Method, Paired, Pairs
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
@@ -32,6 +32,9 @@ REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a questio
 SHORTEST_TEXT = 40  # characters
 NO_SHARED = "two tools wrote the logs, and no question is spelled alike in both"
 MOST_APART = 10_000  # answers to another prompt than their partner's that wait for the end; more are paired at once
+MOST_WAITING = 200_000  # questions that only one log has shown so far; each takes about a kilobyte
+TOO_APART = f"more than {MOST_WAITING:,} questions of one log are not in the other, or not near the same place"
+TOO_MANY = f"has more than {MOST_SAMPLES:,} samples"
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
@@ -83,12 +86,12 @@ class _PairTally:
             self.prompts_differ = key
 
     def contrast(self) -> tuple[Contrast, Method]:
-        """The paired test: by clusters where there are any, exact where all values are 0 or 1, else Student's t."""
+        """The paired test: by clusters where there are any, exact of not too many zeros and ones, else t."""
         if not self.shared:
             return Contrast(0.0, None, None, lambda _: (-inf, inf)), "independent"
         if self.has_clusters:
             return clustered(list((self.clusters or {}).values())), "paired-t"
-        if self.is_exact:
+        if self.is_exact and self.shared <= MOST_QUESTIONS:
             return paired_exact(*self.four), "paired-exact"
         degrees = max(1, self.shared - 1)
         return t_test(self.mean, sqrt(self.squares / degrees / self.shared), degrees), "paired-t"
@@ -136,7 +139,7 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
     was asked otherwise.
     """
     waiting: tuple[_Waiting, _Waiting] = ({}, {})
-    apart = 0
+    apart = waits = 0
     for row in zip_longest(*(_answers(log, metric) for log in logs)):
         for side, item in enumerate(row):
             if item is None:
@@ -146,19 +149,28 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
             key, answer = item
             sizes[side] += 1
             partner = _taken(waiting[1 - side], key, answer.prompt_hash if apart < MOST_APART else None)
+            waits += -1 if partner else 1
+            if waits > MOST_WAITING:
+                return TOO_APART
             if partner is None:
                 apart += key in waiting[1 - side]
                 waiting[side].setdefault(key, {}).setdefault(answer.prompt_hash, deque()).append(answer)
                 continue
             for tally in tallies:
                 tally.add(key, *((partner, answer) if side else (answer, partner)))
-    for key, prompts in waiting[0].items():
-        for pair in zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False):
-            for tally in tallies:
-                tally.add(key, *pair)
+    for found in _asked_otherwise(waiting):
+        for tally in tallies:
+            tally.add(*found)
     left = [chain(*(chain(*prompts.values()) for prompts in one.values())) for one in waiting]
     first, second = ({one.tool for one in answers} for answers in left)
     return "" if tallies[-1].shared or (first == second and first) else NO_SHARED
+
+
+def _asked_otherwise(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[str, _Answer, _Answer]]:
+    """The answers to one question that wait on both sides, because their prompts differ."""
+    for key, prompts in waiting[0].items():
+        for one, other in zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False):
+            yield key, one, other
 
 
 def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | None:
@@ -178,7 +190,9 @@ def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | No
 def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
     """The samples of a log, and why there are no more of one that cannot be read."""
     try:
-        yield from read_log(log)
+        yield from islice(read := read_log(log), MOST_SAMPLES)
+        if next(read, None) is not None:
+            yield SkippedRecord(0, TOO_MANY)
     except CallError as error:
         yield SkippedRecord(0, str(error))
 
@@ -195,7 +209,7 @@ def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRe
             yield SkippedRecord(0, f"the samples have no {name}")
             return
         tool = sample.form.partition("-0")[0]
-        yield _key(sample), _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc), tool)
+        yield _key(sample), _Answer(value, _short(sample.prompt_hash), _shown(sample), _cluster(sample.doc), tool)
 
 
 def _questions(log: Path, metric: str) -> Iterator[Sample | SkippedRecord]:
@@ -209,7 +223,7 @@ def _questions(log: Path, metric: str) -> Iterator[Sample | SkippedRecord]:
 
 
 def _key(sample: Sample) -> str:
-    key = sample.doc_hash or _digest(sample.doc if sample.doc is not None else sample.doc_id)
+    key = _short(sample.doc_hash) or _digest(sample.doc if sample.doc is not None else sample.doc_id)
     repeat = next((one for name in REPEATS if isinstance(one := sample.row.get(name), int)), "")
     return f"{key}#{repeat}"
 
@@ -239,6 +253,11 @@ def _cluster(doc: object) -> str:
 def _digest(value: object) -> str:
     text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _short(text: str) -> str:
+    """The text, or its digest where it is longer than any hash: whoever wrote the log chose it, and it waits."""
+    return text if len(text) <= LONGEST else _digest(text)
 
 
 def _shown(sample: Sample) -> str:

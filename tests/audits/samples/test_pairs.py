@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from bot.audits.samples import pairs as pairs_of_logs
 from bot.audits.samples.find import find_logs, folders_of_results
-from bot.audits.samples.pairs import NO_SHARED, pair_logs
+from bot.audits.samples.pairs import NO_SHARED, TOO_APART, TOO_MANY, pair_logs
 from bot.evaluation.compare import MeasuredRun, MeasuredTask, Pairs, compare
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.reporting.comparison import comparison_text
@@ -205,6 +206,39 @@ def test_memory_does_not_grow_with_the_logs(tmp_path: Path) -> None:
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0] + 200_000
+
+
+def test_logs_that_share_no_question_are_given_up_and_do_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A packed log of 4 MB, of which no question was in the other, took 600 MB, and one of 80 MB more than 12 GB."""
+    monkeypatch.setattr(pairs_of_logs, "MOST_WAITING", 500)
+    first, second = (
+        log(tmp_path / name, [sample(start + i, 1.0) for i in range(400)]) for start, name in enumerate("ab")
+    )
+    assert isinstance(pair_logs([first], [second], "acc,none"), Pairs)
+    first = log(tmp_path / "a", [sample(number, 1.0, doc_hash=f"{number}" * 9_000) for number in range(900)])
+    tracemalloc.start()
+    assert pair_logs([first], [second], "acc,none") == TOO_APART
+    assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    tracemalloc.stop()
+
+
+def test_a_log_of_more_samples_than_a_harness_writes_makes_no_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs_of_logs, "MOST_SAMPLES", 100)
+    logs = [log(tmp_path / name, [sample(number, 1.0) for number in range(101)]) for name in "ab"]
+    assert pair_logs(logs[:1], logs[1:], "acc,none") == f"{logs[0].name}: {TOO_MANY}"
+
+
+def test_more_questions_than_an_exact_test_takes_have_a_t_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact test of ten million would take minutes."""
+    monkeypatch.setattr(pairs_of_logs, "MOST_QUESTIONS", 99)
+    logs = [log(tmp_path / f"{one}", [sample(n, float(n % 7 > one)) for n in range(100)]) for one in range(2)]
+    pairs = pair_logs(logs[:1], logs[1:], "acc,none")
+    assert isinstance(pairs, Pairs)
+    assert (pairs.method, pairs.shared) == ("paired-t", 100)
 
 
 DEEP = b'{"doc_id": 1, "filtered_resps": ["a"], "acc": 1.0, "doc": %b1%b}\n'
