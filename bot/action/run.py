@@ -209,8 +209,10 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
 def open_board(run: Run) -> Target:
     """The board that `compare-to` names. Raises CallError for what is none, Refused or Unavailable."""
     to = run.inputs.compare_to
-    if "://" not in to and not (run.trigger.workspace / to).is_dir():  # it would be a board without rows
-        raise CallError(f"the input `compare-to` is {to!r}, which is no folder; it takes base, or a board")
+    if "://" not in to:
+        check_inside("compare-to", to, run.trigger)
+        if not (run.trigger.workspace / to).is_dir():  # it would be a board without rows
+            raise CallError(f"the input `compare-to` is {to!r}, which is no folder; it takes base, or a board")
     board = run.opener.target(to)
     board.check_readable()
     return board

@@ -12,6 +12,7 @@ from tests.action.test_run import Job, job
 from tests.cli.test_samples import RIGHT, rows
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
+from tests.world.local_git import git
 from tests.world.results import path_of, result
 
 __all__ = ["github", "job"]
@@ -186,3 +187,17 @@ def test_a_schedule_has_no_base(job: Job) -> None:
     said = job.run("schedule", None, compare_to="base")
     assert said.status == 2
     assert "needs a pull request or a push" in said.log[-1]
+
+
+def test_a_link_leads_no_comparison_out_of_the_workspace(
+    github: GitHubServer, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that makes the board's folder a link would be shown the rows of another one on the runner."""
+    outside = job.runner.scratch.parent / "secret"
+    outside.mkdir()
+    git(outside, "init", "-q")
+    (job.runner.workspace / "board").symlink_to(outside)
+    monkeypatch.chdir(job.runner.workspace)
+    said = job.run("pull_request", propose(github, {GOOD: result()}), compare_to="board")
+    why = "the input `compare-to` names board, which leads out of the workspace"
+    assert (said.status, said.log) == (2, [f"::error title=leaderboard-bot::{why}"])
