@@ -7,8 +7,10 @@ import re
 import threading
 from collections import UserDict
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from functools import cached_property
 from io import SEEK_END
-from typing import IO, Any, Generic, Literal, Self, TypeVar, overload
+from typing import IO, Any, Literal, TypeVar
 
 from bot.errors import Unavailable
 
@@ -16,7 +18,7 @@ T = TypeVar("T")
 MOST_CONTENTS = 256 * 1024 * 1024  # of contents that are kept
 
 
-class lazy_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+class lazy_property(cached_property[T]):  # noqa: N801 - a decorator, as `property` is
     """`functools.cached_property` without its lock; `del` of the attribute forgets the value.
 
     Python 3.11 holds one lock for a property of all instances while it is worked out, so that threads wait for each
@@ -24,21 +26,8 @@ class lazy_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
     """
 
     def __init__(self, method: Callable[[Any], T]) -> None:
-        self.method, self.name, self.__doc__ = method, "", method.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> T: ...
-    def __get__(self, instance: object, owner: type | None = None) -> T | Self:
-        if instance is None:
-            return self
-        value = self.method(instance)
-        instance.__dict__[self.name] = value  # found before this descriptor from now on
-        return value
+        super().__init__(method)
+        self.lock = nullcontext()
 
 
 class Contents(UserDict[str, bytes]):
