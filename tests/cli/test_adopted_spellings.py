@@ -174,3 +174,11 @@ def test_a_remark_behind_a_name_does_not_hide_the_model(tmp_path: Path) -> None:
     done = adopted(tmp_path, "list.json", json.dumps(table))
     assert done.stdout == WHOLE, done.output
     assert "3 on main, 0 open" in settled(tmp_path)
+
+
+def test_braces_in_a_name_are_no_placeholder(tmp_path: Path) -> None:
+    names = [f"{{model.id https://huggingface.co/{row['Model']}" for row in numbers()]
+    table = [{"Model": name, **{one: row[one] for one in COLUMNS}} for name, row in zip(names, numbers(), strict=True)]
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert done.stdout == WHOLE, done.output
+    assert mapping(tmp_path).columns["Model"].template == "{{model.id https://huggingface.co/{model.id}"

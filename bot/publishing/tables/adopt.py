@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ SAMPLED = 60  # rows that decide which reading a column has
 CLUSTERED = 10  # values of one column lie this much closer together than if they were spread evenly
 SURE, LIKELY = 0.01, 0.05  # the most readings that may fit by chance: without a heading, and with one
 AVERAGES = frozenset({"average", "avg", "mean", "overall", "avgscore", "averagescore", "meanscore", "total", "score"})
+PLACEHOLDER = re.compile(r"(\{\{|\{model\.(?:id|name|org)\})")  # or a brace of the cell, which is doubled
 TEXTS = {  # values that are no score, and what a column is called that holds them
     "model.revision": ("sha", "revision", "commit"),
     "model.precision": ("precision", "dtype"),
@@ -334,23 +336,12 @@ def _templates(
             for spelled in (part, plain_markup(part) if written == "markdown" else part):
                 if len(spelled) > 2:
                     text = "".join(
-                        piece if piece.startswith("{model.") else piece.replace(spelled, "{" + accessor + "}")
-                        for piece in _pieces(text)
+                        piece if PLACEHOLDER.fullmatch(piece) else piece.replace(spelled, "{" + accessor + "}")
+                        for piece in PLACEHOLDER.split(text)
                     )
-        if "{model." in text and text.isprintable():
+        if any(piece.startswith("{model.") for piece in PLACEHOLDER.split(text)) and text.isprintable():
             found[text] = None
     return [{"template": text} for text in found][:SAMPLED]
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """A template as its placeholders and the texts between them."""
-    rest = text
-    while (start := rest.find("{model.")) >= 0:
-        end = rest.index("}", start) + 1
-        yield rest[:start]
-        yield rest[start:end]
-        rest = rest[end:]
-    yield rest
 
 
 def _filled(template: str, one: ModelFiles, written: TableFormat) -> str:
