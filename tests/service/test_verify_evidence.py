@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ from shutil import rmtree
 import pytest
 
 from bot.platforms.platform import Access, Opener
+from bot.publishing.entry import Evidence
 from bot.service.checks.verify import VerifiedRow, Verifier
+from bot.service.checks.verify_evidence import EvidenceReader, Unfounded
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
@@ -344,6 +347,30 @@ def test_a_row_that_names_a_whole_path_stops_no_other(local: Path) -> None:
     (place / "results.json").write_bytes(result())
     renamed(local, source="", commit="", path=str(place / "results.json"))
     assert verified(local, place).outcome == verified(local, Path("/dev")).outcome == "untraceable"
+
+
+def test_files_of_one_name_are_read_once_for_all_rows_that_name_it(tmp_path: Path) -> None:
+    """Whoever wrote a hundred rows of `results.json` had every file of that name read a hundred times."""
+    for number in range(3):
+        (tmp_path / f"m{number}").mkdir()
+        (tmp_path / f"m{number}" / "results.json").write_bytes(result(date=1_790_000_000.0 + number))
+    reader = EvidenceReader(Opener(Access()), [tmp_path])
+    opened: list[str] = []
+    is_on = [True]  # a hook stays as long as the process
+
+    def note(event: str, args: tuple[object, ...]) -> None:
+        if is_on and event == "open" and str(args[0]).startswith(str(tmp_path)):
+            opened.append(str(args[0]))
+
+    sys.addaudithook(note)
+    counts = []
+    for number in range(5):
+        with pytest.raises(Unfounded):
+            reader.read(Evidence("", "results.json", sha256=f"{number:064x}"))
+        counts.append(len(opened))
+    is_on.clear()
+    assert counts[0]
+    assert set(counts) == {counts[0]}
 
 
 @pytest.mark.parametrize("path", [f"../outside/{FILE}", f"linked/{FILE}", f"./../../outside/{FILE}"])

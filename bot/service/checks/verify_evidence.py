@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -25,6 +24,7 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history
+from bot.platforms.inputs import entries_below
 from bot.platforms.platform import Opener
 from bot.platforms.source import Change, LastCommit, Source, TooLarge
 from bot.publishing.entry import Entry, Evidence
@@ -69,6 +69,7 @@ class EvidenceReader:
     _heads: dict[str, str] = field(default_factory=dict, repr=False)
     _opened: dict[tuple[Path, str], list[GitSource | FolderFiles]] = field(default_factory=dict, repr=False)
     _names: dict[Path, Mapping[str, Sequence[Path]]] = field(default_factory=dict, repr=False)
+    _digests: dict[tuple[FolderFiles, str, str], str] = field(default_factory=dict, repr=False)
     _histories: int = 0
     _fetched: ExitStack = field(default_factory=ExitStack, repr=False)
 
@@ -200,16 +201,20 @@ class EvidenceReader:
         if file.commit or file.path.startswith("/"):  # a repository without the commit proves nothing
             return None
         if folder not in self._names:
-            below = ((name, Path(place, name)) for place, dirs, files in _walk(folder) for name in (*dirs, *files))
-            self._names[folder] = grouped(below)
+            below = sorted(one.path for one in entries_below(str(folder), {".git"}, is_strict=False))
+            self._names[folder] = grouped((one.name, one) for one in map(Path, below))
         parts = Path(file.path).parts
         for found in self._names[folder].get(parts[-1] if parts else "", ()):
             if found.parts[-len(parts) :] != parts:
                 continue
             source = FolderFiles(found.parents[len(parts) - 1], folder)
-            with suppress(Unfounded):  # another file of this name
-                if _read(source, file).sha256 == file.sha256:
-                    return source
+            place = source, file.path, file.format
+            if place not in self._digests:  # many rows may name one path, and many folders may have it
+                self._digests[place] = ""
+                with suppress(Unfounded):  # another file of this name
+                    self._digests[place] = _read(source, file).sha256
+            if self._digests[place] == file.sha256:
+                return source
         return None
 
     def _sources(self, folder: Path, name: str) -> list[GitSource | FolderFiles]:
@@ -277,13 +282,6 @@ class FolderFiles(Source):
         except (OSError, ValueError):
             return False
         return True
-
-
-def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Everything below a folder, but for what git keeps."""
-    for place, dirs, files in os.walk(folder):
-        dirs[:] = sorted(name for name in dirs if name != ".git")
-        yield place, dirs, files
 
 
 def _below(folder: Path, name: str) -> Path | None:
