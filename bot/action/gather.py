@@ -6,7 +6,6 @@ a run has made are read in the workspace, where a link that leads outside is not
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from bot.evaluation.formats import most_bytes
 from bot.platforms.caches import blob_id
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.inputs import Place, hub_places, read_file
+from bot.platforms.inputs import Place, entries_below, hub_places, read_file
 from bot.platforms.platform import Access
 from bot.platforms.source import Change, TooLarge, is_wanted
 
@@ -168,9 +167,6 @@ def fixed_part(pattern: str) -> str:
 
 def walk(root: Path, start: str) -> Iterator[str]:
     """Every file below a folder, without links and without git's own."""
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != ".git")
-        for name in sorted(files):
-            path = Path(folder, name)
-            if not path.is_symlink():
-                yield "/".join(part for part in (start.rstrip("/"), path.relative_to(root).as_posix()) if part)
+    for entry in entries_below(str(root), {".git"}, is_strict=False):
+        if not entry.is_symlink() and not entry.is_dir(follow_symlinks=False):
+            yield "/".join(part for part in (start.rstrip("/"), Path(entry.path).relative_to(root).as_posix()) if part)

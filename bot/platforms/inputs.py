@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from functools import cache
@@ -200,15 +200,31 @@ def list_files(name: str) -> tuple[list[ListedFile], list[str]]:
 
 def walk(folder: str, links: list[str]) -> Iterator[ListedFile]:
     """Every file below a folder with its size; adds the paths of links to `links`."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_symlink():
-                links.append(entry.path)
-            elif entry.is_dir(follow_symlinks=False):
-                if entry.name not in UNSEEN:
-                    yield from walk(entry.path, links)
-            elif entry.is_file(follow_symlinks=False):
-                yield ListedFile(entry.path, entry.stat(follow_symlinks=False).st_size)
+    for entry in entries_below(folder, UNSEEN):
+        if entry.is_symlink():
+            links.append(entry.path)
+        elif entry.is_file(follow_symlinks=False):
+            yield ListedFile(entry.path, entry.stat(follow_symlinks=False).st_size)
+
+
+def entries_below(folder: str, unseen: Container[str], *, is_strict: bool = True) -> Iterator[os.DirEntry[str]]:
+    """Everything below a folder but for the folders of these names, in no order; no link is followed.
+
+    Folders may lie in each other as deep as a stranger likes, so nothing here calls itself. Raises OSError for a folder
+    that cannot be read; unless it `is_strict`, such a folder is left out.
+    """
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as found:
+                entries = list(found)
+        except OSError:
+            if is_strict:
+                raise
+            continue
+        entries = [one for one in entries if one.name not in unseen or not one.is_dir(follow_symlinks=False)]
+        yield from entries
+        waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def place_of(name: str) -> str:

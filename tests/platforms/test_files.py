@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.platforms.inputs import local_places, place_of
+from bot.platforms.inputs import entries_below, list_files, local_places, place_of
 from tests.command import bot
 from tests.evaluation.judging import base, dumps
 
@@ -81,3 +81,20 @@ def test_a_link_that_is_named_itself_is_followed(tmp_path: Path) -> None:
     [place] = local_places(str(link))
 
     assert isinstance(place.parse(), Parsed)
+
+
+def test_folders_that_lie_in_each_other_very_deep_are_read_to_their_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "result.json").write_bytes(b"{}")
+    monkeypatch.chdir(tmp_path)
+    deep = 1_500
+    for _ in range(deep):
+        os.mkdir("a")  # noqa: PTH102 - a whole path would be longer than a system call takes
+        os.chdir("a")
+    found, links = list_files(str(tmp_path))
+    assert ([Path(one.path).name for one in found], links) == (["result.json"], [])
+    assert len(list(entries_below(str(tmp_path), ()))) == deep + 1
+    for _ in range(deep):  # what removes the folders of tests would call itself as often
+        os.chdir("..")
+        os.rmdir("a")  # noqa: PTH106
