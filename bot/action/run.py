@@ -297,9 +297,7 @@ def publish_rows(
 ) -> list[str]:
     """Publish what is not rejected, and give the URLs of what was written."""
     target.check()
-    counted = {file.path for row in judgement.rows for file in row.files}
-    evidence = evidence_of(place for place in found if place.name in counted)
-    made = make_entries(judgement.rows, evidence)
+    made = make_entries(judgement.rows, evidence_of(found))
     for key, why in made.refused.items():
         run.warn(f"not published: {key}: {why}")
     where = []

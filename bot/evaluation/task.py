@@ -120,7 +120,7 @@ class Leaf(DeclarationModel):
 
     def key(self, format_id: str) -> str:
         """The key of this leaf in a result of that format."""
-        return self.keys.get(format_id) or format_of(format_id).leaf_key(self.id)
+        return self.keys.get(format_id) or self.id
 
 
 class HubBenchmark(DeclarationModel):

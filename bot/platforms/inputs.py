@@ -232,10 +232,6 @@ def place_of(name: str) -> str:
 
     So a row is the same from whichever folder it is published, and no path of a person's machine is published with it.
     """
-    folder, _, file = name.rpartition("/")
-    parent = folder.rpartition("/")[2]
-    if {parent, file}.isdisjoint({"", "."}) and os.sep == "/":  # nearly all; a Path costs, for thousands
-        return f"{parent}/{file}"
     return "/".join(Path(name).absolute().parts[-2:]).replace("//", "/")
 
 

@@ -206,7 +206,7 @@ def _leaves(column: DraftColumn, formats: Iterable[str], ids: FreeIds, *, has_bo
 def leaf_table(leaf: Seen, formats: Iterable[str], ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
     """A leaf; one whose key is not an id is spelled for every format, so that it is taken for no other leaf there."""
     leaf_id, samples = ids.give(leaf.key), leaf.samples()
-    keys = {one: leaf.key for one in formats if format_of(one).leaf_key(leaf_id) != leaf.key}
+    keys = dict.fromkeys(formats, leaf.key) if leaf_id != leaf.key else {}
     guess = leaf.known.guessable if leaf.known and has_bounds else None
     return {
         "id": leaf_id,

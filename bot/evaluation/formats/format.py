@@ -96,12 +96,12 @@ class Format:
     `logging` says how it writes sample logs, "" if none of it are read. `shows` says which counts files of the format
     can show at all: what a draft asks of a person.
 
-    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `leaf_key`,
-    `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
-    that begin with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says
-    by the first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells
-    of a metric whether its values are percentages, however small they are, and `has_order` whether a file has the
-    metric that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data;
+    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `metric_key`
+    and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those that begin
+    with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says by the
+    first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells of a
+    metric whether its values are percentages, however small they are, and `has_order` whether a file has the metric
+    that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data;
     `names_by_path` that the path alone names the model.
     """
 
@@ -110,7 +110,6 @@ class Format:
     recognise: Callable[[Content], bool]
     parse: Callable[[Content], Result]
     rerun: Callable[[Rerun], str] | None = None
-    leaf_key: Callable[[str], str] = lambda key: key
     metric_key: Callable[[str, str], str] = lambda name, _: name
     stderr_key: Callable[[str], str] = stderr_beside
     starts: tuple[bytes, ...] = (b"{",)
