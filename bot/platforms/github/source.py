@@ -30,6 +30,7 @@ MOST_FILES = 3000  # GitHub lists no more of a pull request
 LINK = "120000"  # the mode of a symbolic link, whose content is a path
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's id of a tree without entries
 FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
+DEEP = 8  # folders above a changed one from which on the whole is read at once, too
 KEPT = 64  # folders whose listings are kept
 MOST_LISTINGS = 1_000_000  # folders that one comparison looks into
 TRIES = 3
@@ -104,24 +105,32 @@ class GitHubSource(Source):
         if old is None or self._cached_tree(old) is None:  # never settled, or the history was rewritten
             yield from self._all_files(new)
         else:
-            yield from self._compare(old, new, "")
+            yield from self._compare(old, new)
 
-    def _compare(self, old: str | None, new: str | None, folder: str) -> Iterator[Change]:
-        """The differences between two versions of one folder, and below; None for a folder that is not there."""
-        asked = self._listings
-        before, after = ((self._cached_tree(sha) or {}) if sha else {} for sha in (old, new))
-        if self._listings == asked:
-            self._count_listing()
-        names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
-        deep = [name for name in names if _tree_id(before.get(name)) or _tree_id(after.get(name))]
-        if len(deep) > FEW:
-            whole = self._whole(old), self._whole(new)
-            if None not in whole:
-                yield from _differences(whole[0] or {}, whole[1] or {}, folder)
-                return
-        yield from _differences(before, after, folder)
-        for name in deep:
-            yield from self._compare(_tree_id(before.get(name)), _tree_id(after.get(name)), f"{folder}{name}/")
+    def _compare(self, old: str | None, new: str | None) -> Iterator[Change]:
+        """The differences between two versions of the root folder, and below; None for one that is not there.
+
+        Folders may lie in each other as deep as a stranger likes, so nothing here calls itself, and what is deep is
+        listed at once.
+        """
+        waiting = [(old, new, "")]
+        while waiting:
+            one, other, folder = waiting.pop()
+            asked = self._listings
+            before, after = ((self._cached_tree(sha) or {}) if sha else {} for sha in (one, other))
+            if self._listings == asked:
+                self._count_listing()
+            names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
+            deep = [name for name in names if _tree_id(before.get(name)) or _tree_id(after.get(name))]
+            if len(deep) > FEW or (deep and folder.count("/") > DEEP):
+                whole = self._whole(one), self._whole(other)
+                if None not in whole:
+                    yield from _differences(whole[0] or {}, whole[1] or {}, folder)
+                    continue
+            yield from _differences(before, after, folder)
+            waiting += [
+                (_tree_id(before.get(name)), _tree_id(after.get(name)), f"{folder}{name}/") for name in deep[::-1]
+            ]
 
     def _whole(self, sha: str | None) -> Tree | None:
         """All entries in a folder and below it; None if that is more than one answer lists."""
@@ -346,7 +355,7 @@ class GitHubSource(Source):
     def _all_files(self, commit: str) -> Iterator[Change]:
         """Every file; folder by folder where there are more than one answer lists."""
         whole = self._whole(commit)
-        yield from self._compare(None, commit, "") if whole is None else _differences({}, whole, "")
+        yield from self._compare(None, commit) if whole is None else _differences({}, whole, "")
 
 
 def _changes(files: Iterable[File]) -> Iterator[Change]:

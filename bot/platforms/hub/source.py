@@ -36,6 +36,7 @@ THREADS = 8
 MANY, SOME = 500, 50  # files of a source, and rows of a target, beyond which one fetch over git costs less
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at a target
 MOST_ENTRIES = 500_000  # of one listing, and folders that one comparison enters: git's folders may hold each other
+DEEP = 8  # folders above a changed one from which on all below is listed at once
 FEW, ENTRIES = 4, 500  # folders that are listed together, at half a page of a thousand entries for each at most
 Listing = dict[str, RepoFile | RepoFolder]
 Below = Mapping[str, Sequence[RepoFile]]
@@ -334,7 +335,7 @@ def in_threads(pool: ThreadPoolExecutor, names: Iterable[str], call: Callable[[s
 
 @dataclass(slots=True)
 class CommitComparison:
-    """Two commits of a source; `entered` counts the folders that differ."""
+    """Two commits of a source; `entered` counts the folders that differ, and the files below deep ones."""
 
     source: HubSource
     old: str
@@ -368,6 +369,11 @@ class CommitComparison:
                 is_listed = path in gone and path in come
                 if is_listed:
                     yield from _differences(gone[path], come[path])
+                elif path.count("/") > DEEP:  # folders may lie in each other as deep as a stranger likes
+                    below = [self.source.walk(commit, path) for commit in (self.old, self.new)]
+                    self.entered += sum(map(len, below))
+                    self.source.check_count(self.entered)
+                    yield from _differences(*below)
                 else:
                     yield from self.changes(path, was.tree_id, now.tree_id) or ()
                 continue

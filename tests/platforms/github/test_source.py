@@ -224,6 +224,18 @@ def test_folders_that_hold_each_other_many_times_over_end(github: GitHubServer) 
     assert github.state.count("GET", "/git/trees/") < 15  # there are ten folders, and each is asked for once
 
 
+def test_a_file_below_very_many_folders_is_found_in_few_requests(github: GitHubServer) -> None:
+    """One path of 1,000 folders ended each later pass, as if GitHub could not be reached."""
+    git, deep = github.state.repos[BOARD].git, "a/" * 1_500
+    old = git.push("heads/main", {"y.json": b"1"})
+    for data in (b"1", b"2"):
+        new = git.push("heads/main", {f"{deep}x.json": data})
+        [change] = source(github).changes(old, new)
+        assert change.path.endswith("a/a/x.json")
+        old = new
+    assert github.state.count("GET", "/git/trees/") < 50
+
+
 def test_links_and_submodules_are_no_files(github: GitHubServer) -> None:
     git = github.state.repos[BOARD].git
     git.links.add(git.add_blob(b"a.json"))

@@ -126,6 +126,21 @@ def test_folders_that_hold_each_other_many_times_over_end(
         list(source.changes(old.oid, bombs[1].oid))
 
 
+def test_a_file_below_very_many_folders_is_found_in_few_requests(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    """A second push of one path of 1,000 folders ended each later pass in an internal error."""
+    start, deep, commits = repository.main, 100, []
+    for content in (b"1", b"2"):
+        tree = Tree({"x.json": Blob(blob_id(content), content, start.oid)})
+        for _ in range(deep):
+            tree = Tree({"a": tree})
+        commits.append(repository.add(repository.make(tree, start, "deep", "", start.date, "acme")))
+    asked = trees_asked(hub)
+    assert [change.path for change in source.changes(commits[0].oid, commits[1].oid)] == ["a/" * deep + "x.json"]
+    assert trees_asked(hub) - asked < 50
+
+
 def test_without_an_old_commit_or_with_a_rewritten_one_everything_is_a_change(
     hub: Hub, repository: Repository, source: HubSource
 ) -> None:
