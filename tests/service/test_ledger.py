@@ -486,6 +486,32 @@ def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Pat
 
 
 @STATES
+def test_a_closed_request_for_an_edited_row_is_not_opened_again_as_a_new_score(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    """Another row on main has the same scores by now, which the row notes: its request would be one for new scores."""
+    story = board(hub, tmp_path, "pull-request", 1)
+    path = rows_of(story)[0]
+    right = hub.file(story.target, path) or b""
+    hub.push(story.target, {path: json.dumps(json.loads(right) | {"average": 99.0}).encode()}, "Better", user="ann")
+    settle(story)
+    assert [one.title for one in story.requests] == ["Update acme/m0 (bfloat16): 58.33"]
+    hub.set_status(story.target, story.requests[0], "closed", "ann")
+    settle(story)
+    story.push(model="acme/a-twin")
+    settle(story)
+    hub.merge(story.target, story.requests[0])
+    if is_lost:
+        story.lose_state()
+    for _ in range(4):
+        story.state.set_cursor("swept", None)  # a day later
+        done = settle(story)
+    assert story.requests == []
+    assert ledger(done) == "2 accepted: 1 on main, 0 open, 0 held, 1 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
 @pytest.mark.parametrize("style", ["entry", "rolling"])
 def test_a_request_that_main_has_made_needless_is_closed_within_a_day(
     hub: Hub, tmp_path: Path, style: str, is_lost: bool

@@ -192,6 +192,12 @@ class SubmittedRows(TargetRows[L]):
         return "the files are gone from the source"
 
 
+def is_closed(look: RowLook) -> bool:
+    """Tell whether a person closed the row's last own request, which had this very row."""
+    closed = (look.state.declined or {}).get(look.path) if look.state.request is None else None
+    return closed is not None and look.entry is not None and is_same_row(closed, look.entry.to_bytes())
+
+
 def _is_over(shared: CurrentState) -> bool:
     """Tell whether a shared request has a duplicate, or proposes nothing that main does not have: one is closed."""
     return bool(shared.duplicates) or (shared.request is not None and not shared.request.files)
@@ -263,10 +269,12 @@ class EntryRows(SubmittedRows[RowLook]):
         looks = self.compare(items)
         gone = self.context.state.cursors("gone", target=self.settings.to)
         declined, beside = self.declined(looks), self._beside(looks)
+        taken = {look.key: self._taken(look, GoneRow.parse(gone.get(look.key))) for look in looks}
+        declined |= {look.key for look in looks if is_closed(look) and not taken[look.key]}
         return [
             replace(
                 look,
-                taken=self._taken(look, GoneRow.parse(gone.get(look.key))),
+                taken=taken[look.key],
                 is_declined=look.key in declined,
                 beside=beside.get(look.key, ()),
             )
@@ -397,8 +405,7 @@ class EntryRows(SubmittedRows[RowLook]):
         if self.settings.form == "comment":
             yield from self._comments(admitted)
             return
-        keys = self.declined(admitted)
-        declined = {look.path for look in admitted if look.key in keys}
+        declined = {look.path for look in admitted if look.is_declined}
         left = declined - self.shared.files.keys()
         gone = [look for look in admitted if look.path in left]
         self.context.state.items.finish([look.item for look in gone if not look.state.request])
