@@ -128,10 +128,15 @@ def _constant(default: str | float) -> Cell:
 def as_text(cell: Cell) -> str:
     """A cell as a person reads it; numbers have no exponent, unless the file has one that is out of range."""
     if isinstance(cell, Decimal):
-        return f"{cell:f}" if abs(cell.adjusted()) < LONGEST * 2 else str(cell)
+        return f"{cell:f}" if is_in_range(cell) else str(cell)
     if isinstance(cell, bool):
         return str(cell).lower()
     return cell if isinstance(cell, str) else ""
+
+
+def is_in_range(number: Decimal) -> bool:
+    """Tell whether a number has no more digits than a person would read; a file may have 1e999999999."""
+    return abs(number.adjusted()) < LONGEST * 2
 
 
 def short(number: Decimal) -> str:

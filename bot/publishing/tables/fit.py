@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Context, Decimal
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text, is_in_range
 from bot.publishing.tables.sheet import TRUTH, Grid
 from bot.reporting.escape import brief
 
@@ -19,13 +19,10 @@ SEVERAL = 3  # values that show what the unit of a column is
 
 
 def number_in(cell: Cell) -> Decimal | None:
-    """The number that a cell shows: 97.0 for `**97.0 %**`, None if there is no number."""
-    if isinstance(cell, Decimal):
-        return cell
-    if not isinstance(cell, str):
-        return None
-    found = LEADING.match(_bare(cell.replace("`", "")))
-    return Decimal(found[1]) if found else None
+    """The number that a cell shows: 97.0 for `**97.0 %**`, None if there is none, or none that can be counted with."""
+    found = LEADING.match(_bare(cell.replace("`", ""))) if isinstance(cell, str) else None
+    number = Decimal(found[1]) if found else cell
+    return number if isinstance(number, Decimal) and is_in_range(number) else None
 
 
 def check_columns(grid: Grid, column_paths: Iterable[ColumnPath]) -> None:

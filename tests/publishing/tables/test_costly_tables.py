@@ -9,7 +9,7 @@ import pytest
 from bot.errors import Unwritable
 from bot.evaluation.result import Model
 from bot.publishing.tables.csv_sheet import CsvSheet
-from bot.publishing.tables.find import ModelFiles, find_table
+from bot.publishing.tables.find import ModelFiles, find_table, number_columns
 from bot.publishing.tables.json_sheet import JsonSheet
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.markdown_sheet import LARGEST, MOST_TABLES
@@ -66,3 +66,10 @@ def test_the_paths_of_many_deep_columns_are_not_kept() -> None:
 def test_no_more_cells_than_any_board_has_are_kept() -> None:
     with pytest.raises(Unwritable, match=f"^it has more than {MOST_CELLS:,} cells$"):
         _ = CsvSheet("a,b\n" + "1," * (MOST_CELLS + 1)).records
+
+
+@pytest.mark.parametrize("number", ["1e200000000", "9" * 1_000_001], ids=["exponent", "digits"])
+def test_a_number_that_no_arithmetic_takes_is_none(number: str) -> None:
+    """It ended `init --table` in an internal error."""
+    text = f'[{{"Model":"acme/atlas","a":{number},"b":0.5}}]'
+    assert [column.label for column in number_columns(find_table(text.encode(), "json", MODELS))] == ["b"]
