@@ -233,7 +233,16 @@ def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
     (job.runner.workspace / "results_link.json").symlink_to(secret / "results_1.json")
     (job.runner.workspace / "runs").symlink_to(secret)
 
-    for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
+    (job.runner.workspace / "circle").symlink_to("circle")
+
+    for pattern in (
+        "**/results_*.json",
+        "runs",
+        "runs/results_1.json",
+        "results_link.json",
+        "../secret/*.json",
+        "circle",
+    ):
         assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
 
 

@@ -385,7 +385,7 @@ def test_nothing_outside_of_a_named_folder_is_read(local: Path, path: str) -> No
         assert verified(local, named).outcome == "untraceable"
 
 
-@pytest.mark.parametrize("how", ["file", "link", "alternates", "quoted", "objects"])
+@pytest.mark.parametrize("how", ["file", "link", "alternates", "quoted", "objects", "circle"])
 def test_a_repository_that_leads_out_of_a_named_folder_is_not_opened(local: Path, how: str) -> None:
     named, real = local / "named" / "results", local / "results" / ".git"
     if how == "file":
@@ -399,6 +399,9 @@ def test_a_repository_that_leads_out_of_a_named_folder_is_not_opened(local: Path
         if how == "objects":
             rmtree(named / ".git" / "objects")
             (named / ".git" / "objects").symlink_to(real / "objects")
+        elif how == "circle":  # it ended the command, for all rows, in an internal error
+            (named / ".git" / "objects" / "circle").symlink_to("circle")
+            (named / ".git" / "objects" / "info" / "alternates").unlink()
         elif how == "quoted":  # as git reads it, the name between the quotation marks
             (named / ".git" / "objects" / "info" / "alternates").write_text(f'"{real}/objects"\n')
         (named / FILE).unlink()
