@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from shutil import rmtree
 
@@ -310,6 +311,24 @@ def test_no_folder_is_read_that_the_caller_does_not_name(local: Path, monkeypatc
         assert verified(local, local / "board").outcome == "untraceable"
 
     assert not (local / "canary").exists()
+
+
+def test_a_row_of_very_many_sources_asks_none_of_them(local: Path) -> None:
+    """Each spelling of one repository was asked for anew: a row could use up all requests that an account has."""
+    [path] = (local / "board" / "entries").rglob("*.json")
+    whole = json.loads(path.read_text())
+    [file] = whole["evidence"]
+    spellings = ["".join(letters) for letters in product(*zip("results", "RESULTS", strict=True))]
+    whole["evidence"] = [file | {"source": f"github://acme/{one}"} for one in spellings[:100]]
+    path.write_text(json.dumps(whole))
+    Folder(local / "board").push({})
+    with local_github() as server:
+        server.state.add_account("bot-token", "leaderboard-bot")
+        server.state.add_repo("acme/results", {FILE: result()})
+        opener = Opener(Access("bot-token", server.url))
+        [row] = Verifier(opener.target(str(local / "board")), opener).verify()
+        assert (row.outcome, row.why) == ("untraceable", "it names files of 100 sources; those of 20 are read")
+        assert server.state.requests == []
 
 
 def test_a_named_folder_holds_the_source_or_is_it(local: Path) -> None:

@@ -28,7 +28,13 @@ from bot.publishing.layout import CellChange, Layout, RowChange
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.reporting.escape import brief
-from bot.service.checks.verify_evidence import EvidenceReader, ModelState, Unfounded, model_state
+from bot.service.checks.verify_evidence import (
+    EvidenceReader,
+    ModelState,
+    Unfounded,
+    model_state,
+    refuse_many_sources,
+)
 from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.judge.samples import as_recorded
 from bot.service.settings.config import load_settings
@@ -131,6 +137,7 @@ class Verifier:
 
     def _row(self, entry: Entry) -> VerifiedRow:
         declared = self._declaration(entry)
+        refuse_many_sources(entry)
         read = [(file, *self._read(entry, file, declared)) for file in entry.evidence]
         computed, why = self._recomputed(entry, read, declared)
         wrong = differences(entry, computed)

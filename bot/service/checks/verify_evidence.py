@@ -31,6 +31,7 @@ from bot.publishing.entry import Entry, Evidence
 from bot.service.judge.samples import LogSamples
 
 FEW = 20  # files of a source that are asked for one by one; more come over git with their history
+MOST_SOURCES = 20  # that one row may name: each is asked for, also one that is another only in its spelling
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
 COMMIT = re.compile(r"[0-9a-f]{40}")
 UNREAD = "the files of this row cannot be read, so generation settings are not compared"
@@ -123,6 +124,7 @@ class EvidenceReader:
     def results(self, entry: Entry) -> tuple[dict[str, Result], str]:
         """The results that a row was made from, by path; else none, and why they cannot be read; see `expect`."""
         try:
+            refuse_many_sources(entry)
             read = {file.path: self.read(file)[0].result for file in entry.evidence}
         except (BotError, Unfounded) as failure:
             return {}, str(failure)
@@ -282,6 +284,13 @@ class FolderFiles(Source):
         except (OSError, ValueError):
             return False
         return True
+
+
+def refuse_many_sources(entry: Entry) -> None:
+    """Raise Unfounded for a row that names more sources than any row is made from, before one of them is asked."""
+    count = len({file.source for file in entry.evidence})
+    if count > MOST_SOURCES:
+        raise Unfounded("untraceable", f"it names files of {count:,} sources; those of {MOST_SOURCES} are read")
 
 
 def _below(folder: Path, name: str) -> Path | None:
