@@ -334,6 +334,8 @@ def test_a_mean_of_harbor_that_its_rewards_do_not_give_is_no_result(mean: float,
 def test_a_metric_of_harbor_has_one_value() -> None:
     file = job(0.25, REWARDS, FAILED)
     [stats] = file["stats"]["evals"].values()
+    stats["metrics"].append({"mean": 0.25})  # those of the dataset and of the job may be the same
+    assert parse_result(dumps(file)).leaves[TERMINAL].numbers["mean"] == 0.25
     stats["metrics"].append({"mean": 0.99})
     with pytest.raises(MalformedResult, match="holds a metric twice"):
         parse_result(dumps(file))

@@ -1,8 +1,8 @@
 """Random acts of people at source and target: at the end every row is explained, and nothing removed came back.
 
 The same acts are played twice: once with the state kept, once with the state lost after every third act and with kills.
-Both must come to the same rows on main, the same open requests and the same ledger, whenever they settle. In commit form
-nobody takes a row from main: with a lost state that cannot be told from a first filling, as docs/hub.md says.
+Both must come to the same rows on main, the same open requests and the same ledger, whenever they settle. In commit
+form nobody takes a row from main: with a lost state that cannot be told from a first filling, as docs/hub.md says.
 """
 
 from __future__ import annotations

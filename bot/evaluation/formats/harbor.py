@@ -118,12 +118,12 @@ def _kinds(stats: Mapping[str, Any]) -> list[dict[str, float]]:
 
 
 def _once(pairs: Iterable[tuple[str, T]], what: str) -> dict[str, T]:
-    """The values by their names. Raises MalformedResult for a name that has several: who reads it chooses one."""
+    """The values by their names. Raises MalformedResult for a name that has several."""
     found: dict[str, T] = {}
     for name, value in pairs:
-        if name in found:
+        known = found.setdefault(name, value)
+        if known is not value and known != value:
             raise MalformedResult(f"holds a {what} twice", pointer="/stats/evals")
-        found[name] = value
     return found
 
 
