@@ -55,7 +55,7 @@ def board(
     ],
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", help="A column of scores to audit; repeat for several. Default: all found."),
+        typer.Option("--column", help="A column of scores to audit; can be repeated. Default: all found."),
     ] = None,
     leaderboard: Annotated[
         str, typer.Option("--leaderboard", "-l", help="The id of the leaderboard, if the target holds several.")

@@ -46,7 +46,7 @@ def verify(
     form: Annotated[Literal["text", "json"], FORM] = "text",
     sources: Annotated[
         list[Path] | None,
-        typer.Option("--sources", metavar="DIR", help="A folder in which evidence may be read; several are possible."),
+        typer.Option("--sources", metavar="DIR", help="A folder in which evidence may be read; can be repeated."),
     ] = None,
     *,
     badge: Annotated[

@@ -63,10 +63,13 @@ def compare_measurements(
         typer.Argument(metavar="A B [C D]", help="Result files or folders; with --board also rows or models."),
     ],
     board: Annotated[
-        str, typer.Option(metavar="TARGET", help="The board whose rows may be named; one PATH meets its model's row.")
+        str,
+        typer.Option(metavar="TARGET", help="The board whose rows may be named; one file is compared with its row."),
     ] = "",
     leaderboard: LEADERBOARD = "",
-    task: Annotated[list[str] | None, typer.Option("--task", metavar="ID", help="Only this task; repeatable.")] = None,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", metavar="ID", help="Only this task; can be repeated.")
+    ] = None,
     samples: Annotated[
         str,
         typer.Option(
@@ -77,14 +80,17 @@ def compare_measurements(
     model_name: MODEL_NAME = None,
     sources: Annotated[
         list[Path] | None,
-        typer.Option("--sources", metavar="DIR", help="A folder with the files of rows; several are possible."),
+        typer.Option("--sources", metavar="DIR", help="A folder with the files of rows; can be repeated."),
     ] = None,
     form: Annotated[Literal["text", "json", "markdown"], FORM] = "text",
     fail_on: Annotated[
         Literal["lower"] | None,
-        typer.Option(help="End with 1 if a task or the average is worse: lower, or higher where less is better."),
+        typer.Option(help="End with 1 if a task or the average is worse beyond chance (higher where less is better)."),
     ] = None,
-    margin: Annotated[float, typer.Option(min=0, max=100, metavar="POINTS", help="By more than so many points.")] = 0.0,
+    margin: Annotated[
+        float,
+        typer.Option(min=0, max=100, metavar="POINTS", help="With --fail-on: only if worse by more than these points."),
+    ] = 0.0,
 ) -> None:
     """Compare two to four measurements.
 

@@ -76,7 +76,7 @@ def init(
         typer.Option(
             "--results",
             metavar="PATH",
-            help="A result file or folder to draft the declaration from; repeat it for several.",
+            help="A result file or folder to draft the declaration from; can be repeated.",
         ),
     ] = None,
     table: Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, QUIET, check_sources, results_at, say, warn
+from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, check_sources, results_at, say, warn
 from bot.errors import CallError, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
@@ -133,12 +133,14 @@ def site(
         bool, typer.Option("--models", help="Ask the Hub for size, licence and type of the models.")
     ] = False,
     sources: Annotated[
-        Path | None, typer.Option("--sources", help="A folder with the result files: their sizes of models are shown.")
+        Path | None,
+        typer.Option("--sources", help="Show the sizes of models that the result files in this folder state."),
     ] = None,
     verified: Annotated[
-        Path | None, typer.Option("--verified", metavar="FILE", help="What verify --out wrote: rows show what it said.")
+        Path | None,
+        typer.Option("--verified", metavar="FILE", help="The record of verify --out: mark the rows that it verified."),
     ] = None,
-    quiet: QUIET = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how many files were written.")] = False,
 ) -> None:
     """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
     from bot.pages.content import PageContent

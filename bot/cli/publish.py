@@ -22,7 +22,6 @@ from bot.cli.judging import (
     NO_PROGRESS,
     ONLINE,
     PATHS,
-    QUIET,
     end,
     ink,
     judge_paths,
@@ -62,7 +61,7 @@ def publish(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
     online: ONLINE = False,
-    quiet: QUIET = False,
+    quiet: NO_PROGRESS = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Publish the rows that are not rejected. The command checks and scores them first."""

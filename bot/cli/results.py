@@ -15,6 +15,7 @@ from bot.cli.judging import (
     FORM,
     LEADERBOARD,
     MODEL_NAME,
+    NO_PROGRESS,
     ONLINE,
     PATHS,
     QUIET,
@@ -148,7 +149,7 @@ def score(
     form: Annotated[Literal["text", "json", "csv", "markdown"], FORM] = "text",
     model_name: MODEL_NAME = None,
     *,
-    quiet: QUIET = False,
+    quiet: NO_PROGRESS = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
     jobs: JOBS = 0,
 ) -> None:

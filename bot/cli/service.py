@@ -70,7 +70,7 @@ def settle(
     *,
     dry_run: DRY_RUN = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print only what waits for a person since this pass.")
+        bool, typer.Option("--quiet", "-q", help="Print only new plans, refused rows and failures.")
     ] = False,
 ) -> None:
     """Update the targets of every watch, once. Use it in cron, in an HF Job, or to catch up."""
