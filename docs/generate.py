@@ -28,14 +28,13 @@ INTRODUCTION = """\
 
 <!-- Made by docs/generate.py from the docstrings in bot/evaluation/rules/: change those, and run it again. -->
 
-A rule judges one result file against one leaderboard. An **error** blocks: the row is not published, but for
-`missing-task`, whose row is published without average and rank. A **warning** is published with the row. A **notice**
+A rule judges one result file against one leaderboard. An **error** blocks: the row is not published. The exception is
+`missing-task`: its row is published without average and rank. A **warning** is published with the row. A **notice**
 is for whoever ran the evaluation. `leaderboard-bot rules ID` shows these pages in a terminal.
 
-In the examples, `/results/x: 1` is the value at that [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901) of a file
-that is sound otherwise; a test holds that each example trips its rule and that what to use instead does not.
-*Use instead* shows what a run without the fault writes: measure again; a file that is edited to look so is the worse
-fault.
+In the examples, `/results/x: 1` is the value at that [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901) of an
+otherwise sound file. A test checks that each example breaks its rule, and that what to use instead does not.
+*Use instead* shows what a run without the fault writes. Measure again, and do not edit the file to look like it.
 """
 
 CATALOGUE = """\
@@ -46,7 +45,7 @@ CATALOGUE = """\
 Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead of
 its members (`group = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the
 value that a model gets if it only guesses; it is 0 if the model writes the answer freely. Tests compare members,
-metrics, choices and data sets with lm-evaluation-harness 0.4.13 itself.
+metrics, choices and datasets with lm-evaluation-harness 0.4.13 itself.
 """
 
 
@@ -72,12 +71,12 @@ def catalogue_page() -> str:
 def _catalogue_file(name: str, file: CatalogueFile) -> Iterator[str]:
     yield from (f"## {name.removesuffix('.toml')}", "")
     if file.benchmarks:
-        yield "| benchmark | metric | guessing | samples | shots | data set |"
+        yield "| benchmark | metric | guessing | samples | shots | dataset |"
         yield "| --- | --- | --- | ---: | ---: | --- |"
         yield from (_known(one, f"{one.samples:,}", one.guessing) for one in file.benchmarks)
         yield ""
     if file.groups:
-        yield "| group | metric | guessing | members and samples | shots | data set |"
+        yield "| group | metric | guessing | members and samples | shots | dataset |"
         yield "| --- | --- | --- | ---: | ---: | --- |"
         yield from map(_group, file.groups)
         yield ""

@@ -43,7 +43,7 @@ BOARD, SETTINGS, CARD = "board.toml", "bot.toml", "README.md"
 EXAMPLE = "bot.example.toml"
 PATHS = ("**/*.json", "**/*.eval")
 NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-# What the Hub reads of the card of a data set: its name, and that the table is what its viewer shows.
+# What the Hub reads of the card of a dataset: its name, and that the table is what its viewer shows.
 HUB_HEAD = """\
 ---
 pretty_name: {title}

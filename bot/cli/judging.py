@@ -112,7 +112,7 @@ def judge_paths(
 def warn_unused(called: Mapping[str, str], used: Collection[str | None]) -> None:
     """Say which `--model-name` named no file."""
     for key in sorted(called.keys() - used):
-        why = "each file names a model of the Hub" if key == UNNAMED else "no file is there, or calls its model so"
+        why = "each file names its model; give NAME=ID" if key == UNNAMED else "no file is there, or calls its model so"
         what = called[key] if key == UNNAMED else f"{key}={called[key]}"
         warn(f"--model-name {visible(what)} is not used: {why}")
 

@@ -130,8 +130,9 @@ def test_files_that_name_no_model_are_told_apart_by_the_mapping_that_check_propo
 def test_a_mapping_of_names_that_is_not_used_is_said(tmp_path: Path) -> None:
     done = run("check", str(KESTREL), "--model-name", "acme/atlas", "--model-name", "runs/*=acme/{1}", cwd=tmp_path)
     assert done.stderr.splitlines() == [
-        "--model-name acme/atlas is not used: each file names a model of the Hub",
+        "--model-name acme/atlas is not used: each file names its model; give NAME=ID",
         "--model-name runs/*=acme/{1} is not used: no file is there, or calls its model so",
     ]
-    used = run("check", str(KESTREL), "--model-name", f"{KESTREL.parent.name}/=acme/atlas", cwd=tmp_path)
-    assert (used.stderr, "acme/atlas" in used.stdout) == ("", True)
+    for key in (f"{KESTREL.parent.name}/", "example-org/kestrel-7b"):
+        used = run("check", str(KESTREL), "--model-name", f"{key}=acme/atlas", cwd=tmp_path)
+        assert (used.stderr, "acme/atlas" in used.stdout) == ("", True)

@@ -1,4 +1,4 @@
-"""The catalogue against lm-evaluation-harness 0.4.13 itself: members, metrics, choices, shots, data sets."""
+"""The catalogue against lm-evaluation-harness 0.4.13 itself: members, metrics, choices, shots, datasets."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
 BEFORE, PLACE = 20, 60  # characters of two prompts that are shown: before the first difference, and in all
-TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a data set may be about
+TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a dataset may be about
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
 NO_SHARED = "two tools wrote the logs, and no question is spelled alike in both"

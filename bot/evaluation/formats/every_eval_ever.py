@@ -33,7 +33,7 @@ PLACES = {
     "definition": "/evaluation_results/{leaf}",
 }
 AGENT = ("agent_name", "agent_scaffold")  # what adapters of boards of agents call the program around the model
-# What decides what was asked: the data set, and how answers were generated, if the record says that.
+# What decides what was asked: the dataset, and how answers were generated, if the record says that.
 DATA, GENERATION = "source_data", "generation_config/generation_args"
 DECIDING = {
     DATA: ("dataset_name", "hf_repo", "hf_split"),

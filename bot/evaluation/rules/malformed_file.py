@@ -5,7 +5,7 @@ Reports a file that is not JSON, ends in the middle, is nested more than 200 lev
 not in a format that leaderboard-bot reads.
 
 ## Why is this bad?
-It cannot be checked. Uploads that were cut at 65,536 characters stand in public results data sets to this day and
+It cannot be checked. Uploads that were cut at 65,536 characters stand in public results datasets to this day and
 look like any other file in a listing.
 
 ## Example

@@ -1,7 +1,7 @@
 """A value is not a number.
 
 ## What it does
-Reports NaN, infinity, text or nothing if a leaf's value should be.
+Reports NaN, infinity, a text or nothing in the place of a leaf's value.
 
 ## Why is this bad?
 A clip written `max(0, x)` silently turns NaN into 0, and a mean over the other values hides the gap.

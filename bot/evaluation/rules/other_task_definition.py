@@ -1,14 +1,14 @@
 """A task asked something else than the leaderboard's task of that name.
 
 ## What it does
-Compares the recorded definition of each leaf (prompt, answer, choices, data set, splits, examples, description,
+Compares the recorded definition of each leaf (prompt, answer, choices, dataset, splits, examples, description,
 delimiters, filters, generation settings) with the one that the declaration names for the release or commit of the
 harness in the file; where the file names none of those, with the nearest of all. A field that was left out differs,
 too. Text that differs from run to run, such as addresses in memory, and the layout of a function do not count. A
 default is the same as an absent field. Where a file shortens the definitions of all leaves, what is left is compared.
 
 ## Why is this bad?
-A table of numbers from different questions is worse than none: a prompt that begins with the answer, another data set
+A table of numbers from different questions is worse than none: a prompt that begins with the answer, another dataset
 or a temperature of 1 gives another number under the same name.
 
 ## Example

@@ -1,10 +1,10 @@
-"""A row that stands first spells the model or its settings otherwise: in case, in spaces or by a short commit alone.
+"""An earlier row has the same model and settings in another spelling: other case, other spaces or a shortened commit.
 
 ## What it does
 Compares the model of the file, whatever its revision, with those of the other files and of the board, without case,
-spaces and marks that nobody sees; and of rows of one model the revision, precision and chat template likewise, where
-the first digits of a commit (seven or more) count as the whole commit. Of the spellings the one on the board counts,
-else the one whose file came first; the files of every other one are rejected.
+spaces and invisible marks. For rows of one model it compares revision, precision and chat template in the same way;
+the first seven or more digits of a commit count as the whole commit. The spelling on the board counts, else that of
+the file that came first. Files with any other spelling are rejected.
 
 ## Why is this bad?
 A reader takes both for one model, as the Hub does, whose names are unique whatever their case. Whoever submits a model

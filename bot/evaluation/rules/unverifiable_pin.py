@@ -40,7 +40,7 @@ def unverifiable_pin(case: Case) -> Iterator[Violation]:
     if shots:
         yield _violation(case, "number of shots", "num_fewshot", shots)
     if definitions:
-        yield _violation(case, "definition (prompt, data set, settings)", "definition", definitions)
+        yield _violation(case, "definition (prompt, dataset, settings)", "definition", definitions)
 
 
 def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> Violation:

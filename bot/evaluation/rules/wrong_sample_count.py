@@ -5,7 +5,7 @@ Compares the number of samples with the declared one. It is taken from `n-sample
 standard error where the file does not record it: for a metric of zeros and ones n = 1 + p(1 - p) / se^2.
 
 ## Why is this bad?
-Another number of samples is another data set under the same name.
+Another number of samples is another dataset under the same name.
 
 ## Example
 /n-samples/leaderboard_mmlu_pro/original: 12000
