@@ -418,6 +418,15 @@ def test_a_summary_of_aisbench_has_counts_before_the_model() -> None:
     assert "cut -d, -f1-5,6 SUMMARY" in raised.value.hint
 
 
+@pytest.mark.parametrize("metrics", [["accuracy", "naive_average"], ["harmonic_mean"], ["accuracy"]])
+def test_a_group_of_opencompass_is_told_by_its_missing_version(metrics: list[str]) -> None:
+    """Without a list of what to show, OpenCompass also writes the metrics that all datasets of a group have."""
+    group = "".join(f"ceval,-,{metric},gen,31.58\n" for metric in metrics)
+    result = parse_result(SUMMARY + group.encode())
+    assert list(result.leaves) == ["ceval-computer_network", "mmlu", "LCSTS"]
+    assert [(one.key, set(one.numbers)) for one in result.groups] == [("ceval", set(metrics))]
+
+
 def test_opencompass_of_several_models_is_rejected_with_the_command_that_splits_it() -> None:
     one = found_in({"summary.csv": SUMMARY.replace(b"-7b", b"-7b,atlas")})["summary.csv"]
     assert isinstance(one, Parsed)

@@ -25,7 +25,6 @@ SPLITTING = (
     "put each model into a file of its own: `cut -d, -f1-{0},{1} SUMMARY > MODEL.csv`, for the next one -f1-{0},{2}"
 )
 COUNT = "total_count"  # a column of AISBench, which is made from OpenCompass
-AVERAGES = ("naive_average", "weighted_average", "harmonic_average", "standard_deviation", "sum")
 COUNTED = re.compile(r"\d{1,9}")
 HARNESS = {
     False: HarnessVersion("opencompass", repository="open-compass/opencompass"),
@@ -76,11 +75,14 @@ def parse(content: Content) -> Result:
 
 
 def _groups(rows: Mapping[str, LeafResult]) -> dict[str, tuple[str, ...]]:
-    """The averages with the datasets that share their first word: those of `ceval-stem` are some of these."""
-    averages = {name for name, row in rows.items() if row.version is None and row.numbers.keys() <= set(AVERAGES)}
-    datasets = [name for name in rows if name not in averages]
+    """The averages with the datasets that share their first word: those of `ceval-stem` are some of these.
+
+    Only a group has no version; beside its average it may have the metrics that all of its datasets have.
+    """
+    datasets = [name for name, row in rows.items() if row.version is not None]
     sharing = grouped((word, name) for name in datasets for word in dict.fromkeys(_words(name)))
-    found = {one: names for one in rows if one in averages and (names := sharing.get(_words(one)[0]))}
+    groups = (name for name, row in rows.items() if row.version is None)
+    found = {one: names for one in groups if (names := sharing.get(_words(one)[0]))}
     check_rows(sum(map(len, found.values())), "")
     return {one: tuple(names) for one, names in found.items()}
 
@@ -112,7 +114,7 @@ OPEN_COMPASS = Format(
     parse=parse,
     stderr_key=stderr_after,
     starts=(COLUMNS.encode(),),
-    naming="name the model with --model-name",
+    naming="",
     pinning="",
     shows=frozenset(),
     is_percent=lambda metric: metric not in PLAIN,
