@@ -93,6 +93,9 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         raise CallError(f"the input `to` names no target, and `mode: {mode}` needs one")
     if not results:
         raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
+    for line in results:
+        if len(words := line.split()) > 1 and all("*" in word for word in words):
+            raise CallError(f"the input `results` has several globs in one line, {line[:80]!r}: give one a line")
     for name, known in GO_WITH.items():
         if text(name) and mode != known:
             raise CallError(f"the input `{name}` goes with `mode: {known}`; with `mode: {mode}` it does nothing")

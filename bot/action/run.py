@@ -70,6 +70,8 @@ NO_COMMENT = (
     "the comment could not be written; the verdict does not change: {error}"
     " (a run for a fork never may: there the second workflow of docs/github.md comments)"
 )
+# Kinds of files that may be results, and about which a green run would say nothing.
+MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark")
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
@@ -184,9 +186,11 @@ def _with_origin(run: Run, place: Place) -> Place:
 
 def report_judgement(run: Run, judgement: Judgement) -> None:
     """Annotate the lines, write the summary, and log a line for each file and each row that is not a file alone."""
-    unread = list(unread_said(judgement))
+    unread = list(unread_said(judgement.unread))
     for said in unread:
         run.say(said)
+    for said in unread_said(one for one in judgement.unread if one.kind in MAY_BE_RESULTS):
+        run.warn(said)
     if not judgement.verdicts:
         changed = run.inputs.changed_only and run.trigger.is_change
         where = "that was added or changed" if changed else "in the workspace"

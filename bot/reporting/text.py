@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from textwrap import wrap
 from typing import Any
@@ -146,15 +146,15 @@ def _columns(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> str:
 
 
 def _unread_lines(judgement: Judgement) -> Iterator[str]:
-    said = list(unread_said(judgement))
+    said = list(unread_said(judgement.unread))
     yield from (line for one in said for line in _wrapped(one, "", "  "))
     yield from [""] if said else []
 
 
-def unread_said(judgement: Judgement) -> Iterator[str]:
+def unread_said(unread: Iterable[UnreadPath]) -> Iterator[str]:
     """How many files of each kind are not read and why; the keys that one has are said of no other."""
     kinds: dict[tuple[str, str], list[UnreadPath]] = {}
-    for one in judgement.unread:
+    for one in unread:
         if one.kind != "link":  # which every command names
             kinds.setdefault((one.kind, one.why.partition("; its keys")[0]), []).append(one)
     for (kind, why), found in sorted(kinds.items()):

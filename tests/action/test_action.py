@@ -185,6 +185,19 @@ def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, h
     assert "`no result file that was added or changed matches **/*.json`" in ran.summary
 
 
+@pytest.mark.parametrize(
+    "data", [b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", b"\xef\xbb\xbf" + result()]
+)
+def test_a_file_that_may_be_a_result_and_is_not_judged_is_a_warning(
+    github: GitHubServer, here: HereRunner, data: bytes
+) -> None:
+    ran = here.run("pull_request", propose(github, {GOOD: data}), token="app-token", **DECLARED)
+
+    assert (ran.status, without_report(ran.outputs)) == (0, NONE)
+    (warning,) = [line for line in ran.log.splitlines() if line.startswith("::warning")]
+    assert f"::not read: {GOOD} (" in warning
+
+
 def test_what_lies_in_the_workspace_is_never_imported(github: GitHubServer, runner: Runner) -> None:
     """A proposal brings modules named as ours and as our dependencies'; none of them runs."""
     for name in ("bot.py", "httpx.py", "github.py", "json.py", "sitecustomize.py", "bot/__init__.py", "uv.toml"):

@@ -47,6 +47,11 @@ from tests.world.results import TINY
             "0.5",
             "the input `compare-margin` goes with `compare-fail-on: lower`: without it no row is too low",
         ),
+        (
+            "RESULTS",
+            "a/*.json b/*.json",
+            "the input `results` has several globs in one line, 'a/*.json b/*.json': give one a line",
+        ),
         ("RESULTS", " \n ", "the input `results` names no path: give paths, globs or hf://… addresses, one a line"),
     ],
 )
