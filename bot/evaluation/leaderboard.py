@@ -291,7 +291,7 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
         yield "tasks", "every task is quarantined, so no average is left without them"
     ids = [task.get("id") for task in tasks]
     for number, taken in enumerate(ids):
-        if taken in COLUMNS:
+        if isinstance(taken, str) and taken in COLUMNS:
             yield f"tasks.{number}.id", f"the task {taken} has the name of a column that every board has"
     yield from _twice("task", ids)
     leaves = _leaves_in(data)

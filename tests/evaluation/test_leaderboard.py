@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
 from fractions import Fraction
+from functools import reduce
+from importlib.resources import files
+from math import nan
+from operator import getitem
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
+import tomlkit
 from typer.testing import CliRunner
 
 from bot.cli.app import app
@@ -112,6 +122,27 @@ def test_a_fault_is_refused_with_the_path_of_its_key(old: str, new: str, key: st
         parse(SOUND.replace(old, new, 1))
     assert (caught.value.path, caught.value.status) == ("mine.toml", 2)
     assert any(place == key and why in said for place, said in caught.value.faults), caught.value.faults
+
+
+def places(value: Any, *way: Any) -> Iterator[tuple[Any, ...]]:
+    """The ways to all values inside a value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in inside:
+        yield (*way, key)
+        yield from places(inner, *way, key)
+
+
+@pytest.mark.parametrize("name", ["mine", *(pytest.param(name, marks=pytest.mark.slow) for name in shipped())])
+def test_whatever_stands_in_place_of_a_value_is_read_or_refused(name: str) -> None:
+    declared = SOUND if name == "mine" else (files("bot") / "data" / "leaderboards" / f"{name}.toml").read_text()
+    whole = tomllib.loads(declared)
+    for *way, last in places(whole):
+        for odd in (0, -1, True, 2.5, nan, "", "1/0", "*", [], ["x"], [[]], {}, {"x": {"y": 1}}):
+            changed = deepcopy(whole)
+            inside = reduce(getitem, way, changed)
+            inside[last] = odd
+            with suppress(MalformedDeclaration):
+                parse(tomlkit.dumps(changed))
 
 
 def test_all_faults_of_a_declaration_are_named_at_once() -> None:
