@@ -53,8 +53,9 @@ NOT_SET = "(not set)"
 GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters|^argument ")  # what a tool writes down where it is given
 # Arguments that name the model, which is compared, or say where and how fast it runs.
 PLACING = re.compile(
-    r"pretrained|model|path|engine|peft|delta|tokenizer|revision|.*dtype|load_in_\dbit|base_url|.*_path|.*_dir|device.*"
-    r"|.*paralleli?.*|.*memory.*|.*batch.*|num_.*|max_num_.*|.*retries|.*timeout|swap_space|seed|trust_remote_code|.*cach.*"
+    r"pretrained|model(?:_name)?|path|engine|peft|delta|tokenizer|revision|.*dtype|load_in_\dbit|base_url|.*_path|.*_dir"
+    r"|device.*|.*paralleli?.*|.*concurren.*|.*memory.*|.*batch.*|num_.*|max_num_.*|.*retries|.*timeout|swap_space|seed"
+    r"|trust_remote_code|.*cach.*"
     r"|.*api_?key|(?:hf_|api_|access_)?token|.*auth.*|.*secret.*|.*passw.*"  # nor is a secret shown
 )
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"

@@ -217,7 +217,7 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     beside = [
         folders
         for folders in _side_by_side({path: results[path] for path in unnamed})
-        if _has_one_model_each({path: results[path] for path in folders})
+        if _has_one_model_each(folders, results)
     ]
     named = [path for path in results if path not in nobody]
     pattern = _organizations(beside, unnamed)
@@ -278,11 +278,11 @@ def _names_that_differ(paths: Sequence[str]) -> str:
     return PurePosixPath(paths[0]).with_stem("_".join(words)).as_posix()
 
 
-def _has_one_model_each(results: Mapping[str, Result]) -> bool:
+def _has_one_model_each(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:
     """Tell whether no folder has results that call their models by several names: those are folders of tasks."""
     names: dict[str, set[str]] = {}
-    for path, one in results.items():
-        names.setdefault(path.rpartition("/")[0], set()).add(one.model.id.rstrip("/"))
+    for path, folder in folders.items():
+        names.setdefault(folder, set()).add(results[path].model.id.rstrip("/"))
     return all(len(some) == 1 for some in names.values())
 
 

@@ -234,6 +234,19 @@ def test_folders_of_tasks_are_not_proposed_as_models() -> None:
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
 
 
+def test_models_of_several_names_below_one_folder_get_no_name_from_it() -> None:
+    """Like JoelNiklaus/evaluate-idk `e5cb812b`: two models of one organization, each asked another task."""
+    called = {"acme/atlas-4": "arc", "acme/atlas-4.5": "mmlu", "borea/borea-1": "arc", "corvus/corvus-2": "mmlu"}
+    results = {}
+    for name, task in called.items():
+        config = {"model": "hf-causal", "model_args": f"pretrained=/disk/{name}", "no_cache": False}
+        data = {"results": {task: {"acc": 0.5}}, "versions": {task: 0}, "config": config}
+        parsed = parse_submission(one_file(f"in/{name}/r.json", dumps(data)))
+        assert parsed.result is not None
+        results[parsed.path] = parsed.result
+    assert proposed_names(results) == []
+
+
 def test_what_is_proposed_for_files_without_a_name_is_no_name_of_those_that_have_one() -> None:
     """Like result/ of allenlee-37/KT-lm-evaluation-harness `a9252bdb`: a pattern would rename meta-llama__*, too."""
     called = {"lynx-chat": "/disk/1", "heron": "/disk/2", "acme__atlas-7b": "acme/atlas-7b"}

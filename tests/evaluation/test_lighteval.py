@@ -14,6 +14,7 @@ from bot.errors import MalformedResult
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
+from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
 from tests.evaluation.drafting import drafted
 from tests.evaluation.judging import base_v1, dumps, patch, stderr
@@ -105,6 +106,36 @@ def test_files_since_011_record_no_samples_and_a_branch(make: Callable[[], Any],
     assert (result.model.precision, result.model.source, result.harness.git_hash) == ("float16", "accelerate", None)
     assert [group.key for group in result.groups] == [f"{suite}mmlu:_average|5"]
     assert result.subtasks == {f"{suite}mmlu:_average|5": (f"{suite}mmlu:anatomy|5", f"{suite}mmlu:virology|5")}
+
+
+@pytest.mark.parametrize(
+    ("field", "service", "name"),
+    [
+        ("concurrent_requests", "litellm", "openrouter/openai/gpt-4.1"),
+        ("parallel_calls_count", "inference-providers", "acme/atlas-7b"),
+    ],
+)
+def test_a_model_that_a_service_has_is_called_by_its_name_there(field: str, service: str, name: str) -> None:
+    """Like the 18 files of JoelNiklaus/evaluate-idk `e5cb812b`: openrouter/openai/gpt-4.1 was taken for a path."""
+    data = patch(release_011(), "/config_general/model_config", {"model_name": name, "provider": "x", field: 10})
+    model = read(patch(data, "/config_general/model_name", name)).model
+    assert (model.id, model.source, is_served(model)) == (name, service, True)
+    assert "path" not in why_unidentified(model)
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        [{"metric_name": "f1", "higher_is_better": True}, {"metric_name": "idk_freq", "higher_is_better": False}],
+        [{"metric_name": ["f1", "idk_freq"], "higher_is_better": {"f1": True, "idk_freq": False}}],
+    ],
+)
+def test_a_metric_that_is_better_where_it_is_less_is_one(metrics: list[Any]) -> None:
+    data = patch(release_08(), "/config_tasks/community|hotpotqa/metrics", metrics)
+    data = patch(data, "/results/community|hotpotqa|0", {"idk_freq": 0.015, "f1": 0.129})
+    assert read(data).leaves["community|hotpotqa|0"].less_is_better == ("idk_freq",)
+    (task,) = drafted(patch(data, "/results/community|hotpotqa|0", {"idk_freq": 0.015}))[0].tasks
+    assert (task.metrics[0].name, task.higher_is_better) == ("idk_freq", False)
 
 
 def test_a_limit_is_read() -> None:

@@ -7,13 +7,13 @@ the number of samples (-1): it is recovered from value and standard error where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import arguments, number, revision, row, setting, table, text, version, whole
+from bot.evaluation.formats.fields import arguments, items, number, revision, row, setting, table, text, version, whole
 from bot.evaluation.formats.format import Format, Rerun, check_rows, command_line, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
@@ -21,7 +21,10 @@ from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, R
 ALL, AVERAGE, V1_SUITE = "all", ":_average", "harness"
 REPOSITORY = "huggingface/lighteval"
 # A field of the model's configuration that only this way of running it has, and the command's word for it.
-CLASSES = (("gpu_memory_utilization", "vllm"), ("model_parallel", "accelerate"))
+CLASSES = (
+    ("gpu_memory_utilization", "vllm"), ("model_parallel", "accelerate"), ("concurrent_requests", "litellm"),
+    ("parallel_calls_count", "inference-providers"),
+)  # fmt: skip
 FLAGS = ("override_chat_template", "multichoice_continuations_start_space")
 # The fields of a task's configuration that decide what is asked; the shots are in its key.
 DECIDING = (
@@ -151,7 +154,16 @@ def _leaf(
         _count(config, "effective_num_docs"),
         _count(config, "original_num_docs"),
         definition=asked.add(table(config), DECIDING, NOT_DEFAULT),
+        less_is_better=tuple(name for name in _less_is_better(table(config).get("metrics")) if name in numbers),
     )
+
+
+def _less_is_better(metrics: Any) -> Iterator[str]:
+    """The metrics of a task that are better where they are less: an entry has one name, or a list and a table."""
+    for metric in map(table, items(metrics)):
+        name, direction = metric.get("metric_name"), metric.get("higher_is_better")
+        directions = {name: direction} if isinstance(name, str) else table(direction)
+        yield from (one for one, is_higher in directions.items() if is_higher is False)
 
 
 def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, str]:
