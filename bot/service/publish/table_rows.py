@@ -260,15 +260,16 @@ class TableRows(SubmittedRows[PlannedLook]):
         return layout.draft(rows, self.target.read_files(files_of(layout, self.target, rows)))
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
-        """Which rows the table has, and which the open request proposes."""
+        """Which rows the table has, which the open request proposes, and which people left out."""
         name, to = self.context.name, self.settings.to
         looks = self.look([Item(name, "row", to, key) for key in sorted(accepted)])
         there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused.keys()
+        left: AbstractSet[str] = frozenset()
         if self.seen is not None:  # it reads the whole table twice more, so not in every look
             table, state = self.seen
-            there -= table.left
+            left = table.left & there
             self.waiting = table.waiting(state)
-        return {key: "open" if key in self.proposed else "main" for key in there}
+        return {key: "declined" if key in left else "open" if key in self.proposed else "main" for key in there}
 
     def standing(self, key: str) -> TargetRow:
         """The entry that was written last; whether it is merged is not known here."""
