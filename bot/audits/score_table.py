@@ -21,7 +21,7 @@ NO_SCORE = re.compile(
     r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?(\b|_count).*"
     r"|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
     r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)\b.*"
-    r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se)|.*[\W_]std[\W_].*"
+    r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se|q\d{3}|lower|upper)|.*[\W_]std[\W_].*"
     r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*|(.*[\W_])?(diff|delta)|.*\u0394.*)$",
     re.IGNORECASE,
 )
@@ -164,7 +164,10 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
         raise CallError(f"{path}: is not a table of scores: a heading has more than {MOST_HEADING:,} characters")
     uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if uneven:
-        raise CallError(f"{path}: row {uneven} does not have the {len(header)} cells of the header")
+        cells = len(rows[uneven - 2])
+        raise CallError(
+            f"{path}: row {uneven} has {cells} cells and the header {len(header)}: mend that row, or leave it out"
+        )
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
         named = f"have the name {visible(twice)[:40]!r}" if twice else "have no name"

@@ -186,12 +186,13 @@ def test_score_columns_are_told_by_header_and_values() -> None:
 
 
 def test_sizes_ranks_costs_times_and_differences_are_no_scores() -> None:
-    """As dsdanielpark/open-llm-leaderboard-report, scandeval.github.io, BFCL, AlpacaEval and timm name them."""
+    """As dsdanielpark/open-llm-leaderboard-report, scandeval.github.io, BFCL, AlpacaEval, timm and Arena-Hard do."""
     others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)",
-              "lc_standard_error", "Price [$/1000 examples]", "top1_diff", "Δ MMLU")  # fmt: skip
+              "lc_standard_error", "Price [$/1000 examples]", "top1_diff", "Δ MMLU", "rating_q025",
+              "rating_upper")  # fmt: skip
     scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice", "DiffAware")
     header = ",".join(("Model", *others, *scores))
-    data = f"{header}\na,{','.join(['7.5'] * 14)}\nb,{','.join(['3.5'] * 14)}\n"
+    data = f"{header}\na,{','.join(['7.5'] * 16)}\nb,{','.join(['3.5'] * 16)}\n"
     read = read_score_table(data.encode(), "x.csv")
     assert set(read.columns) == set(scores)
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
@@ -363,7 +364,7 @@ def test_the_separator_is_the_one_that_parts_all_rows_alike() -> None:
         (b"", "is not a table"),
         (b"model,a\n", "is not a table"),
         (b"\xff\xfe\x00", "not UTF-8"),
-        (HEAD.encode() + b"x,1,2\n", "row 2 does not have the 4 cells"),
+        (HEAD.encode() + b"x,1,2\n", "row 2 has 3 cells and the header 4: mend that row, or leave it out"),
         (b"model,a,a\nx,1,2\n", "2 columns of the header have the name 'a'"),
         # The boards of EuroEval/leaderboards `1a77f1d2` have a line of groups above the header.
         (b'<b style=\'x: 1; y: 2;\'>T</b>,,\nmodel,"a ""b""",c\nx,1,2\n', "2 columns of the header have no name"),
