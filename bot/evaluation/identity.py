@@ -21,7 +21,8 @@ from bot.evaluation.formats.format import is_loaded
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, iso_date, own_date
 
-HUB_ID = re.compile(r"(?=.{1,96}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
+LONGEST = 96  # characters of an id on the Hub
+HUB_ID = re.compile(rf"(?=.{{1,{LONGEST}}}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
 MADE_UP = re.compile(r"[A-Za-z0-9]{8}")
 PLACEHOLDER = re.compile(r"\{(\d)\}")
 REVISION = re.compile(r"[\w.{}-]{1,80}", re.ASCII)
@@ -46,7 +47,8 @@ def why_unidentified(model: Model) -> str:
         return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
     if is_served(model):
         return f"{shown(model.id)} is what {shown(model.source)} calls a model, not a model id of the Hub"
-    return f"{shown(model.id)} is not a model id of the Hub"
+    long = f": it has more than {LONGEST} characters" if len(model.id) > LONGEST else ""
+    return f"{shown(model.id)} is not a model id of the Hub{long}"
 
 
 def is_served(model: Model) -> bool:
@@ -263,8 +265,9 @@ def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]
     if not any(_matched(pattern, path) for path in others):
         return [mapping_for(pattern, model_id)]
     given = dict.fromkeys("/".join(folder.split("/")[-4:-1]) for folder in folders)  # org/name/ is what files call it
-    before = f"{model_id}@" if model_id else "ORG/"
-    return [f"{folder}/={before}{folder.rpartition('/')[2]}" for folder in given]
+    before, blank = (f"{model_id}@", "REVISION") if model_id else ("ORG/", "NAME")
+    said = ((folder, before + folder.rpartition("/")[2]) for folder in given)
+    return [f"{folder}/={before + blank if why_no_mapping(f'{folder}/', value) else value}" for folder, value in said]
 
 
 def _names_that_differ(paths: Sequence[str]) -> str:

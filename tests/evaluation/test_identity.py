@@ -15,6 +15,7 @@ from bot.evaluation.identity import (
     identified,
     is_served,
     proposed_names,
+    why_no_mapping,
     why_unidentified,
     with_names,
 )
@@ -257,6 +258,23 @@ def test_what_is_proposed_for_files_without_a_name_is_no_name_of_those_that_have
     results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
     assert found == ["in/result/lynx-chat/=ORG/lynx-chat", "in/result/heron/=ORG/heron"]
+
+
+def test_a_folder_whose_name_no_model_can_have_is_proposed_with_a_blank() -> None:
+    """Like logs/ of mlfoundations/evalchemy `8b704204`: two models called by 101 characters among 90 others."""
+    long = "x" * 97
+    called = {"acme__atlas": "acme/atlas", f"acme__{long}-1": f"acme/{long}-1", "acme__borea": "/disk/2"}
+    files = {
+        f"in/logs/{folder}/r.json": patched({"/model_name": name, "/config/model_args": f"pretrained={name}"})
+        for folder, name in called.items()
+    }
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    found = proposed_names({path: one for path, one in results.items() if one is not None})
+    assert found == [f"in/logs/acme__{long}-1/=ORG/NAME", "in/logs/acme__borea/=ORG/acme__borea"]
+    assert [why_no_mapping(*one.split("=")) for one in found] == ["", ""]
+    assert [why_unidentified(one.model).partition(": ")[2] for one in results.values() if one][1:] == [
+        "it has more than 96 characters", ""
+    ]  # fmt: skip
 
 
 def test_models_are_proposed_by_the_folder_above_those_of_their_benchmarks() -> None:
