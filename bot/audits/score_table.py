@@ -26,7 +26,10 @@ NO_SCORE = re.compile(
     re.IGNORECASE,
 )
 COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
-AVERAGE = re.compile(r"^((average|avg)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\)))$", re.IGNORECASE)
+AVERAGE = re.compile(
+    r"^((average|avg|overall)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?)$",
+    re.IGNORECASE,
+)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
@@ -237,7 +240,7 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
     if 2 * len(numbers) < filled or not numbers:
         return TEXT
     if AVERAGE.match(column):
-        return "is an average"
+        return "is an average or a total"
     is_count = COUNTS.fullmatch(column) and all(value.is_integer() for value in numbers)
     if is_count or NO_SCORE.match(column):
         return "is not a score by its name"

@@ -256,6 +256,15 @@ def test_a_table_with_a_row_for_each_task_is_refused() -> None:
     assert read_score_table(data.replace(b"Task/Metric", b""), "README.md").names == ("arc/acc", "Average")
 
 
+def test_a_total_is_no_column_beside_those_that_it_is_made_of() -> None:
+    """As in Nejumi4_result_20280826.csv of wandb/llm-leaderboard `6e29db4`, BFCL, and others."""
+    totals = ("TOTAL_SCORE", "Overall", "Overall Acc", "overall_accuracy", "Total", "Average", "AVG.")
+    data = f"model,{','.join(totals)},GLP_翻訳,Total Recall,overalls\na,{','.join(['0.5'] * 10)}\n"
+    read = read_score_table(data.encode(), "x.csv")
+    assert set(read.columns) == {"GLP_翻訳", "Total Recall", "overalls"}
+    assert {read.left_out[name] for name in totals} == {"is an average or a total"}
+
+
 def test_errors_beside_scores_are_left_out() -> None:
     """Rows of README.md of vectara/hallucination-leaderboard `2e098591`; the two rates add up to 100."""
     data = (
@@ -266,7 +275,7 @@ def test_errors_beside_scores_are_left_out() -> None:
     read = read_score_table(data, "README.md")
     assert (list(read.columns), read.less_is_better) == (["Factual Consistency Rate", "Answer Rate"], False)
     assert read.left_out["Hallucination Rate"] == "less is better, by its name"
-    assert read.left_out["Average Summary Length (Words)"] == "is an average"
+    assert read.left_out["Average Summary Length (Words)"] == "is an average or a total"
     with pytest.raises(CallError, match="less is better in Hallucination Rate, and more in Answer Rate: name columns"):
         read_score_table(data, "README.md", ("Hallucination Rate", "Answer Rate"))
 
