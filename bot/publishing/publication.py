@@ -126,19 +126,23 @@ class PostedComment:
 class CurrentState:
     """The current state of a target for one mark: files at its main branch, an open request, a comment.
 
-    `declined` are the files of a request that a person closed: they are not proposed a second time. `merged` are those
-    of the last merged request, where main does not have them all, and `merged_at` the commit that merged it, "" if that
-    is not known. `duplicates` are further open requests with the same
-    mark, which two processes opened at the same moment.
+    `declined` are the files of each request that a person closed, the last one first: they are not proposed a second
+    time. `merged` are those of the last merged request, where main does not have them all, and `merged_at` the commit
+    that merged it, "" if that is not known. `duplicates` are further open requests with the same mark, which two
+    processes opened at the same moment.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     request: Request | None = None
     duplicates: tuple[Request, ...] = ()
-    declined: Mapping[str, bytes | None] | None = None
+    declined: tuple[Mapping[str, bytes | None], ...] = ()
     merged: Mapping[str, bytes | None] | None = None
     merged_at: str = ""
     comment: PostedComment | None = None
+
+    def is_declined(self, path: str, data: bytes | None) -> bool:
+        """Tell whether a person closed a request with this row."""
+        return any(path in files and is_same_row(files[path], data) for files in self.declined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +260,14 @@ def _decide_done(mark: Marker, current: CurrentState, reason: str) -> Decision:
 
 
 def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState) -> Decision:
+    is_closed = any(_is_proposed(files, closed) for closed in current.declined)
     if current.request is not None:
         if files == current.request.files and _says(current.request.text, text):
             return Decision(None, "the open request proposes it already")
-        if current.declined is not None and _is_proposed(files, current.declined):
+        if is_closed:
             return _decide_done(mark, current, NOTHING_LEFT)
         return Decision(UpdateRequest(mark, current.request, text, files), "the open request is updated")
-    if current.declined is not None and _is_proposed(files, current.declined):
+    if is_closed:
         return Decision(None, "a person closed the request with the same content")
     return Decision(OpenRequest(mark, text, files), "a new request proposes it")
 

@@ -73,7 +73,7 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     (
         "a person said no, and another is proposed",
         "pull-request",
-        CurrentState({}, request(OLD), declined={PATH: NEW}),
+        CurrentState({}, request(OLD), declined=({PATH: NEW},)),
         CloseRequest,
     ),
     ("something else is proposed", "pull-request", CurrentState({}, request(OLD)), UpdateRequest),
@@ -81,9 +81,9 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     ("another file is proposed", "pull-request", CurrentState({}, request(NEW, "README.md")), UpdateRequest),
     ("it stands and is still proposed", "pull-request", CurrentState({PATH: NEW}, request()), CloseRequest),
     ("it is proposed, and is to be committed", "commit", CurrentState({}, request()), Commit),
-    ("a person said no to it", "pull-request", CurrentState(declined={PATH: NEW}), None),
-    ("a person said no to another", "pull-request", CurrentState(declined={PATH: OLD}), OpenRequest),
-    ("a person said no, and it is to be committed", "commit", CurrentState(declined={PATH: NEW}), Commit),
+    ("a person said no to it", "pull-request", CurrentState(declined=({PATH: NEW},)), None),
+    ("a person said no to another", "pull-request", CurrentState(declined=({PATH: OLD},)), OpenRequest),
+    ("a person said no, and it is to be committed", "commit", CurrentState(declined=({PATH: NEW},)), Commit),
     ("the comment says so", "comment", CurrentState(comment=PostedComment("9", TEXT.body)), None),
     (
         "the comment says so, with other line ends",
@@ -116,7 +116,7 @@ WHOLE: list[tuple[Form, CurrentState, Decision]] = [
     ("pull-request", CurrentState({}, request()), Decision(None, "the open request proposes it already")),
     (
         "pull-request",
-        CurrentState(declined={PATH: NEW}),
+        CurrentState(declined=({PATH: NEW},)),
         Decision(None, "a person closed the request with the same content"),
     ),
     (

@@ -411,6 +411,26 @@ def test_a_removal_that_a_rewritten_history_lost_is_asked_again(hub: Hub, tmp_pa
 
 
 @STATES
+@pytest.mark.parametrize("kind", ["rolling", "table"])
+def test_rows_of_shared_requests_that_people_closed_one_after_the_other_stay_declined(
+    hub: Hub, tmp_path: Path, kind: str, is_lost: bool
+) -> None:
+    story = TableStory(hub, tmp_path) if kind == "table" else Story(hub, tmp_path, style="rolling")
+    for number in range(2):
+        story.push(model=f"acme/m{number}")
+        settle(story)
+        hub.set_status(story.target, story.requests[0], "closed", "ann")
+    if is_lost:
+        story.lose_state()
+    assert ledger(settle(story)) == "2 accepted: 0 on main, 0 open, 0 held, 2 declined, 0 unexplained"
+    story.push(model="acme/m2")
+    assert ledger(settle(story)) == "3 accepted: 0 on main, 1 open, 0 held, 2 declined, 0 unexplained"
+    story.state.set_cursor("swept", None)  # a day later
+    assert ledger(settle(story)) == "3 accepted: 0 on main, 1 open, 0 held, 2 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
 @pytest.mark.parametrize("how", ["removed", "closed"])
 def test_what_people_declined_does_not_come_back_in_the_request_of_a_later_version(
     hub: Hub, tmp_path: Path, how: str, is_lost: bool

@@ -2,8 +2,9 @@
 
 `leaderboard-bot/<key>` holds one commit on top of main with the request's text as its message. Beside each branch
 `refs/leaderboard-bot/requests/<key>` remembers what was proposed last: where it is there and the branch is gone, a
-person closed the request. What was merged is remembered in `refs/leaderboard-bot/merged/<key>` instead. Comments stand
-under `comments/` on main, for there is nowhere else to write them.
+person closed the request. Before another is proposed, that moves to `refs/leaderboard-bot/closed/<key>/<commit>`. What
+was merged is remembered in `refs/leaderboard-bot/merged/<key>` instead. Comments stand under `comments/` on main, for
+there is nowhere else to write them.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from bot.publishing.texts import commit_message
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
 MERGED = "refs/leaderboard-bot/merged/"
+CLOSED = "refs/leaderboard-bot/closed/"
 WRITTEN = ("refs", "logs")  # folders of a repository, beside its objects
 COMMENTS = "comments"
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
@@ -258,7 +260,7 @@ class Folder(Target):
 
     def __init__(self, folder: str) -> None:
         self.name = folder
-        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED))
+        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
 
@@ -318,13 +320,16 @@ class Folder(Target):
             return CurrentState()
         files = self.read_files(paths)
         branch = self._repository.resolve(BRANCHES + mark.key)
-        merged, declined = self._closed(mark, main) if not branch else ("", "")
+        merged, closed = self._closed(mark, main) if not branch else ("", "")
+        earlier = set(self._repository.refs(f"{CLOSED}{mark.key}/").values())
+        earlier -= {branch, closed}  # one may be open again
+        declined = [*filter(None, [closed]), *sorted(earlier)]
         is_missing = bool(merged) and not mark.is_shared and len(files) < len(paths)
         comment = self._repository.read(main, _comment_path(mark))
         return CurrentState(
             files=files,
             request=self._request(branch, mark) if branch and not self._is_merged(branch, main) else None,
-            declined=self._proposed(declined) if declined else None,
+            declined=tuple(map(self._proposed, declined)),
             merged=self._proposed(merged) if is_missing else None,
             merged_at=merged if is_missing else "",
             comment=PostedComment(_comment_path(mark), comment.decode("utf-8", "replace"))
@@ -378,6 +383,10 @@ class Folder(Target):
 
     def _propose(self, mark: Marker, text: PostText, files: Mapping[str, bytes | None]) -> str:
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
+        _, closed = self._closed(mark, self._repository.main) if not self._repository.resolve(branch) else ("", "")
+        if closed:
+            kept = f"{CLOSED}{mark.key}/{closed}"
+            self._repository.move_refs([(kept, self._repository.resolve(kept), closed)])
         commit = self._repository.write_commit(self._repository.main, files, commit_message(text))
         for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
             self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])

@@ -290,13 +290,12 @@ class GitHubTarget(Target):
             return CurrentState(files=files, comment=self.comments.find(mark))
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
-        last = pulls[0] if pulls and not live else None
         is_missing = len(files) < len(paths) and not mark.is_shared
         merged = next((pull for pull in pulls if pull.merged_at is not None), None) if is_missing else None
         return CurrentState(
             files=files,
             request=self._request(live) if live else None,
-            declined=self._declined(last) if last else None,
+            declined=tuple(given for pull in pulls if (given := self._declined(pull)) is not None),
             merged=self._proposed(merged) if merged else None,
             merged_at=merged.merge_commit_sha or "" if merged else "",
         )
@@ -340,8 +339,8 @@ class GitHubTarget(Target):
         return tuple(Push(oid, author) for oid, author in authors if self.client.as_ours(author) != self.client.user)
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
-        """What a request proposed that a person closed; None if it was merged, or closed by us."""
-        if pull.merged_at is not None:
+        """What a request proposed that a person closed; None if it is open, was merged, or closed by us."""
+        if pull.state == "open" or pull.merged_at is not None:
             return None
         self._discussions.forget_head(pull.number)  # if somebody reopens it, it is looked at again
         closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by

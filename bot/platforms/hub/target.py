@@ -204,12 +204,12 @@ class HubTarget(Target):
             files=files,
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),
-            declined=self.proposed(max(declined), mark, paths, files) if declined else None,
+            declined=tuple(self.proposed(num, mark, paths, files) for num in reversed(declined)),
             comment=self.comments.find(mark) if self.has_comments or mark.has_own_discussion else None,
         )
 
     def _declined(self, mark: Marker) -> list[int]:
-        """The requests of the bot with a mark that a person closed."""
+        """The requests of the bot with a mark that a person closed, oldest first."""
         closed = [(num, row) for num, row in self.requests_of(mark) if row["status"] == "closed"]
         return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
 

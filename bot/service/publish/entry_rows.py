@@ -13,7 +13,7 @@ from msgspec import structs
 from bot.errors import Unavailable
 from bot.platforms.source import is_wanted
 from bot.publishing.board import proposed_rank
-from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path, is_same_row
+from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path
 from bot.publishing.plan import PlannedRow, planned_row
 from bot.publishing.publication import (
     CurrentState,
@@ -193,9 +193,10 @@ class SubmittedRows(TargetRows[L]):
 
 
 def is_closed(look: RowLook) -> bool:
-    """Tell whether a person closed the row's last own request, which had this very row."""
-    closed = (look.state.declined or {}).get(look.path) if look.state.request is None else None
-    return closed is not None and look.entry is not None and is_same_row(closed, look.entry.to_bytes())
+    """Tell whether a person closed an own request of the row, which had this very row, and none is open."""
+    if look.entry is None or look.state.request is not None:
+        return False
+    return look.state.is_declined(look.path, look.entry.to_bytes())
 
 
 def _is_over(shared: CurrentState) -> bool:
@@ -353,11 +354,11 @@ class EntryRows(SubmittedRows[RowLook]):
         self.moot |= set(list(found)[:1]) if any(not one.files for one in shared.requests) else set()
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
-        closed = [one.declined or {} for one in (shared.rolling, shared.migration)]
+        closed = (*shared.rolling.declined, *shared.migration.declined)
         known = self.context.state.declined(self.settings.to)
         for key in left - found.keys() - known.keys():
-            own = self.target.read_state(Marker("entry", key, self._board), (entry_path(key),)).declined or {}
-            rows = [parsed(files.get(entry_path(key))) for files in (own, *closed)]
+            own = self.target.read_state(Marker("entry", key, self._board), (entry_path(key),)).declined
+            rows = [parsed(files.get(entry_path(key))) for files in (*own, *closed)]
             if accepted[key] in {digest_of(row) for row in rows if row is not None}:
                 found[key] = "declined"
         return found
@@ -473,14 +474,10 @@ class EntryRows(SubmittedRows[RowLook]):
         """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
         row = self._row(look)
         wanted = row.at(look.state, self.settings.form)
-        state = replace(look.state, declined=None) if look.taken else look.state
+        state = replace(look.state, declined=()) if look.taken else look.state
         decision = decide(row.mark, wanted.text, wanted.files, state, self.settings.form)
-        declined: Mapping[str, bytes | None] = {
-            **(self.shared.rolling.declined or {}),
-            **(self.shared.migration.declined or {}),
-        }
-        is_declined = look.path in declined and is_same_row(declined[look.path], wanted.files[look.path])
-        is_declined = is_declined and not look.taken
+        shared, new_file = (self.shared.rolling, self.shared.migration), wanted.files[look.path]
+        is_declined = not look.taken and any(one.is_declined(look.path, new_file) for one in shared)
         if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
             self.context.state.items.finish([look.item])
         elif isinstance(decision.publication, OpenRequest):

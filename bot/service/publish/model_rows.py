@@ -67,8 +67,8 @@ class DesiredModel:
     def at(self, state: CurrentState) -> DesiredState:
         """The files, and the text that proposes them."""
         self.draft, request = self.layout.draft(self.changes, state.files), state.request
-        if request is None and state.declined is not None:
-            self._leave_out(state.declined)
+        if request is None and state.declined:
+            self._leave_out(state.declined[0])
         proposed: Mapping[str, bytes | None] = request.files if request is not None else {}
         is_withdrawn = self.layout.row(self.changes) is None
         stays = {path: data for path, data in proposed.items() if self._stays(data) and not is_withdrawn}
@@ -137,7 +137,7 @@ class ModelLook:
     def is_known(self) -> bool:
         """Tell whether the bot has a result or a request there, or had one: then it was allowed to write."""
         is_shown, state = self.desired.layout.shows(self.state.files), self.state
-        return is_shown or state.request is not None or state.declined is not None
+        return is_shown or state.request is not None or bool(state.declined)
 
     @property
     def planned(self) -> PlannedRow:

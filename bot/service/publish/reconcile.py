@@ -84,7 +84,7 @@ def reconcile(
         done: PublishResult | None = None
         while True:
             state = target.read_state(mark, paths)
-            state = replace(state, declined=None) if is_restored else state
+            state = replace(state, declined=()) if is_restored else state
             wanted = desire(state)
             decision = decide(mark, wanted.text, wanted.files, state, form)
             if decision.publication is None or dry_run:

@@ -112,7 +112,7 @@ class DesiredTable:
         proposed = state.request.files if state.request is not None else None
         asked = self._rows_over(main, proposed, {**wanted, **others}) - self.declined
         on_main = self._rows_in(main, wanted)
-        declined = self._rows_over(main, state.declined, wanted)
+        declined = {key for closed in state.declined for key in self._rows_over(main, closed, wanted)}
         left = declined - asked - on_main | self._disputed_keys() | self.declined
         chosen = asked | (wanted.keys() - left)
         rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}

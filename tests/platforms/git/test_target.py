@@ -159,6 +159,18 @@ def test_a_deleted_branch_is_a_no_to_this_content_and_to_no_other(folder: Path) 
     assert shown(folder, BRANCH).evidence[0].date == entry(day=2).evidence[0].date
 
 
+def test_a_deleted_branch_stays_a_no_after_another_was_deleted(folder: Path) -> None:
+    newer = entry(day=2, right=(90, 60, 70))
+    for row in (newer, entry(day=3)):
+        put(folder, row)
+        git(folder, "branch", "--quiet", "-D", BRANCH)
+
+    state = Folder(str(folder)).read_state(entry_marker(newer), (FILE,))
+    assert state.declined == ({FILE: entry(day=3).to_bytes()}, {FILE: newer.to_bytes()})
+    assert put(folder, newer) == ["nothing"]
+    assert put(folder, entry(day=4, right=(80, 60, 70))) == ["OpenRequest"]
+
+
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_an_older_submission_never_takes_the_place_of_a_newer_one(folder: Path, form: Form) -> None:
     put(folder, entry(day=2), form=form)
@@ -289,7 +301,7 @@ def test_a_merged_row_that_is_gone_from_main_was_merged_once_and_not_declined(fo
     target = Folder(str(folder))
     state = target.read_state(entry_marker(entry()), (FILE,))
 
-    assert (state.declined, state.merged, state.merged_at) == (None, {FILE: entry().to_bytes()}, merged)
+    assert (state.declined, state.merged, state.merged_at) == ((), {FILE: entry().to_bytes()}, merged)
     assert target.contains(state.merged_at) is not is_rewritten
 
 

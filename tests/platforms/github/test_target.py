@@ -140,6 +140,18 @@ def test_a_request_that_a_person_closed_is_not_made_again(github: GitHubServer, 
     assert [request.number for request in requests(github)] == [2]
 
 
+def test_a_closed_request_stays_a_no_after_another_was_closed_and_while_one_is_open(github: GitHubServer) -> None:
+    rows = [entry(), entry(right=(60, 60, 70), time="20"), entry(right=(70, 60, 70), time="21")]
+    for number, row in enumerate(rows[:2], 1):
+        publish_to(github, row)
+        github.state.close(BOARD, number)
+
+    assert [publish_to(github, row) for row in rows[:2]] == ["a person closed the request with the same content"] * 2
+    publish_to(github, rows[2])
+    state = target(github).read_state(entry_marker(rows[0]), (rows[0].path,))
+    assert state.declined == tuple({row.path: row.to_bytes()} for row in reversed(rows[:2]))
+
+
 def test_a_request_of_ours_that_has_nothing_left_to_say_is_closed_with_a_reason(github: GitHubServer) -> None:
     one = entry()
     publish_to(github, one)

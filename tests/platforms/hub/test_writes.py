@@ -246,7 +246,7 @@ def test_a_request_that_a_person_closed_unannounced_is_found_by_its_mark(
     target.look_again()
     before = lists_asked(hub)
     state = target.read_state(mark, ("a.json",))
-    assert (state.request, state.declined) == (None, {"a.json": b"1"})
+    assert (state.request, state.declined) == (None, ({"a.json": b"1"},))
     assert lists_asked(hub) - before == 2
 
 
