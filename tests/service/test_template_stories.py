@@ -124,6 +124,50 @@ def test_a_changed_row_changes_its_file_and_a_withdrawn_one_goes_with_its_status
     assert story.acts() == ["request", "request"]
 
 
+def test_the_removal_of_a_withdrawn_row_and_its_status_stay_proposed_until_merged(story: TemplateStory) -> None:
+    finished(story)
+    other = f"{OTHER}_eval_request_False_bfloat16_Original.json"
+    story.hub.push(story.asked, {other: PENDING % OTHER.encode()})
+    story.remove()
+    story.settle()
+    assert story.acts() == ["request", "request"]
+
+    story.push(model=OTHER)
+    story.settle()
+    [proposed] = story.requests
+    assert story.hub.file(story.target, RESULT, proposed.ref) is None
+    assert story.hub.file(story.target, f"{OTHER}/results_bfloat16.json", proposed.ref) is not None
+    assert set(story.acts()) == {"commit", "edit", "rename"}
+
+    story.hub.merge(story.target, proposed)
+    story.settle()
+    [status] = story.hub.requests(story.asked)
+    assert b'"FAILED"' in story.request(status.ref)
+    assert b'"FINISHED"' in (story.hub.file(story.asked, other, status.ref) or b"")
+    story.hub.merge(story.asked, status)
+    story.settle()
+    assert set(story.acts()) == {"commit", "edit", "rename"}
+
+
+def test_a_status_that_a_person_closed_is_not_proposed_again_beside_another(story: TemplateStory) -> None:
+    other = f"{OTHER}_eval_request_False_bfloat16_Original.json"
+    story.hub.push(story.asked, {other: PENDING % OTHER.encode()})
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.hub.set_status(story.asked, story.hub.requests(story.asked)[0], "closed", "ann")
+    story.push(model=OTHER)
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+
+    [status] = story.hub.requests(story.asked)
+    assert b'"PENDING"' in story.request(status.ref)
+    assert b'"FINISHED"' in (story.hub.file(story.asked, other, status.ref) or b"")
+    assert story.acts() == ["request"] * 4
+
+
 def test_an_incomplete_row_and_one_that_somebody_else_published_are_refused(story: TemplateStory) -> None:
     theirs = {f"{OTHER}/results_x.json": b'{"config": {"model_dtype": "torch.bfloat16"}, "results": {}}'}
     story.hub.push(story.target, dict(theirs))

@@ -77,12 +77,14 @@ def planned_cells(look: RowLook, cells: Sequence[CellChange], gone: GoneRow | No
 class DesiredTable:
     """One table and the rows that are brought in step.
 
-    `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
+    `known` is the record of what was written, `withdrawn` has rows that the bot asked to remove, and `declined` are the
+    keys of rows that a maintainer left out. Where
     `declaration` is given, it and the entries of rows are kept beside the table: of those that change, and with them of
     those that the table has already. `places` are links to the other targets, `is_discussed` says that people can
     comment there. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
     proposes already and main lacks, `left` of those that people left out and main lacks, `refused` the reasons for rows
     that cannot be written, `written` what the record should say then, and `gone` the keys that it should forget.
+    `removed` are the rows that the request then removes, of which `asked_away` are those that it removes already.
     """
 
     layout: Layout
@@ -90,6 +92,7 @@ class DesiredTable:
     form: Form
     looks: Sequence[RowLook | PlannedLook]
     known: Mapping[str, WrittenRow]
+    withdrawn: Mapping[str, Entry] = field(default_factory=dict)
     declined: AbstractSet[str] = frozenset()
     declaration: Leaderboard | None = None
     places: Sequence[str] = ()
@@ -100,6 +103,8 @@ class DesiredTable:
     refused: dict[str, str] = field(default_factory=dict)
     written: dict[str, WrittenRow] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
+    removed: Mapping[str, Entry] = field(default_factory=dict)
+    asked_away: AbstractSet[str] = frozenset()
 
     def at(self, state: CurrentState) -> DesiredState:
         """The files with these rows, and with those that the open request proposes already."""
@@ -117,9 +122,13 @@ class DesiredTable:
         chosen = asked | (wanted.keys() - left)
         rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
         changes = [RowChange(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
-        gone = sorted(look.key for look in self.looks if look.entry is None and look.key in self.known)
-        withdrawals = [RowChange(key, None, self.known[key].entry) for key in gone]  # as they were written last
+        gone = {key: self.known[key].entry for key in self.known.keys() & self._keys - wanted.keys()}
+        earlier = {key: entry for key, entry in self.withdrawn.items() if key not in wanted}
+        self.asked_away = self._rows_without(main, proposed, {**earlier, **gone})
+        gone |= {key: entry for key, entry in earlier.items() if key in self.asked_away}
+        withdrawals = [RowChange(key, None, entry) for key, entry in sorted(gone.items())]
         draft = self.draft = self.layout.draft([*changes, *withdrawals], main)
+        self.removed = {key: entry for key, entry in gone.items() if key in draft.cells}
         self.proposed, self.left = asked - on_main, left - on_main
         self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
         refused = draft.refused.keys()
@@ -175,6 +184,16 @@ class DesiredTable:
         """Which of these rows the files of a request have; none where there is no request."""
         return set() if changed is None else self._rows_in(_over(main, changed), rows)
 
+    def _rows_without(
+        self, main: Files, changed: Mapping[str, bytes | None] | None, rows: Mapping[str, Entry]
+    ) -> set[str]:
+        """Which of these rows of main a request removes; none where there is no request."""
+        if changed is None or not rows:
+            return set()
+        removals = [RowChange(key, None, entry) for key, entry in sorted(rows.items())]
+        there, left = (self.layout.draft(removals, files) for files in (main, _over(main, changed)))
+        return there.cells.keys() - left.cells.keys() - left.refused.keys()
+
     def _disputed_keys(self) -> set[str]:
         """The rows that nobody would review, although another folder submitted them first."""
         return {look.key for look in self.looks if look.disputed and self.form == "commit"}
@@ -224,7 +243,8 @@ class TableRows(SubmittedRows[PlannedLook]):
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
         self.proposed, self.refused, self.seen = table.proposed, table.refused, (table, state)
-        shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
+        waits = table.proposed | table.asked_away
+        shown = {key: cells for key, cells in table.draft.cells.items() if key not in waits}
         gone = self.context.state.cursors("gone", target=self.settings.to)
         planned = [planned_cells(row, shown.get(row.key, ()), GoneRow.parse(gone.get(row.key))) for row in rows]
         taken = sum(one.action == "restored" for one in planned)
@@ -308,7 +328,10 @@ class TableRows(SubmittedRows[PlannedLook]):
         places = self.context.other_places(self.settings.to)
         layout, form = self._layout(), self.settings.form
         is_discussed = self.target.comments is not None
-        return DesiredTable(layout, self._mark, form, looks, self.known, declined, declared, places, is_discussed)
+        withdrawn = {key: row.entry for key, row in self._written(self._asked_away).items()}
+        return DesiredTable(
+            layout, self._mark, form, looks, self.known, withdrawn, declined, declared, places, is_discussed
+        )
 
     @property
     def _mark(self) -> Marker:
@@ -321,6 +344,11 @@ class TableRows(SubmittedRows[PlannedLook]):
             key: WrittenRow(parse_entry(entry, key), None if earlier is None else parse_entry(earlier, key))
             for key, (entry, earlier) in found.items()
         }
+
+    @property
+    def _asked_away(self) -> str:
+        """Under this name the state keeps the rows that the open request removes."""
+        return f"removals {self.settings.to}"
 
     @property
     def _keeps_records(self) -> bool:
@@ -340,6 +368,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         wanted = {key: row.entry for key, row in self.known.items()} | {look.key: look.entry for look in table.looks}
         current = {key: row.entry for key, row in self.known.items()}
         changes = [RowChange(key, entry, current.get(key)) for key, entry in sorted(wanted.items())]
+        changes += [RowChange(key, None, entry) for key, entry in sorted(table.withdrawn.items())]
         paths = files_of(table.layout, self.target, changes)
         if not self._keeps_records:
             return paths
@@ -364,6 +393,8 @@ class TableRows(SubmittedRows[PlannedLook]):
         with state.transaction():
             state.published.keep(to, rows)
             state.published.forget(to, table.gone)
+            state.published.forget(self._asked_away, table.withdrawn.keys() - table.removed.keys())
+            state.published.keep(self._asked_away, {key: (row.to_bytes(), None) for key, row in table.removed.items()})
 
 
 def files_of(layout: Layout, target: Target, changes: Sequence[RowChange]) -> tuple[str, ...]:
@@ -386,7 +417,7 @@ class TemplateRows(TableRows):
         if target is None:
             return
         withdrawn, head = self._written(self._withdrawn), self.target.head()
-        if not withdrawn and not is_touched and state.cursor("template", target=self.settings.to) == head:
+        if not is_touched and state.cursor("template", target=self.settings.to) == head:
             return
         gone = [RowChange(key, None, row.entry) for key, row in sorted(withdrawn.items())]
         status = DesiredStatus(RequestFiles(self._options), self._mark, [*self._merged(), *gone])
@@ -397,7 +428,7 @@ class TemplateRows(TableRows):
             if not self.context.dry_run:
                 with state.transaction():
                     state.set_cursor("template", head, target=self.settings.to)
-                    state.published.forget(self._withdrawn, withdrawn)
+                    state.published.forget(self._withdrawn, withdrawn.keys() - status.moved)
             return ""
 
         paths = files_of(status.layout, target, status.changes)
@@ -424,6 +455,8 @@ class TemplateRows(TableRows):
         withdrawn = {key: (self.known[key].entry.to_bytes(), None) for key in table.gone & self.known.keys()}
         with state.transaction():
             super()._remember(table)
+            if withdrawn:
+                state.set_cursor("template", None, target=self.settings.to)  # until their requests were looked at
             state.published.keep(self._withdrawn, withdrawn)
             state.published.forget(self._withdrawn, table.written)
 
@@ -437,17 +470,27 @@ class TemplateRows(TableRows):
 
 @dataclass
 class DesiredStatus:
-    """The wanted state of the requests repository: `changes` are rows that are finished, or withdrawn."""
+    """The wanted state of the requests repository: `changes` are rows that are finished, or withdrawn.
+
+    After `at`, `moved` are the keys of those of which the status is to change, and `refused` the reasons for others.
+    """
 
     layout: RequestFiles
     mark: Marker
     changes: Sequence[RowChange]
     refused: dict[str, str] = field(default_factory=dict)
+    moved: AbstractSet[str] = frozenset()
 
     def at(self, state: CurrentState) -> DesiredState:
         """The request files with their status; what a person declined is not proposed again."""
-        draft: Draft = self.layout.draft(self.changes, state.files)
-        self.refused = dict(draft.refused)
         proposed = state.request.files if state.request is not None else {}
+
+        def is_left(change: RowChange) -> bool:
+            files = self.layout.draft([change], state.files).files
+            return any(path not in proposed and state.is_declined(path, data) for path, data in files.items())
+
+        changes = [change for change in self.changes if not (state.declined and is_left(change))]
+        draft: Draft = self.layout.draft(changes, state.files)
+        self.refused, self.moved = dict(draft.refused), draft.cells.keys()
         files = {**{path: data for path, data in state.files.items() if path in proposed}, **draft.files}
         return DesiredState(table_text(draft, [], self.mark), files)
