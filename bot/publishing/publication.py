@@ -18,6 +18,7 @@ MarkerKind = Literal[
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "The main branch already has what this request proposes."
+REPLACED = "The main branch has changed since this request was opened, and merging it would not bring every row back."
 NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
 BLOCK = re.compile(r"^```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)  # a row inside a comment

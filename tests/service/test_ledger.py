@@ -505,6 +505,26 @@ def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Pat
     story.contexts.store.close()
 
 
+def test_an_edited_row_goes_into_a_new_request_where_the_open_one_began_with_the_row(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", rows=1, style="rolling")
+    story.push(model="acme/new")
+    settle(story)
+    [old] = story.requests
+    [path] = rows_of(story)
+    row = hub.file(story.target, path) or b""
+    hub.push(story.target, {path: row.replace(b"58.33", b"98.33")}, "Better", user="ann")
+    assert ledger(settle(story)) == "2 accepted: 0 on main, 2 open, 0 held, 0 declined, 0 unexplained"
+
+    [new] = story.requests
+    assert old.status == "closed"
+    assert old.comments("bot")[-1].startswith("The main branch has changed since this request was opened")
+    hub.merge(story.target, new)
+    assert hub.file(story.target, path) == row
+    assert ledger(settle(story)) == "2 accepted: 2 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    assert story.requests == []
+    story.contexts.store.close()
+
+
 @STATES
 def test_a_closed_request_for_an_edited_row_is_not_opened_again_as_a_new_score(
     hub: Hub, tmp_path: Path, is_lost: bool

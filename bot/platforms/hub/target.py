@@ -22,6 +22,7 @@ from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
+    REPLACED,
     CloseRequest,
     Commit,
     CurrentState,
@@ -359,7 +360,10 @@ class HubTarget(Target):
         return first
 
     def _update_request(self, publication: UpdateRequest) -> int:
-        """Bring a request's files, title and description to what they should be, in this order: its number."""
+        """Bring a request's files, title and description to what they should be, in this order: its number.
+
+        Where another takes its place, that is the number of the new one.
+        """
         request, files, text = publication.request, publication.files, publication.text
         num, body = int(request.name), publication.text.body
         changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
@@ -369,6 +373,9 @@ class HubTarget(Target):
         ref = f"refs/pr/{num}"
         if changes and ref not in self.refs:
             raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
+        if changes and self._begins_with(ref, files):
+            self.apply(CloseRequest(publication.mark, request, REPLACED))
+            return self._open_request(OpenRequest(publication.mark, text, files))
         if changes:
             oid, _ = self._write(changes, text, revision=ref, parent=self.refs[ref])
             self.discussions.note_head(num, oid)
@@ -378,6 +385,15 @@ class HubTarget(Target):
         if request.text.body.strip() != body.strip():
             self.discussions.edit_description(num, body)
         return num
+
+    def _begins_with(self, ref: str, files: Files) -> bool:
+        """Tell whether main had one of these files when a request was opened: a merge would not bring it back."""
+        base = self.source.fork_point(self.refs[ref], self.head())
+        if base is None:
+            return False
+        there = self.source.object_ids(list(files), base)
+        wanted = {path: None if data is None else blob_id(data) for path, data in files.items()}
+        return any(there.get(path) == oid for path, oid in wanted.items())
 
     @property
     def open_requests(self) -> list[tuple[int, Row]]:
