@@ -126,10 +126,13 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     tasks = examples(list(dict.fromkeys(key for one in results for key in one.leaves)))
     names = " ".join(map(shlex.quote, paths))
     found = f"{counted(len(results), 'result')} ({formats}) of {models}"
+    faults = [f"{one.path}: {one.findings[0].message}" for one in judgement.verdicts if one.result is None]
+    such = ", such as" if faults[1:] else ":"
+    faulty = f"{counted(len(faults), 'file')} could not be read{such} {faults[0]}\n" if faults else ""
     if not tasks:
         raise CallError(f"{found}: without a score; let the harness run them to the end and score the answers")
     raise CallError(
-        f"{found}: {tasks}\n"
+        f"{found}: {tasks}\n{faulty}"
         f"nothing of {judgement.leaderboard.id} is in them, and no --leaderboard was given\n"
         f"to draft a leaderboard of these tasks: leaderboard-bot leaderboards draft {names} > board.toml\n"
         f"then: leaderboard-bot check {names} --leaderboard board.toml"

@@ -619,6 +619,11 @@ def test_results_of_another_leaderboard_are_named_with_what_can_be_drafted(tmp_p
     assert "1 result (lm-eval-0.4) of acme/atlas-7b: sums_plus, sums_times, logic" in err
     assert f"leaderboard-bot leaderboards draft {tmp_path}/run.json > board.toml" in err
     assert bot("check", tmp_path / "run.json", "--leaderboard", "open-llm-v2")[0] == 1
+    assert "could not be read" not in err
+    (tmp_path / "cut.json").write_bytes(result()[:-9])  # as lm_eval_results.json beside the results of a public project
+    assert f"\nleaderboard-bot: 1 file could not be read: {tmp_path}/cut.json: the file is" in bot("check", tmp_path)[2]
+    shutil.copy(tmp_path / "cut.json", tmp_path / "dut.json")
+    assert f": 2 files could not be read, such as {tmp_path}/cut.json: the file is" in bot("check", tmp_path)[2]
 
 
 def test_a_board_with_one_leaderboard_needs_no_name_of_it(tmp_path: Path) -> None:
