@@ -59,12 +59,18 @@ def scores_text(judgement: Judgement) -> str:
 
 
 def fit(table: Table) -> Table:
-    """The table within the terminal, and 80 columns at most: the names in its second column are cut from the front."""
+    """The table within the terminal, and 80 columns at most: the names in its second column are cut from the front.
+
+    Names that would look alike then are not cut, but wrapped.
+    """
     widths = [max(len(str(cell)) for cell in cells) for cells in zip(table.columns, *table.rows, strict=True)]
     room = min(WIDTH, table_width()) - sum(widths) + widths[1] - 2 * (len(widths) - 1)
     room = room if room > 0 else NARROWEST  # the table has a second part, and no name is wrapped there
-    rows = tuple((sign, cut_front(str(name), room), *cells) for sign, name, *cells in table.rows)
-    return replace(table, rows=rows)
+    names = [str(name) for _, name, *_ in table.rows]
+    cut = [cut_front(name, room) for name in names]
+    if len(set(cut)) < len(set(names)):
+        return table
+    return replace(table, rows=tuple((row[0], name, *row[2:]) for row, name in zip(table.rows, cut, strict=True)))
 
 
 def scores_markdown(judgement: Judgement) -> str:

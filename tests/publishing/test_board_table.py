@@ -72,6 +72,18 @@ def test_rows_of_one_model_say_how_they_differ(changes: list[dict[str, Any]], na
     assert sorted(line[6:].split("  ")[0] for line in text.splitlines()[1 : len(rows) + 2]) == [*names, "acme/other"]
 
 
+def test_long_names_that_end_alike_are_not_cut_to_one() -> None:
+    """As of 89 models of mlfoundations/evalchemy, pull 159: 30 of them were called `…ontaminated`."""
+    names = [f"acme/atlas-{size}b-300BT-v1-decontaminated-longsft-16k-DPO-Tulu3-decontaminated" for size in (1, 3)]
+    rows = [entry(names[0], (10, 60, 70)), entry(names[1], (90, 50, 60))]
+    rank, *lines = board_text(make_board(rows, doubted())).split("\n\n")[0].splitlines()
+    start, end = rank.index("model"), rank.index("average")
+    assert "".join(line[start:end].strip() for line in lines) == f"{names[1]}{names[0]}"
+    assert "…econtaminated-longsft-16k-DPO-Tulu3-decontaminated  " in board_text(
+        make_board([rows[0], ROWS[0]], doubted())
+    )
+
+
 def test_columns_in_doubt_are_named_with_the_average_without_them() -> None:
     assert (
         board_markdown(board("sums"))
