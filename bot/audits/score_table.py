@@ -22,6 +22,7 @@ NO_SCORE = re.compile(
     r"|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
     r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)\b.*"
     r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se|q\d{3}|lower|upper)|.*[\W_]std[\W_].*"
+    r"|.*([\W_]per[\W_]|/\s*)(s|sec|seconds?)"
     r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*|(.*[\W_])?(diff|delta)|.*\u0394.*)$",
     re.IGNORECASE,
 )

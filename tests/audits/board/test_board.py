@@ -186,13 +186,13 @@ def test_score_columns_are_told_by_header_and_values() -> None:
 
 
 def test_sizes_ranks_costs_times_and_differences_are_no_scores() -> None:
-    """As dsdanielpark/open-llm-leaderboard-report, scandeval.github.io, BFCL, AlpacaEval, timm and Arena-Hard do."""
+    """As Open LLM Leaderboard reports, ScandEval, BFCL, AlpacaEval, timm, Arena-Hard and Julia boards name them."""
     others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)",
               "lc_standard_error", "Price [$/1000 examples]", "top1_diff", "Δ MMLU", "rating_q025",
-              "rating_upper")  # fmt: skip
+              "rating_upper", "Point Per Second", "tok/s")  # fmt: skip
     scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice", "DiffAware")
     header = ",".join(("Model", *others, *scores))
-    data = f"{header}\na,{','.join(['7.5'] * 16)}\nb,{','.join(['3.5'] * 16)}\n"
+    data = f"{header}\na,{','.join(['7.5'] * 18)}\nb,{','.join(['3.5'] * 18)}\n"
     read = read_score_table(data.encode(), "x.csv")
     assert set(read.columns) == set(scores)
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
