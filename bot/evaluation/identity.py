@@ -23,7 +23,24 @@ from bot.evaluation.submission import Parsed, iso_date, own_date
 
 LONGEST = 96  # characters of an id on the Hub
 HUB_ID = re.compile(rf"(?=.{{1,{LONGEST}}}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
-MADE_UP = re.compile(r"[A-Za-z0-9]{8}")
+# The models of the Hub that were named without an organization. New ones have one: huggingface/transformers, #28795.
+WITHOUT_ORGANIZATION = frozenset("""
+albert-base-v1 albert-base-v2 albert-large-v1 albert-large-v2 albert-xlarge-v1 albert-xlarge-v2 albert-xxlarge-v1
+albert-xxlarge-v2 bert-base-cased bert-base-cased-finetuned-mrpc bert-base-chinese bert-base-german-cased
+bert-base-german-dbmdz-cased bert-base-german-dbmdz-uncased bert-base-multilingual-cased
+bert-base-multilingual-uncased bert-base-uncased bert-large-cased bert-large-cased-whole-word-masking
+bert-large-cased-whole-word-masking-finetuned-squad bert-large-uncased bert-large-uncased-whole-word-masking
+bert-large-uncased-whole-word-masking-finetuned-squad camembert-base ctrl distilbert-base-cased
+distilbert-base-cased-distilled-squad distilbert-base-german-cased distilbert-base-multilingual-cased
+distilbert-base-uncased distilbert-base-uncased-distilled-squad distilbert-base-uncased-finetuned-sst-2-english
+distilgpt2 distilroberta-base gpt2 gpt2-large gpt2-medium gpt2-xl openai-gpt roberta-base
+roberta-base-openai-detector roberta-large roberta-large-mnli roberta-large-openai-detector t5-11b t5-3b t5-base
+t5-large t5-small transfo-xl-wt103 xlm-clm-ende-1024 xlm-clm-enfr-1024 xlm-mlm-100-1280 xlm-mlm-17-1280
+xlm-mlm-en-2048 xlm-mlm-ende-1024 xlm-mlm-enfr-1024 xlm-mlm-enro-1024 xlm-mlm-tlm-xnli15-1024 xlm-mlm-xnli15-1024
+xlm-roberta-base xlm-roberta-large xlm-roberta-large-finetuned-conll02-dutch
+xlm-roberta-large-finetuned-conll02-spanish xlm-roberta-large-finetuned-conll03-english
+xlm-roberta-large-finetuned-conll03-german xlnet-base-cased xlnet-large-cased
+""".split())  # fmt: skip  # noqa: SIM905 - a list would have a line for each
 PLACEHOLDER = re.compile(r"\{(\d)\}")
 REVISION = re.compile(r"[\w.{}-]{1,80}", re.ASCII)
 UNNAMED = "*"
@@ -41,8 +58,10 @@ def why_unidentified(model: Model) -> str:
     """Why a model's name is not that of a model on the Hub, "" if it is."""
     if not model.id:
         return "the file names no model"
-    if is_hub_id(model.id):
-        return "" if model.is_named or "/" in model.id else _why_no_name(model)
+    if is_hub_id(model.id) and ("/" in model.id or model.id in WITHOUT_ORGANIZATION or model.is_mapped):
+        return ""
+    if model.id == LOCAL:
+        return f"the model was loaded from a path ({shown(model.args) or 'not recorded'}) and is called {LOCAL}"
     if model.id.startswith(PATHS) or (model.id.count("/") > 1 and not is_served(model)):
         return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
     if is_served(model):
@@ -55,15 +74,6 @@ def is_served(model: Model) -> bool:
     """Tell whether a service answered, of which the file has the name and that of the model."""
     is_called = bool(model.id) and not model.id.startswith(PATHS)
     return is_called and bool(model.source) and not is_loaded(model.source) and " " not in model.source
-
-
-def _why_no_name(model: Model) -> str:
-    """Why a name that no argument gave is not a model's name."""
-    if model.id == LOCAL:
-        return f"the model was loaded from a path ({shown(model.args) or 'not recorded'}) and is called {LOCAL}"
-    if MADE_UP.fullmatch(model.id):
-        return f"the model name {model.id} was made up by the harness: its arguments name no model"
-    return ""
 
 
 def is_hub_id(name: str) -> bool:
@@ -111,7 +121,7 @@ def identified(parsed: Parsed, names: Mapping[str, str], models: Mapping[str, st
     is_known = model.id.startswith(f"{model.source}/") or (is_hub_id(model.id) and "/" in model.id)
     day = iso_date(own_date(found.result, parsed.path))[:DAY]
     name = model.id if is_known else f"{model.source}/{model.id}"
-    named = replace(model, id=name, revision=model.revision or day, is_named=True)
+    named = replace(model, id=name, revision=model.revision or day)
     return replace(found, result=replace(found.result, model=named))
 
 
@@ -137,7 +147,7 @@ def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
         return parsed
     model = parsed.result.model
     name, _, revision = _filled(found, names[found], parsed.path).partition("@")
-    named = replace(model, id=name, revision=model.revision or revision, is_named=True)
+    named = replace(model, id=name, revision=model.revision or revision, is_mapped=True)
     return replace(parsed, result=replace(parsed.result, model=named))
 
 

@@ -17,9 +17,8 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     """Which model was measured, as far as the file says.
 
     `id` and `revision` are "" if the file names none, `precision` is a dtype such as "bfloat16" or a quantization
-    such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text. `is_named` says
-    that the arguments named a model: where they name none, the harness makes up eight random characters. `parameters`
-    is their number, None if the file does not say.
+    such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text.
+    `is_mapped` says that a person named it by a mapping. `parameters` is their number, None if the file does not say.
     """
 
     id: str = ""
@@ -29,7 +28,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     source: str = ""
     args: str = ""
     requested_revision: str = ""
-    is_named: bool = False
+    is_mapped: bool = False
     parameters: int | None = None
 
 

@@ -344,7 +344,7 @@ def test_a_perplexity_that_is_far_off_is_in_range_and_decides_no_bound() -> None
 
 
 def test_quoted_numbers_are_accepted_by_the_declaration_that_is_drafted_from_them() -> None:
-    result = Result("every-eval-ever", Model("acme/a", is_named=True), HarnessVersion("x"),
+    result = Result("every-eval-ever", Model("acme/a"), HarnessVersion("x"),
                     {"quiz": LeafResult({"score": 0.5})}, quoted_from="HELM")  # fmt: skip
     board, text = drafted(result)
     assert (board.harness.quoted, "copied from HELM" in text) == ("accepted", True)

@@ -49,6 +49,8 @@ def parsed(name: str = LOCAL) -> Parsed:
         ("acme/borea-7b", {"*": "acme/atlas-7b"}, ("acme/borea-7b", "")),
         ("ACME/atlas", {"ACME/atlas": "acme/atlas-7b"}, ("acme/atlas-7b", "")),
         (LOCAL, {"/other": "acme/atlas-7b"}, (LOCAL, "")),
+        ("atlas-hf", {"*": "acme/atlas-7b"}, ("acme/atlas-7b", "")),
+        ("gpt2", {"*": "acme/atlas-7b"}, ("gpt2", "")),
         # As beomi/Yi-Ko-6B and the folder of its name in Beomi/ko-lm-evaluation-harness `b4bd6f6a`.
         ("acme/borea-7b", {"acme/borea-7b/": "acme/atlas-7b"}, ("acme/borea-7b", "")),
     ],
@@ -60,6 +62,15 @@ def test_a_mapping_names_models(name: str, mapping: dict[str, str], expected: tu
         assert (result.model.id, result.model.revision) == expected
     else:
         assert result.model.id in {expected[0], LOCAL}
+
+
+def test_a_name_without_an_organization_counts_where_a_person_says_so() -> None:
+    """A model that is nowhere on the Hub may have a name of its own; that of a file alone could be anybody's."""
+    text = f'{DECLARATION}\n[models]\n"atlas-hf" = "atlas-7b"\n'
+    assert "unidentified-model" in {one.rule for one in outcome_of(local("atlas-hf")).findings}
+    outcome = outcome_of(local("atlas-hf"), parse_leaderboard(text, "open-llm-v2", "x.toml"))
+    assert outcome.row is not None
+    assert (outcome.status, outcome.row.key.model) == ("accepted", "atlas-7b")
 
 
 def test_a_declaration_names_models_so_that_their_rows_are_accepted() -> None:
@@ -308,8 +319,8 @@ def test_a_branch_that_was_asked_for_tells_rows_apart_and_is_still_no_commit() -
     ("model", "expected"),
     [
         (Model("openrouter/x-ai/grok-3-mini", source="openrouter"), "openrouter/x-ai/grok-3-mini"),
-        (Model("gpt-4o", source="openai-chat-completions", is_named=True), "openai-chat-completions/gpt-4o"),
-        (Model("acme/atlas-7b", source="local-completions", is_named=True), "acme/atlas-7b"),
+        (Model("gpt-4o", source="openai-chat-completions"), "openai-chat-completions/gpt-4o"),
+        (Model("acme/atlas-7b", source="local-completions"), "acme/atlas-7b"),
     ],
 )
 def test_a_served_model_is_called_by_its_service_and_day(model: Model, expected: str) -> None:
@@ -324,7 +335,7 @@ def test_a_path_is_no_name_of_a_service_model() -> None:
     """As lyfegame/lm-evaluation-harness 7be00f3b, whose own model class steers gemma-2-2b by a CSV file."""
     path = "/home/somebody/lm-evaluation-harness/examples/dog_steer.csv"
     for source in ("sae_steered_beta", "local-completions"):
-        model = Model(path, source=source, is_named=True)
+        model = Model(path, source=source)
         assert not is_served(model)
         assert "is named by a path" in why_unidentified(model)
 

@@ -15,7 +15,7 @@ from bot.evaluation.formats.inspect_log import MAX_SAMPLES
 from bot.evaluation.identity import why_unidentified, with_names
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
-from bot.evaluation.result import Model, Result
+from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, one_file, parse_submission
 from bot.reporting.draft import draft_text
 from tests.evaluation.discovering import found_in
@@ -193,10 +193,6 @@ def test_models_that_are_called_local_are_named_by_their_paths() -> None:
         assert named.result is not None
         found.append((named.result.model.id, named.result.model.revision))
     assert found == [("acme/atlas-7b", ""), ("acme/kite", "b2" * 20), ("acme/other", "")]
-
-
-def test_a_model_of_the_name_local_is_one_where_its_arguments_say_so() -> None:
-    assert not why_unidentified(Model(id="local", is_named=True))
 
 
 def test_a_command_measures_tasks_of_inspect_evals_again() -> None:

@@ -25,7 +25,7 @@ def test_a_file_of_early_2024_names_its_model_by_a_path_and_counts_nothing() -> 
     assert dict(leaf.numbers) == {**row, "alias": "belebele_fin_Latn"}
     assert (leaf.version, leaf.num_fewshot, leaf.samples, result.date) == (0.0, 5, None, None)
     assert round(samples_behind(row["acc,none"], row["acc_stderr,none"]) or 0) == 900
-    assert (result.model.id, result.model.precision, result.model.is_named) == (PATH, "bfloat16", True)
+    assert (result.model.id, result.model.precision) == (PATH, "bfloat16")
     assert (result.harness.git_hash, result.harness.version) == ("5b0b8a56", None)
 
 

@@ -91,7 +91,7 @@ def _from_cache(result: Result) -> Result:
     name = "/".join(filter(None, (cached["org"], cached["name"])))
     revision = model.revision or cached["revision"]
     args = model.args.replace(model.id, name)
-    return replace(result, model=replace(model, id=name, revision=revision, args=args, is_named=True))
+    return replace(result, model=replace(model, id=name, revision=revision, args=args))
 
 
 def _spelled(result: Result) -> Result:

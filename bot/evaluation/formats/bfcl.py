@@ -60,7 +60,7 @@ def parse(content: Content) -> Result:
     release = path["release"] if path else None
     return Result(
         format="bfcl",
-        model=Model(id=model, is_named=bool(model)),
+        model=Model(id=model),
         harness=HarnessVersion("bfcl", version=None, repository="ShishirPatil/gorilla"),
         leaves={category: LeafResult({"accuracy": counts["accuracy"]}, None, release, samples, samples)},
         places=PLACES,

@@ -56,7 +56,7 @@ def parse(content: Content) -> Result:
     first = records[0]
     return Result(
         format="euroeval",
-        model=Model(id=name, revision=revision(branch), requested_revision=branch, is_named=bool(name)),
+        model=Model(id=name, revision=revision(branch), requested_revision=branch),
         harness=HarnessVersion("EuroEval", version=max(releases, default=None), repository="EuroEval/EuroEval"),
         leaves=leaves,
         settings={key: value for key in SETTINGS if (value := text(first.get(key)))} | ({"mode": mode} if mode else {}),

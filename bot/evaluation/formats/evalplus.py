@@ -53,9 +53,7 @@ def parse(content: Content) -> Result:
     found = NAME.fullmatch(content.path)
     return Result(
         format="evalplus",
-        model=Model(id=found["model"].replace("--", "/", 1), source=found["backend"], is_named=True)
-        if found
-        else Model(),
+        model=Model(id=found["model"].replace("--", "/", 1), source=found["backend"]) if found else Model(),
         harness=HarnessVersion("evalplus", repository="evalplus/evalplus"),
         leaves=leaves,
         date=seconds(text(top["date"]), STAMP),

@@ -41,7 +41,7 @@ def parse(content: Content) -> Result:
     model = text(top["model_name"])
     return Result(
         format="evalscope",
-        model=Model(id=model, is_named=True),
+        model=Model(id=model),
         harness=HarnessVersion("evalscope", repository="modelscope/evalscope"),
         leaves={text(top["dataset_name"]): LeafResult(numbers, samples=samples, pointers=pointers)},
         places=PLACES,

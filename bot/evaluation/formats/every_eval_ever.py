@@ -104,7 +104,6 @@ def _model(info: Mapping[str, Any]) -> Model:
         precision="" if dtype == "auto" else dtype.removeprefix("torch."),
         args=text(details.get("model_args")),
         requested_revision=asked,
-        is_named=bool(text(info.get("id"))),
     )
 
 

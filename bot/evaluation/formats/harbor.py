@@ -55,7 +55,7 @@ def parse(content: Content) -> Result:
     [(agent, model)] = of
     return Result(
         format="harbor",
-        model=Model(id=model, is_named=bool(model)),
+        model=Model(id=model),
         harness=HarnessVersion("harbor", repository="harbor-framework/harbor"),
         leaves={dataset: _leaf(table(evals[key])) for key, (_, _, dataset) in named.items()},
         date=seconds(text(top.get("finished_at"))),

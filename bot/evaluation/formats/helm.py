@@ -79,7 +79,6 @@ def parse(content: Content) -> Result:
             id=model,
             source=text(adapter.get("model_deployment")),
             args=f"model={model}" if model else "",
-            is_named=bool(model),
         ),
         harness=HarnessVersion("helm", repository="stanford-crfm/helm"),
         leaves={name: leaf},

@@ -165,7 +165,6 @@ def _model(run: Mapping[str, Any]) -> Model:
         source=provider if name else "",
         args=args,
         requested_revision=asked,
-        is_named=bool(named) and not (is_of_hub and name == UNNAMED),
     )
 
 
@@ -277,7 +276,7 @@ def rerun(wanted: Rerun) -> str:
     model = wanted.model
     tasks = list(dict.fromkeys(key.partition(" ")[0] for key in wanted.leaf_keys))
     is_known = all(task.startswith("inspect_evals/") and "(" not in task for task in tasks)
-    if not is_known or wanted.settings or model.source not in OF_HUB or not model.is_named:
+    if not is_known or wanted.settings or model.source not in OF_HUB or model.id in {"", UNNAMED}:
         return ""
     words = ["inspect", "eval", *tasks, "--model", f"{model.source}/{model.id}"]
     asked = model.revision or model.requested_revision

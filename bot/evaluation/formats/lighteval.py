@@ -109,7 +109,6 @@ def _model(general: Mapping[str, Any], config: Any) -> Model:
         source=next((source for field, source in CLASSES if field in fields), ""),
         args=args,
         requested_revision=asked or text(general.get("model_sha")),
-        is_named=bool(name),
     )
 
 

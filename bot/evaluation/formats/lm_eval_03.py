@@ -95,7 +95,6 @@ def parse(content: Content) -> Result:
             source=text(config.get("model")),
             args=args,
             requested_revision=pairs.get("revision", ""),
-            is_named=bool(named),
         ),
         harness=HarnessVersion("lm-evaluation-harness"),
         leaves=_listed_leaves(document, shots, listed, asked) if listed else _leaves(document, shots, asked),

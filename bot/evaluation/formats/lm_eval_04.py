@@ -263,7 +263,6 @@ def model_of(document: Document, config: Mapping[str, Any]) -> Model:
         source=_source(top, config),
         args=args,
         requested_revision=text(config.get("model_revision")) or pairs.get("revision", ""),
-        is_named=bool(named),
         parameters=parameters if 0 < parameters <= MOST_PARAMETERS else None,
     )
 

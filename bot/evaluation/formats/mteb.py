@@ -80,7 +80,6 @@ def _model(place: re.Match[str] | None) -> Model:
         id=f"{place['org']}/{place['name']}",
         revision=revision(place["revision"]),
         requested_revision=place["revision"],
-        is_named=True,
     )
 
 

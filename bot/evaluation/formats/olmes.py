@@ -175,7 +175,6 @@ def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:
         chat_template=has_chat,
         source=text(config.get("model_type")),
         requested_revision=text(config.get("revision")),
-        is_named=bool(named),
     )
 
 

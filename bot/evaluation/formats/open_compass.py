@@ -65,7 +65,7 @@ def parse(content: Content) -> Result:
     groups = _groups(rows)
     return Result(
         format="opencompass",
-        model=Model(id=head[fixed], is_named=bool(head[fixed])),
+        model=Model(id=head[fixed]),
         harness=HARNESS[fixed == 5],
         leaves={name: row for name, row in rows.items() if name not in groups},
         groups=tuple(GroupRow(name, "", rows[name].numbers) for name in groups),

@@ -54,7 +54,6 @@ def parse(content: Content) -> Result:
             revision=revision(config.get("model_sha")),
             precision=text(config.get("model_dtype")).removeprefix("torch."),
             requested_revision=text(config.get("model_sha")),
-            is_named=bool(model),
         ),
         harness=HarnessVersion("open-llm-leaderboard", text(config.get("lighteval_sha")) or None),
         leaves=leaves,

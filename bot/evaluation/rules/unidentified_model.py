@@ -1,8 +1,9 @@
 """The result does not say which model was measured.
 
 ## What it does
-Reports a model name that is missing, that is not a Hub id (`name` or `organization/name`), that is a path on somebody's
-disk, or that the harness made up: if its arguments name no model, it writes eight random characters.
+Reports a model name that is not a Hub id, `organization/name`: one that is missing, a path on somebody's disk, a
+nickname such as `atlas-step-200`, or eight random characters, which the harness writes if its arguments name no
+model. A few old models, such as `gpt2`, have an id without an organization.
 
 ## Why is this bad?
 A row without a model cannot be checked, repeated or told from a copy.

@@ -30,7 +30,7 @@ def parse(content: Content) -> Result:
     rows = {score["task"]: score for score in data["scores"]}
     return Result(
         format="toy",
-        model=Model(data["who"]["name"], data["who"]["commit"], "bfloat16", is_named=True),
+        model=Model(data["who"]["name"], data["who"]["commit"], "bfloat16"),
         harness=HarnessVersion("toy-eval", data.get("made_by")),
         leaves={
             task: LeafResult({"share": row["share"]}, row["shots"], None, row["of"], row["of"])
