@@ -123,6 +123,18 @@ def test_a_proposed_row_that_is_withdrawn_leaves_the_request(story: TableStory) 
     assert story.acts()[-1] == "closed"
 
 
+def test_a_request_whose_rows_came_to_main_by_another_way_is_closed(story: TableStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.push(story.target, {"board.csv": TABLE + NEW}, "By hand", user="ann")
+    story.settle()
+    story.state.set_cursor("swept", None)  # a day later
+    story.settle()
+    story.settle()
+    assert story.requests == []
+    assert story.acts() == ["request", "comment", "closed"]
+
+
 def test_what_a_person_closed_is_not_proposed_again_but_other_rows_are(story: TableStory) -> None:
     story.push()
     story.settle()

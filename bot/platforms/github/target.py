@@ -35,6 +35,7 @@ from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
+    MOST_CLOSED,
     CloseRequest,
     Commit,
     CurrentState,
@@ -290,12 +291,13 @@ class GitHubTarget(Target):
             return CurrentState(files=files, comment=self.comments.find(mark))
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
+        closed = [pull for pull in pulls if pull.state == "closed" and pull.merged_at is None][:MOST_CLOSED]
         is_missing = len(files) < len(paths) and not mark.is_shared
         merged = next((pull for pull in pulls if pull.merged_at is not None), None) if is_missing else None
         return CurrentState(
             files=files,
             request=self._request(live) if live else None,
-            declined=tuple(given for pull in pulls if (given := self._declined(pull)) is not None),
+            declined=tuple(given for pull in closed if (given := self._declined(pull)) is not None),
             merged=self._proposed(merged) if merged else None,
             merged_at=merged.merge_commit_sha or "" if merged else "",
         )
@@ -339,9 +341,7 @@ class GitHubTarget(Target):
         return tuple(Push(oid, author) for oid, author in authors if self.client.as_ours(author) != self.client.user)
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
-        """What a request proposed that a person closed; None if it is open, was merged, or closed by us."""
-        if pull.state == "open" or pull.merged_at is not None:
-            return None
+        """What a closed request proposed; None if we closed it."""
         self._discussions.forget_head(pull.number)  # if somebody reopens it, it is looked at again
         closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by
         if closed_by is not None and self.client.as_ours(closed_by.login) == self.client.user:

@@ -22,6 +22,7 @@ from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
+    MOST_CLOSED,
     REPLACED,
     CloseRequest,
     Commit,
@@ -205,7 +206,7 @@ class HubTarget(Target):
             files=files,
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),
-            declined=tuple(self.proposed(num, mark, paths, files) for num in reversed(declined)),
+            declined=tuple(self.proposed(num, mark, paths, files) for num in declined[: -MOST_CLOSED - 1 : -1]),
             comment=self.comments.find(mark) if self.has_comments or mark.has_own_discussion else None,
         )
 

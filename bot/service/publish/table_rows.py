@@ -289,6 +289,8 @@ class TableRows(SubmittedRows[PlannedLook]):
             table, state = self.seen
             left = table.left & there
             self.waiting = table.waiting(state)
+            is_over = state.request is not None and not table.proposed and not table.asked_away
+            self.moot = sorted(there)[:1] if is_over else ()
         return {key: "declined" if key in left else "open" if key in self.proposed else "main" for key in there}
 
     def standing(self, key: str) -> TargetRow:

@@ -14,6 +14,7 @@ from bot.platforms.github.target import GitHubTarget, branch_name
 from bot.platforms.writes import checked_lease
 from bot.publishing.board import make_board
 from bot.publishing.publication import (
+    MOST_CLOSED,
     CloseRequest,
     Commit,
     Form,
@@ -150,6 +151,20 @@ def test_a_closed_request_stays_a_no_after_another_was_closed_and_while_one_is_o
     publish_to(github, rows[2])
     state = target(github).read_state(entry_marker(rows[0]), (rows[0].path,))
     assert state.declined == tuple({row.path: row.to_bytes()} for row in reversed(rows[:2]))
+
+
+def test_more_closed_requests_than_are_read_cost_nothing_more(github: GitHubServer) -> None:
+    asked = []
+    for number in range(1, MOST_CLOSED + 3):
+        publish_to(github, entry(right=(number, 60, 70)))
+        github.state.close(BOARD, number)
+        if number >= MOST_CLOSED:
+            before = github.state.count("GET")
+            state = target(github).read_state(entry_marker(entry()), (entry().path,))
+            asked.append(github.state.count("GET") - before)
+            newest = entry(right=(number, 60, 70))
+            assert (len(state.declined), state.declined[0]) == (MOST_CLOSED, {newest.path: newest.to_bytes()})
+    assert len(set(asked)) == 1
 
 
 def test_a_request_of_ours_that_has_nothing_left_to_say_is_closed_with_a_reason(github: GitHubServer) -> None:

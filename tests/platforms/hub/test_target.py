@@ -13,7 +13,7 @@ from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry
-from bot.publishing.publication import Form
+from bot.publishing.publication import MOST_CLOSED, Form, entry_marker
 from bot.service.publish.reconcile import PublishResult, publish, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.world.git import Repository
@@ -78,6 +78,16 @@ def test_what_a_person_closed_is_not_proposed_again_but_other_numbers_are(
 
     put(target, entry(right=(60, 60, 70)))
     assert [request.num for request in hub.requests(contents)] == [2]
+
+
+def test_of_very_many_closed_requests_the_last_are_read(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    rows = [entry(right=(number, 60, 70)) for number in range(MOST_CLOSED + 2)]
+    for row in rows:
+        put(target, row)
+        hub.set_status(contents, hub.requests(contents)[0], "closed", "ann")
+        target.look_again()
+    state = target.read_state(entry_marker(rows[0]), (rows[0].path,))
+    assert state.declined == tuple({row.path: row.to_bytes()} for row in rows[:1:-1])
 
 
 def test_a_request_whose_row_came_by_another_way_is_closed(hub: Hub, contents: Repository, target: HubTarget) -> None:
