@@ -53,11 +53,13 @@ def in_state(counts: Counts, state: str) -> int:
 def status_of(state: State, failing: int, *, now: float, started: float, every: float) -> Status:
     """The state of a watch: `failed` where nothing moved for long, `degraded` where something cannot be carried out.
 
-    A watch that never settled is not ok; until it is late it is degraded.
+    A watch that never settled is not ok; until it is late it is degraded. So is one whose source is out of reach, also
+    while the next pass tries it.
     """
     if now - (state.moved or started) >= LATE * every:
         return "failed"
-    return "degraded" if state.moved is None or state.failure or failing else "ok"
+    is_behind = state.moved is None or state.reached != state.settled
+    return "degraded" if is_behind or state.failure or failing else "ok"
 
 
 def overall(statuses: Iterable[Status]) -> Status:

@@ -134,7 +134,7 @@ class Service:
         if not done.is_whole:  # the next pass, which may have begun elsewhere, reports the watch's state
             self.metrics.settles.labels(watch.name, "failed").inc()
             return False
-        state.settled, state.failure = self.clock(), ""
+        state.settled, state.failure = self.clock(), done.failure
         counts = self.contexts.store.of(watch.name).items.counts()
         if has_moved((one.outcome for one in done.outcomes), counts):
             state.moved = state.settled
@@ -142,12 +142,11 @@ class Service:
             state.reached = state.settled
         self.metrics.settles.labels(watch.name, "done").inc()
         self.metrics.last.labels(watch.name).set(state.settled)
-        self._end(watch)
+        self._end(watch, next_look(self.contexts.store.of(watch.name)))
         return True
 
-    def _end(self, watch: Watch) -> None:
+    def _end(self, watch: Watch, due: float | None = None) -> None:
         """After a pass, come back by ourselves when the next item of the watch is due, or its ledgers."""
-        due = None if self.states[watch.name].failure else next_look(self.contexts.store.of(watch.name))
         wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
         if wait is not None and wait < watch.settle_every:  # else its own time comes before
             timer = Timer(wait, lambda: self.hint(watch.name))

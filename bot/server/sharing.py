@@ -63,7 +63,7 @@ class SharedService(Service):
             log.warning("other processes continue the jobs that still run")
         return has_ended
 
-    def _end(self, watch: Watch) -> None:
+    def _end(self, watch: Watch, due: float | None = None) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
         stored, state = self.contexts.store.of(watch.name), self.states[watch.name]
         said = {"settled": state.settled, "moved": state.moved, "failure": state.failure, "reached": state.reached}

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -37,13 +38,14 @@ NOW, EVERY = 10_000.0, 100.0
 @pytest.mark.parametrize(
     ("state", "failing", "started", "status"),
     [
-        (State(settled=NOW, moved=NOW), 0, 0.0, "ok"),
-        (State(settled=NOW, moved=NOW), 1, 0.0, "degraded"),
-        (State(settled=NOW, moved=NOW, failure="x"), 0, 0.0, "degraded"),
+        (State(settled=NOW, moved=NOW, reached=NOW), 0, 0.0, "ok"),
+        (State(settled=NOW, moved=NOW, reached=NOW), 1, 0.0, "degraded"),
+        (State(settled=NOW, moved=NOW, reached=NOW, failure="x"), 0, 0.0, "degraded"),
+        (State(settled=NOW, moved=NOW, reached=NOW - 60), 0, 0.0, "degraded"),
         (State(), 0, NOW, "degraded"),
         (State(), 0, NOW - 399, "degraded"),
         (State(), 0, NOW - 400, "failed"),
-        (State(settled=NOW, moved=NOW - 399), 0, 0.0, "ok"),
+        (State(settled=NOW, moved=NOW - 399, reached=NOW), 0, 0.0, "ok"),
         (State(settled=NOW, moved=NOW - 400), 3, 0.0, "failed"),
         (State(settled=NOW), 1, 0.0, "failed"),
     ],
@@ -102,6 +104,35 @@ def test_a_row_that_cannot_be_published_degrades_and_is_named(story: Story, serv
     service.settle(watch)
     assert service.health()["status"] == "ok"
     assert len(story.requests) == 2
+
+
+def test_a_target_that_is_gone_degrades_although_no_row_is_to_be_written(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    service.settle(watch)
+    assert service.health()["status"] == "ok"
+    story.hub.faults.order("/datasets/acme/contents", status=404, times=-1)
+    service.settle(watch)
+
+    failure = service.health()["watches"]["tiny"]["failure"]
+    assert service.health()["status"] == "degraded"
+    assert failure.startswith("repository of hf://datasets/acme/contents: the Hub refused: ")
+    page = TestClient(make_web(service), base_url="http://localhost").get("/").text
+    assert failure in unescape(page)
+
+    story.hub.faults.ordered.clear()
+    service.settle(watch)
+    assert service.health()["status"] == "ok"
+
+
+def test_a_source_out_of_reach_is_not_well_while_it_is_tried(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    service.settle(watch)
+    story.hub.faults.order("/datasets/acme/results", status=500, times=-1)
+    service.settle(watch)
+    assert service.health()["status"] == "degraded"
+    as_a_pass_begins = [Mark("source"), Mark("reviews")]
+    service.contexts.store.of("tiny").items.mark(as_a_pass_begins, time.time())
+    assert service.health()["status"] == "degraded"
 
 
 def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story: Story, service: Service) -> None:

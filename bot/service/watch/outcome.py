@@ -46,7 +46,8 @@ class Outcome:
 class WatchPass:
     """The result of the pass over one watch: the outcomes, and what was or would be done at each target.
 
-    `is_whole` is False if it lost its lease on the watch, and left the rest to the next one.
+    `is_whole` is False if it lost its lease on the watch, and left the rest to the next one. `failure` is the first
+    failure of what every pass does: no item remembers it.
     """
 
     watch: str
@@ -54,6 +55,7 @@ class WatchPass:
     plans: Sequence[Plan] = ()
     ledgers: Sequence[Ledger] = ()
     is_whole: bool = True
+    failure: str = ""
 
     def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
         """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
@@ -96,13 +98,15 @@ def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
 class Report:
     """Collects the outcomes of one pass, and notes in the state why items failed.
 
-    `written` counts the repositories that were written to, at targets with a limit of them.
+    `written` counts the repositories that were written to, at targets with a limit of them. `failure` is the first
+    failure without an item.
     """
 
     context: WatchContext
     outcomes: list[Outcome] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     written: Counter[str] = field(default_factory=Counter)
+    failure: str = ""
 
     def say(self, outcome: OutcomeName, subject: str, text: str, status: int = 0, *, is_new: bool = True) -> None:
         """Note how something ended."""
@@ -146,6 +150,7 @@ class Report:
                 self.fail(item, failure)
             if not items and subject:
                 self.say_failed(subject, failure)
+                self.failure = self.failure or f"{subject}: {reason_of(failure)}"
         else:
             if finish:
                 self.context.state.items.finish(items)

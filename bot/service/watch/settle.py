@@ -49,7 +49,7 @@ def run_pass(
     done = Pass(context)
     found = done.run(everything=everything)
     ledgers = done.count() if found.is_whole and (counts or done.must_count()) else []
-    return replace(found, ledgers=ledgers if counts else ())
+    return replace(found, ledgers=ledgers if counts else (), failure=done.report.failure)
 
 
 @dataclass
