@@ -26,6 +26,7 @@ from bot.errors import BotError
 from bot.reporting.escape import visible
 
 EVERY = 5.0  # seconds between two looks at the file
+REFUSED = 60.0  # seconds until refused settings are read again: the fault may be in a declaration, or at a service
 Loaded = TypeVar("Loaded")
 Stamp = tuple[int, int, int]
 log = logging.getLogger(__name__)
@@ -36,30 +37,38 @@ class Reloader(Generic[Loaded]):
 
     `load` reads and checks it, and raises a BotError for what is refused; `apply` takes the new state over, and may
     refuse it in the same way. A refusal is logged once and kept as `refusal`; the settings in force stay in force.
-    `again` is after how many seconds a file that did not change is read all the same, None for never.
+    `again` is after how many seconds a file that did not change is read all the same, None for never, and `refused`
+    after how many seconds if it was refused.
     """
 
     def __init__(
-        self, path: Path, load: Callable[[Path], Loaded], apply: Callable[[Loaded], None], again: float | None = None
+        self,
+        path: Path,
+        load: Callable[[Path], Loaded],
+        apply: Callable[[Loaded], None],
+        again: float | None = None,
+        refused: float = REFUSED,
     ) -> None:
         self.path, self.refusal = path, ""
-        self._again, self._next = again, time.monotonic() + (again or 0.0)
+        self._again, self._refused, self._read = again, refused, time.monotonic()
         self._load, self._apply = load, apply
         self._seen = stamp_of(path)
         self._asked, self._stopping = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     def look(self, *, always: bool = False) -> bool:
-        """Read the file again where it changed, or `always`; whether a new state is in force."""
-        stamp = stamp_of(self.path)
-        if stamp == self._seen and not always:
+        """Read the file again if it changed, if its time has come, or `always`; whether a new state is in force."""
+        stamp, before = stamp_of(self.path), self.refusal
+        is_asked = always or stamp != self._seen
+        if not is_asked and not self._is_due():
             return False
-        self._seen = stamp
+        self._seen, self._read = stamp, time.monotonic()
         try:
             self._apply(self._load(self.path))
         except BotError as refused:
             self.refusal = visible(refused.in_one_line)
-            log.error("the new settings are not used, the old ones stay in force: %s", self.refusal)  # noqa: TRY400
+            if is_asked or self.refusal != before:
+                log.error("the new settings are not used, the old ones stay in force: %s", self.refusal)  # noqa: TRY400
             return False
         except Exception:
             self.refusal = "internal error; the log has the traceback"
@@ -68,6 +77,11 @@ class Reloader(Generic[Loaded]):
         self.refusal = ""
         log.info("the settings were read again")
         return True
+
+    def _is_due(self) -> bool:
+        """Tell whether the file is to be read again although it did not change."""
+        wait = self._refused if self.refusal else self._again
+        return wait is not None and time.monotonic() - self._read >= wait
 
     def start(self) -> None:
         """Look every few seconds, and at once after a SIGHUP; only the main thread can take that signal."""
@@ -86,11 +100,8 @@ class Reloader(Generic[Loaded]):
         while not self._stopping.is_set():
             was_asked = self._asked.wait(EVERY)
             self._asked.clear()
-            is_due = self._again is not None and time.monotonic() >= self._next
-            if is_due:
-                self._next = time.monotonic() + (self._again or 0.0)
             if not self._stopping.is_set():
-                self.look(always=was_asked or is_due)
+                self.look(always=was_asked)
 
 
 def stamp_of(path: Path) -> Stamp | None:

@@ -71,6 +71,26 @@ def test_what_is_broken_is_refused_said_once_and_mended_later(
     assert (kept.names, reloader.refusal) == ([["mended"]], "")
 
 
+def test_what_is_mended_outside_the_file_is_found_and_a_refusal_is_not_said_again(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    declaration = file.with_name("board.toml")
+
+    def apply(_: Settings) -> None:
+        if not declaration.exists():
+            raise CallError("board.toml: there is no such file")
+
+    reloader = Reloader(file, load_settings, apply, refused=0.0)
+    assert not reloader.look(always=True)
+    assert not reloader.look()
+    assert reloader.refusal == caplog.messages[0].rpartition("force: ")[2]
+    assert len(caplog.messages) == 1
+
+    declaration.touch()
+    assert reloader.look()
+    assert reloader.refusal == ""
+
+
 def test_a_fault_of_ours_stops_nothing(file: Path) -> None:
     def fail(_: Settings) -> None:
         raise ZeroDivisionError
