@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -215,6 +216,17 @@ def test_a_clock_more_than_five_minutes_off_is_wrong(hub: Hub, case: ServiceCase
 
     assert [one.name for one in found] == ["clock"] * count
     assert all(("ahead of" if off > 0 else "behind") in one.text for one in found)
+
+
+def test_a_full_disk_is_wrong_also_while_serve_has_the_state(
+    case: ServiceCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(case.path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    with state_lock(case.database):
+        [wrong] = faults(case)
+    assert (wrong.name, wrong.text.rpartition(": ")[2]) == ("state", "the disk is full")
+    assert "room" in wrong.advice
 
 
 def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:

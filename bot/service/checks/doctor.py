@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-from bot.errors import BotError, CallError, MalformedDeclaration, Unwritable
+from bot.errors import BotError, CallError, MalformedDeclaration, StateUnavailable, Unwritable
 from bot.evaluation.finding import counted, examples
 from bot.platforms.git.program import version as git_version
 from bot.platforms.source import is_wanted
@@ -17,8 +17,10 @@ from bot.service.checks.doctor_github import check_github
 from bot.service.checks.doctor_hub import check_hub
 from bot.service.context import open_declaration
 from bot.service.settings.config import Watch, WatchTarget, open_settings
-from bot.service.store.engine import is_made, open_engine, try_out
+from bot.service.store.engine import is_made, open_engine, sqlite_file, try_out
 from bot.service.store.leases import StateInUse, state_lock
+
+FEWEST_BYTES = 1_000_000  # free on the disk of a state: what doctor writes and takes back needs none
 
 
 def examine(case: ServiceCase) -> Iterator[Diagnosis]:
@@ -99,13 +101,16 @@ def check_state(case: ServiceCase) -> Diagnosis:
         engine = open_engine(case.database)
         if not is_made(engine):  # to lock it would make its folder and a file
             return f"{engine.url.database} does not exist yet; the first settlement creates it"
+        file = sqlite_file(engine.url)
+        if file is not None and shutil.disk_usage(file).free < FEWEST_BYTES:
+            raise StateUnavailable(str(file), "the disk is full")
         try:
             with state_lock(case.database):
                 return try_out(engine)
         except StateInUse as error:
             return f"another process uses {error.where} (serve does so, and settle while it runs)"
 
-    return attempt("state", call, "check DATABASE_URL, and that this user may write there")
+    return attempt("state", call, "check DATABASE_URL, and that its disk has room and this user may write there")
 
 
 def check_source(case: ServiceCase, name: str) -> Diagnosis:
