@@ -251,13 +251,7 @@ def _declared(
         for task, (_, shown) in zip(draft.tasks, columns, strict=True)
         for one in shown
     }
-    lines = [draft_text(draft).rstrip()]
-    if names:
-        lines += ["", "# The models that the files call by a path or a name of their own."]
-        if not all("/" in model for model in names.values()):
-            lines.append("# TODO: the ids of those that are on the Hub, org/name.")
-        lines += ["[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items())]
-    return "\n".join(lines) + "\n", ids
+    return draft_text(draft, names), ids
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ xlm-roberta-base xlm-roberta-large xlm-roberta-large-finetuned-conll02-dutch
 xlm-roberta-large-finetuned-conll02-spanish xlm-roberta-large-finetuned-conll03-english
 xlm-roberta-large-finetuned-conll03-german xlnet-base-cased xlnet-large-cased
 """.split())  # fmt: skip  # noqa: SIM905 - a list would have a line for each
+MADE_UP = re.compile(r"[A-Za-z0-9]{8}")
 PLACEHOLDER = re.compile(r"\{(\d)\}")
 REVISION = re.compile(r"[\w.{}-]{1,80}", re.ASCII)
 UNNAMED = "*"
@@ -74,6 +75,12 @@ def is_served(model: Model) -> bool:
     """Tell whether a service answered, of which the file has the name and that of the model."""
     is_called = bool(model.id) and not model.id.startswith(PATHS)
     return is_called and bool(model.source) and not is_loaded(model.source) and " " not in model.source
+
+
+def has_nickname(model: Model) -> bool:
+    """Tell whether files call a model by a name of its own: no id, no path, nor eight letters that lm-eval made up."""
+    is_name = is_hub_id(model.id) and "/" not in model.id and model.id != LOCAL and not MADE_UP.fullmatch(model.id)
+    return is_name and bool(why_unidentified(model)) and not is_served(model)
 
 
 def is_hub_id(name: str) -> bool:

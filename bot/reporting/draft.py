@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from bot import __version__
@@ -38,12 +38,16 @@ description = "TODO: one sentence that says what it compares"
 """
 
 
-def draft_text(draft: LeaderboardDraft) -> str:
-    """The declaration. Everything that a file brings is in quotes or in a comment of one line."""
+def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) -> str:
+    """The declaration. Everything that a file brings is in quotes or in a comment of one line.
+
+    `names` are the ids of models by what the files call them; without it nicknames stay as they are.
+    """
     files = counted(len(draft.results), "file")
     lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft)}."), HEAD]
     lines += [*_served(draft), "[harness]", f"formats = {toml_text(list(draft.formats))}", *_quoted(draft), ""]
     lines += _pins(draft.harnesses)
+    lines += _named(names if names is not None else dict(zip(draft.nicknames, draft.nicknames, strict=True)))
     lines += [line for task in draft.tasks for line in ("", *_task(task))]
     text = "\n".join(lines)
     if len(text) > MOST_TEXT:
@@ -89,6 +93,15 @@ def _served(draft: LeaderboardDraft) -> Iterator[str]:
         yield "served_models = true"
         yield from _comment("TODO: whether to take models that only a service has: nobody can measure them again.")
         yield ""
+
+
+def _named(names: Mapping[str, str]) -> Iterator[str]:
+    """The table of models that the files do not name by their ids."""
+    if names:
+        yield from ("", "# The models that the files call by a path or a name of their own.")
+        if not all("/" in model for model in names.values()):
+            yield "# TODO: the ids of those that are on the Hub, org/name."
+        yield from ("[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()))
 
 
 def _quoted(draft: LeaderboardDraft) -> Iterator[str]:

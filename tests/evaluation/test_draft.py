@@ -343,6 +343,19 @@ def test_a_perplexity_that_is_far_off_is_in_range_and_decides_no_bound() -> None
     assert [row.scores.average for row in judgement.rows] == pytest.approx([87.5, 62.6, 0.0])
 
 
+def test_a_nickname_is_accepted_by_the_declaration_that_is_drafted_from_it_and_by_no_other() -> None:
+    """As `gpt-4o-2024-05-13-FC` of BFCL, a name that is not on the Hub; lm-eval makes up `i82qcls7`."""
+    names = ("atlas-hf", "acme/atlas", "gpt2", "i82qcls7", "/disk/atlas")
+    rows = {"quiz": binary("acc,none", 50, 100)}
+    files = [modern(rows, model_name=name, config={"model_args": f"pretrained={name}"}) for name in names]
+    board, text = drafted(*files)
+    assert board.models == {"atlas-hf": "atlas-hf"}
+    assert "# TODO: the ids of those that are on the Hub, org/name.\n[models]\n" in text
+    judged = judgement_of({f"{number}.json": file for number, file in enumerate(files)}, board)
+    faulty = [one.path for one in judged.verdicts if "unidentified-model" in {found.rule for found in one.findings}]
+    assert faulty == ["3.json", "4.json"]
+
+
 def test_quoted_numbers_are_accepted_by_the_declaration_that_is_drafted_from_them() -> None:
     result = Result("every-eval-ever", Model("acme/a"), HarnessVersion("x"),
                     {"quiz": LeafResult({"score": 0.5})}, quoted_from="HELM")  # fmt: skip

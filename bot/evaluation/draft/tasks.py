@@ -14,7 +14,7 @@ from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in,
 from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
-from bot.evaluation.identity import is_served, why_unidentified
+from bot.evaluation.identity import has_nickname, is_served, why_unidentified
 from bot.evaluation.leaderboard import COLUMNS
 from bot.evaluation.result import HarnessVersion, Result
 
@@ -41,7 +41,8 @@ class LeaderboardDraft:
     """A declaration: the formats that it takes, its tasks, and the results with their harnesses and models.
 
     `others` are columns that too few models have for a common ranking, `speeds` those that are no scores, `quoted` the
-    places that numbers were copied from; `has_served` tells whether a service answered as one of the models.
+    places that numbers were copied from; `has_served` tells whether a service answered as one of the models,
+    `nicknames` are names of models that are no ids of the Hub.
     """
 
     formats: tuple[str, ...]
@@ -53,6 +54,7 @@ class LeaderboardDraft:
     results: tuple[Result, ...]
     quoted: tuple[str, ...] = ()
     has_served: bool = False
+    nicknames: tuple[str, ...] = ()
 
 
 def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> LeaderboardDraft:
@@ -78,6 +80,7 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
         models=tuple(dict.fromkeys(result.model.id for result in results)),
         results=tuple(results),
         has_served=any("/" not in model.id or why_unidentified(model) for model in served),
+        nicknames=tuple(dict.fromkeys(one.model.id for one in results if has_nickname(one.model))),
         quoted=tuple(dict.fromkeys(result.quoted_from for result in results if result.quoted_from)),
     )
 
