@@ -34,7 +34,7 @@ from tests.service.job_worker import QUICK, make_service
 from tests.service.stories import SETTINGS, Story
 from tests.service.worker_processes import PATIENCE, Workers, is_done, push_rows, queue_of, wait_until
 from tests.world.hub import Hub
-from tests.world.postgres import Cluster
+from tests.world.postgres import Cluster, running
 from tests.world.results import path_of, result
 
 
@@ -226,6 +226,19 @@ def test_a_worker_that_may_not_write_says_what_the_database_said(
         wait_until(lambda: "the jobs wait for the database" in caplog.text)
         assert worker.stop(10)
     assert "read-only transaction" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_database_that_goes_away_leaves_no_traceback_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with running() as cluster, queue_of(cluster.database()) as jobs:
+        worker = JobWorker(jobs.conninfo, {"pass": print}, 1, Timing())
+        worker.start()
+        time.sleep(2.0)  # until it listens
+        cluster.stop()
+        wait_until(lambda: "the jobs wait for the database" in caplog.text)
+        cluster.start()
+        assert worker.stop(30.0)
+    assert [one.getMessage() for one in caplog.records if one.exc_info] == []
 
 
 @pytest.mark.slow

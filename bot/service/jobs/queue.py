@@ -171,6 +171,14 @@ OUTAGES = (ConnectorException, psycopg_pool.PoolTimeout, psycopg.Error, OSError)
 log = logging.getLogger(__name__)
 
 
+def _is_no_outage(record: logging.LogRecord) -> bool:
+    """Keep a traceback of the library out of the log if all it says is that the database is away: the bot says it."""
+    return not (record.exc_info and isinstance(record.exc_info[1], OUTAGES))
+
+
+logging.getLogger("procrastinate.utils").addFilter(_is_no_outage)
+
+
 @dataclass
 class JobWorker:
     """Does jobs in `threads` threads until it is stopped; `tasks` has what is done for each kind.
