@@ -16,7 +16,7 @@ from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
 from tests.service.table_stories import TableStory, said
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.results import TINY, path_of, result
 
 STATES = pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
 FORMS = pytest.mark.parametrize("form", ["pull-request", "commit"])
@@ -548,6 +548,24 @@ def test_a_closed_request_for_an_edited_row_is_not_opened_again_as_a_new_score(
         done = settle(story)
     assert story.requests == []
     assert ledger(done) == "2 accepted: 1 on main, 0 open, 0 held, 1 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
+def test_a_row_of_a_closed_request_for_new_scores_stays_declined_without_the_others(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    story = board(hub, tmp_path, "pull-request", rows=2)
+    (tmp_path / "tiny.toml").write_text(TINY.replace("1/4", "1/5"))
+    settle(story)
+    hub.set_status(story.target, story.requests[0], "closed", "ann")
+    story.remove(path_of("acme/m1"))
+    settle(story)
+    story.source.squash()
+    if is_lost:
+        story.lose_state()
+    assert ledger(settle(story)) == "1 accepted: 0 on main, 0 open, 0 held, 1 declined, 0 unexplained"
+    assert [one.title.partition(" ")[0] for one in story.requests] == ["Remove"]
     story.contexts.store.close()
 
 

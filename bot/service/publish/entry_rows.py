@@ -192,13 +192,6 @@ class SubmittedRows(TargetRows[L]):
         return "the files are gone from the source"
 
 
-def is_closed(look: RowLook) -> bool:
-    """Tell whether a person closed an own request of the row, which had this very row, and none is open."""
-    if look.entry is None or look.state.request is not None:
-        return False
-    return look.state.is_declined(look.path, look.entry.to_bytes())
-
-
 def _is_over(shared: CurrentState) -> bool:
     """Tell whether a shared request has a duplicate, or proposes nothing that main does not have: one is closed."""
     return bool(shared.duplicates) or (shared.request is not None and not shared.request.files)
@@ -271,7 +264,7 @@ class EntryRows(SubmittedRows[RowLook]):
         gone = self.context.state.cursors("gone", target=self.settings.to)
         declined, beside = self.declined(looks), self._beside(looks)
         taken = {look.key: self._taken(look, GoneRow.parse(gone.get(look.key))) for look in looks}
-        declined |= {look.key for look in looks if is_closed(look) and not taken[look.key]}
+        declined |= {look.key for look in looks if self._is_closed(look) and not taken[look.key]}
         return [
             replace(
                 look,
@@ -281,6 +274,13 @@ class EntryRows(SubmittedRows[RowLook]):
             )
             for look in looks
         ]
+
+    def _is_closed(self, look: RowLook) -> bool:
+        """Tell whether a person closed a request with this very row, its own or a shared one, and no open one has it."""
+        if look.entry is None or look.state.request is not None or look.path in self.shared.files:
+            return False
+        data, shared = look.entry.to_bytes(), (self.shared.rolling, self.shared.migration)
+        return any(one.is_declined(look.path, data) for one in (look.state, *shared))
 
     def _beside(self, looks: Sequence[RowLook]) -> dict[str, Sequence[Entry]]:
         """The other rows on main of the models of new rows, by the key of the new one; only those of this source."""
