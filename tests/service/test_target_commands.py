@@ -57,6 +57,22 @@ def test_a_maintainer_merges_what_was_proposed(story: Story) -> None:
     assert [act for act in story.acts() if act != "commit"] == ["comment", "merge"]
 
 
+def test_requests_for_new_scores_take_commands_where_rows_are_commits(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    for model in ("acme/atlas-7b", "acme/borea-1b"):
+        story.push(model=model)
+    story.settle()
+    (tmp_path / "tiny.toml").write_text(TINY.replace("1/4", "1/5"))
+    story.settle()
+    [request] = story.requests
+    left = f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
+    assert write(story, request, f"/decline {left}").startswith(f"The row `{left}` is left out")
+    story.settle()
+    assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."
+    assert "borea" not in request.description
+    story.contexts.store.close()
+
+
 def test_nobody_else_merges(story: Story) -> None:
     request = proposed(story)
     assert write(story, request, "/merge", "eve") == NOT_A_MAINTAINER

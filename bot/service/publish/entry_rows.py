@@ -276,7 +276,7 @@ class EntryRows(SubmittedRows[RowLook]):
         ]
 
     def _is_closed(self, look: RowLook) -> bool:
-        """Tell whether a person closed a request with this very row, its own or a shared one, and no open one has it."""
+        """Tell whether a person closed a request, own or shared, with this very row, and no open one has it."""
         if look.entry is None or look.state.request is not None or look.path in self.shared.files:
             return False
         data, shared = look.entry.to_bytes(), (self.shared.rolling, self.shared.migration)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.errors import DiscussionsDisabled
+from bot.errors import DiscussionsDisabled, Refused
 from bot.platforms.target import Target
 from bot.service.context import WatchContext
 from bot.service.publish.boards import BoardUpdater
@@ -36,6 +36,11 @@ ROWS: dict[str, type[TargetRows[Any]]] = {
     "template": TemplateRows,
     "models": ModelRows,
 }
+
+
+def _perhaps_unread(settings: WatchTarget) -> AbstractContextManager[None]:
+    """Go on without the requests where rows are commits: the token need not be able to read requests."""
+    return suppress(Refused) if settings.form == "commit" else nullcontext()
 
 
 @dataclass
@@ -89,8 +94,13 @@ class Targets:
         self._observe(target, settings)
         self.report.attempt([], rows.observe, subject=f"main of {to}")
         told = [item for item in self.context.due("request", target=to) if not item.subject]
-        if settings.form == "pull-request" and (told or self.context.due("sweep", target=to)):
-            self.report.attempt(told, lambda: observe_requests(context, target, to), subject=f"requests of {to}")
+        if settings.form != "comment" and (told or self.context.due("sweep", target=to)):
+
+            def look() -> None:
+                with _perhaps_unread(settings):
+                    observe_requests(context, target, to)
+
+            self.report.attempt(told, look, subject=f"requests of {to}")
 
     def _follow_repository(self, target: Target, to: str) -> None:
         def call() -> None:
@@ -114,13 +124,14 @@ class Targets:
         def call() -> None:
             commands = self._commands(target, settings)
             if commands is not None:
-                commands.observe()
+                with _perhaps_unread(settings):
+                    commands.observe()
 
         self.report.attempt([], call, subject=f"commands at {settings.to}")
 
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
         """The commands that people write on the bot's requests, if there are any."""
-        is_asked = settings.form == "pull-request" and not self.context.dry_run and bool(self.context.watch.maintainers)
+        is_asked = settings.form != "comment" and not self.context.dry_run and bool(self.context.watch.maintainers)
         comments = target.comments if is_asked else None
         return TargetCommands(self.context, target, comments, settings.to, self.report) if comments else None
 
