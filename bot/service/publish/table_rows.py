@@ -78,12 +78,12 @@ class DesiredTable:
     """One table and the rows that are brought in step.
 
     `known` is the record of what was written, `withdrawn` has rows that the bot asked to remove, and `declined` are the
-    keys of rows that a maintainer left out. Where
-    `declaration` is given, it and the entries of rows are kept beside the table: of those that change, and with them of
-    those that the table has already. `places` are links to the other targets, `is_discussed` says that people can
-    comment there. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
-    proposes already and main lacks, `left` of those that people left out and main lacks, `refused` the reasons for rows
-    that cannot be written, `written` what the record should say then, and `gone` the keys that it should forget.
+    keys of rows that a maintainer left out. Where `declaration` is given, it and the entries of rows are kept beside
+    the table: of those that change, and with them of those that the table has already. `places` are links to the other
+    targets, `is_discussed` says that people can comment there. After `at`, `draft` has the files against main,
+    `proposed` the keys of the rows that the open request proposes already and main lacks, `left` of those that people
+    left out and main lacks, `refused` the reasons for rows that cannot be written, `written` what the record should say
+    then, and `gone` the keys that it should forget.
     `removed` are the rows that the request then removes, of which `asked_away` are those that it removes already.
     """
 
