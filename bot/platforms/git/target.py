@@ -2,7 +2,7 @@
 
 `leaderboard-bot/<key>` holds one commit on top of main with the request's text as its message. Beside each branch
 `refs/leaderboard-bot/requests/<key>` remembers what was proposed last: where it is there and the branch is gone, a
-person closed the request. Before another is proposed, that moves to `refs/leaderboard-bot/closed/<key>/<commit>`. What
+person closed the request. Before another is proposed, that moves to `refs/leaderboard-bot/closed/<key>/<number>`. What
 was merged is remembered in `refs/leaderboard-bot/merged/<key>` instead. Comments stand under `comments/` on main, for
 there is nowhere else to write them.
 """
@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
+from itertools import count, takewhile
 from pathlib import Path
 from shutil import rmtree, which
 from tempfile import mkdtemp
@@ -321,9 +322,8 @@ class Folder(Target):
         files = self.read_files(paths)
         branch = self._repository.resolve(BRANCHES + mark.key)
         merged, closed = self._closed(mark, main) if not branch else ("", "")
-        earlier = set(self._repository.refs(f"{CLOSED}{mark.key}/").values())
-        earlier -= {branch, closed}  # one may be open again
-        declined = [*filter(None, [closed]), *sorted(earlier)]
+        earlier = [one for one in self._earlier(mark) if one not in {branch, closed}]  # one may be open again
+        declined = [*filter(None, [closed]), *reversed(earlier)]
         is_missing = bool(merged) and not mark.is_shared and len(files) < len(paths)
         comment = self._repository.read(main, _comment_path(mark))
         return CurrentState(
@@ -341,6 +341,11 @@ class Folder(Target):
         """The commits of the last request that was merged, and of one that a person closed since; "" where none was."""
         last, merged = self._repository.resolve(MEMORY + mark.key), self._repository.resolve(MERGED + mark.key)
         return (last, "") if last and self._is_merged(last, main) else (merged, last)
+
+    def _earlier(self, mark: Marker) -> list[str]:
+        """The commits of requests that people closed before the last one; to list the refs would be a process a row."""
+        found = (self._repository.resolve(f"{CLOSED}{mark.key}/{number}") for number in count(1))
+        return list(takewhile(bool, found))
 
     def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
         """The files at these paths on main, those that are there."""
@@ -384,9 +389,9 @@ class Folder(Target):
     def _propose(self, mark: Marker, text: PostText, files: Mapping[str, bytes | None]) -> str:
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
         _, closed = self._closed(mark, self._repository.main) if not self._repository.resolve(branch) else ("", "")
-        if closed:
-            kept = f"{CLOSED}{mark.key}/{closed}"
-            self._repository.move_refs([(kept, self._repository.resolve(kept), closed)])
+        earlier = self._earlier(mark) if closed else []
+        if closed and closed not in earlier:
+            self._repository.move_refs([(f"{CLOSED}{mark.key}/{len(earlier) + 1}", "", closed)])
         commit = self._repository.write_commit(self._repository.main, files, commit_message(text))
         for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
             self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])
