@@ -17,7 +17,7 @@ MarkerKind = Literal[
 ]
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]
-MOST_CLOSED = 20  # closed requests with one mark that are read at the Hub and GitHub: each costs some questions
+MOST_CLOSED = 20  # closed requests with one mark that are read: each costs some questions, or a process of git
 STANDS = "The main branch already has what this request proposes."
 REPLACED = "The main branch has changed since this request was opened, and merging it would not bring every row back."
 NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
@@ -129,7 +129,7 @@ class CurrentState:
     """The current state of a target for one mark: files at its main branch, an open request, a comment.
 
     `declined` are the files of each request that a person closed, the last one first: they are not proposed a second
-    time; of very many, the Hub and GitHub give the last. `merged` are those of the last merged request, where main does
+    time; of very many, the last `MOST_CLOSED`. `merged` are those of the last merged request, where main does
     not have them all, and `merged_at` the commit that merged it, "" if that is not known. `duplicates` are further open
     requests with the same mark, which two processes opened at the same moment.
     """

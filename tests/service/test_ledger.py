@@ -703,3 +703,21 @@ def mail(story: Story) -> tuple[list[str], int]:
     """What `settle --quiet` prints, and its exit status."""
     done = settle(story)
     return done.lines(dry_run=False, quiet=True), exit_status([done])
+
+
+def test_an_open_request_is_updated_without_reading_how_far_main_moved(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", rows=0)
+    story.push()
+    settle(story)
+    for number in range(120):
+        hub.push(story.target, {"notes.txt": f"{number}".encode()}, "Notes", user="ann")
+    settle(story)
+    before = len(hub.calls)
+
+    story.push(right=(51, 60, 70))
+    settle(story)
+
+    asked = [call.raw_path for call in hub.calls[before:]]
+    assert any("/commit/refs%2Fpr%2F1" in path for path in asked)
+    assert [path for path in asked if "/commits/" in path] == []
+    story.contexts.store.close()

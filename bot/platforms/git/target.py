@@ -35,6 +35,7 @@ from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
 from bot.publishing.publication import (
+    MOST_CLOSED,
     CloseRequest,
     Commit,
     CurrentState,
@@ -323,7 +324,7 @@ class Folder(Target):
         branch = self._repository.resolve(BRANCHES + mark.key)
         merged, closed = self._closed(mark, main) if not branch else ("", "")
         earlier = [one for one in self._earlier(mark) if one not in {branch, closed}]  # one may be open again
-        declined = [*filter(None, [closed]), *reversed(earlier)]
+        declined = [*filter(None, [closed]), *reversed(earlier)][:MOST_CLOSED]
         is_missing = bool(merged) and not mark.is_shared and len(files) < len(paths)
         comment = self._repository.read(main, _comment_path(mark))
         return CurrentState(

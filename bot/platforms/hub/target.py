@@ -374,7 +374,7 @@ class HubTarget(Target):
         ref = f"refs/pr/{num}"
         if changes and ref not in self.refs:
             raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
-        if changes and self._begins_with(ref, files):
+        if self._is_in_vain(ref, changes, request.files):
             self.apply(CloseRequest(publication.mark, request, REPLACED))
             return self._open_request(OpenRequest(publication.mark, text, files))
         if changes:
@@ -387,14 +387,11 @@ class HubTarget(Target):
             self.discussions.edit_description(num, body)
         return num
 
-    def _begins_with(self, ref: str, files: Files) -> bool:
-        """Tell whether main had one of these files when a request was opened: a merge would not bring it back."""
-        base = self.source.fork_point(self.refs[ref], self.head())
-        if base is None:
-            return False
-        there = self.source.object_ids(list(files), base)
-        wanted = {path: None if data is None else blob_id(data) for path, data in files.items()}
-        return any(there.get(path) == oid for path, oid in wanted.items())
+    def _is_in_vain(self, ref: str, changes: Files, proposed: Files) -> bool:
+        """Tell whether a request has one of these files from its begin: merging it would not bring the file to main."""
+        new = {path: data for path, data in changes.items() if path not in proposed}
+        there = self.source.object_ids(list(new), self.refs[ref]) if new else {}
+        return any(there.get(path) == (None if data is None else blob_id(data)) for path, data in new.items())
 
     @property
     def open_requests(self) -> list[tuple[int, Row]]:
