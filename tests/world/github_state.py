@@ -141,9 +141,12 @@ class GitHubState:
         return self.repos[name]
 
     def rename_main(self, name: str, branch: str) -> None:
-        """Give the default branch another name."""
+        """Give the default branch another name; open requests follow it, closed ones keep the old name."""
         repo = self.repos[name]
-        repo.git.refs[f"heads/{branch}"] = repo.git.refs.pop(f"heads/{repo.default_branch}")
+        head = repo.git.refs[f"heads/{branch}"] = repo.git.refs.pop(f"heads/{repo.default_branch}")
+        for issue in repo.pulls():
+            issue.base = branch if issue.state == "open" else issue.base
+            issue.last_base = issue.last_base if issue.state == "open" else issue.last_base or head
         repo.default_branch = branch
 
     def add_fork(self, name: str, parent: str) -> Repo:

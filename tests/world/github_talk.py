@@ -188,7 +188,7 @@ def list_files(state: GitHubState, request: Request) -> Answer:
         return refuse(404, "Not Found")
     repo, issue = found
     head = _head(state, repo, issue)
-    base = repo.git.merge_base(repo.git.refs[f"heads/{issue.base}"], head)
+    base = repo.git.merge_base(issue.last_base or repo.git.refs[f"heads/{issue.base}"], head)
     return Answer(200, file_entries(request, repo.git, base, head)[:3000])
 
 
@@ -198,7 +198,7 @@ def list_pull_commits(state: GitHubState, request: Request) -> Answer:
         return refuse(404, "Not Found")
     repo, issue = found
     head = _head(state, repo, issue)
-    base = set(repo.git.ancestors(repo.git.refs[f"heads/{issue.base}"]))
+    base = set(repo.git.ancestors(issue.last_base or repo.git.refs[f"heads/{issue.base}"]))
     oids = [sha for sha in repo.git.ancestors(head) if sha not in base]
     return Answer(200, [rest_commit(request, repo.git, sha) for sha in oids[::-1]])
 

@@ -323,9 +323,13 @@ class GitHubTarget(Target):
     def _pulls(self, mark: Marker) -> list[PullRequest]:
         """Our requests of this mark, newest first."""
         head = f"{self.address.name.partition('/')[0]}:{branch_name(mark)}"
-        found = self.client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._repo.default_branch)))
+        found = self.client(lambda: list(self._repo.get_pulls(state="all", head=head)))
         ours = [pull for pull in found if is_ours(pull, self.client) and find_marker(pull.body or "") == mark]
-        return sorted(ours, key=lambda pull: -pull.number)
+        return sorted(filter(self._is_here, ours), key=lambda pull: -pull.number)
+
+    def _is_here(self, pull: PullRequest) -> bool:
+        """Tell whether a request is for the default branch; a closed one keeps the name that the branch had then."""
+        return pull.state == "closed" or pull.base.ref == self._repo.default_branch
 
     def _request(self, pull: PullRequest) -> Request:
         text = PostText(pull.title, pull.body or "")
@@ -382,12 +386,12 @@ class GitHubTarget(Target):
         return shared_in(self._discussions.ours("pull_request"))
 
     def conversation(self, name: str) -> Conversation | None:
-        """The conversation on a request; None if it is not the bot's, or not for the default branch any more."""
+        """The conversation on a request; None if it is not the bot's, or is open for another branch than the default."""
         try:
             pull = self.client(lambda: self._repo.get_pull(int(name)))
         except Gone:
             return None
-        if not is_ours(pull, self.client) or pull.base.ref != self._repo.default_branch:
+        if not is_ours(pull, self.client) or not self._is_here(pull):
             return None
         head = pull.head.sha or ""
         is_newest = self._discussions.is_newest(int(name), head)

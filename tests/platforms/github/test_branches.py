@@ -110,6 +110,20 @@ def test_a_watch_settles_between_default_branches_of_any_name(github: GitHubServ
     ]
 
 
+def test_what_people_closed_stays_closed_when_the_default_branch_gets_another_name(
+    github: GitHubServer, tmp_path: Path
+) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.source.git.push("heads/main", {path_of(model): result(model) for model in ("acme/borea-1b", "acme/ceres-7b")})
+    story.settle()
+    closed, stays = story.target.pulls("open")
+    github.state.close(TARGET, closed.number)
+    story.settle()
+    github.state.rename_main(TARGET, "trunk")
+    story.end()
+    assert story.target.pulls("open") == [stays]
+
+
 def test_the_board_of_a_protected_branch_rides_in_a_request(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     github.state.order("PATCH", "/git/refs/heads/main", status=422, message=RULES[0], times=999)
