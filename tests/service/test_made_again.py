@@ -15,7 +15,7 @@ from bot.service.store import Store, connect
 from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
-from tests.service.github_stories import GitHubStory
+from tests.service.github_stories import TARGET, GitHubStory
 from tests.service.stories import Story, settings_of
 from tests.service.table_stories import TableStory, said
 from tests.service.test_ledger import STATES, board, ledger, rows_of, settle
@@ -213,3 +213,22 @@ def test_a_push_to_the_bots_request_at_github_is_named_in_its_text(
     story.settle()
     assert f"**Others pushed to this request:** `{pushed[:12]}` by `ann`." in request.body
     story.end()
+
+
+def test_a_target_at_github_that_is_renamed_under_a_running_bot_is_named_and_nothing_is_proposed(
+    github: GitHubServer, tmp_path: Path
+) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.source.git.push("heads/main", {path_of(): result()}, "Results", "ann")
+    story.settle()
+    github.state.close(TARGET, 1)
+    story.settle()
+    moved = github.state.repos["acme/board"] = github.state.repos.pop(TARGET)
+    moved.name, moved.issues[1].head_repo, github.state.moved[TARGET] = "acme/board", "acme/board", "acme/board"
+    story.state.set_cursor("swept", None)
+    texts = [one.text for one in (*story.settle(), *story.settle()) if one.outcome == "failed"]
+
+    why = "github://acme/contents was renamed to github://acme/board: write the new name into the settings"
+    assert set(texts) == {f"GitHub refused: {why}"}
+    assert len(moved.issues) == 1
+    story.contexts.store.close()

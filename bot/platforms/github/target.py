@@ -386,7 +386,7 @@ class GitHubTarget(Target):
         return shared_in(self._discussions.ours("pull_request"))
 
     def conversation(self, name: str) -> Conversation | None:
-        """The conversation on a request; None if it is not the bot's, or is open for another branch than the default."""
+        """The conversation on a request; None if it is not the bot's, or is open for another branch."""
         try:
             pull = self.client(lambda: self._repo.get_pull(int(name)))
         except Gone:

@@ -6,6 +6,7 @@ What one call asked is noted, so that a failure can name what it is about, and a
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,6 +52,8 @@ FORBIDDEN = {
     "": RIGHT,
 }
 GONE = "it is not there, or the token may not see it"
+ELSEWHERE = "it was moved, renamed or deleted"
+REPOSITORY = re.compile(r"/repos/[^/?]+/[^/?]+$")
 EMPTY = "make a first commit in it, for example a README"
 
 
@@ -109,7 +112,7 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     if status == 410 and "disabled" in words:
         return DiscussionsDisabled(SERVICE, asked.about(f"{status}: {said}"))
     if 300 <= status < 400 or status == 410:
-        return Gone(SERVICE, asked.about(f"{status}: {said}: it was moved, renamed or deleted"))
+        return Gone(SERVICE, asked.about(f"{status}: {said}: {ELSEWHERE}"))
     kind = NoWriteAccess if status == 403 and asked.is_write else Refused
     if status in {401, 403}:
         advice = TOKEN if status == 401 else next(do for word, do in FORBIDDEN.items() if word in words)
@@ -200,6 +203,8 @@ class _Limited:
             raise
         answer._content = body  # noqa: SLF001 - where requests keeps what it read itself
         self._learn(answer)
+        if answer.is_redirect and not REPOSITORY.search(self.url):  # PyGithub would ask there without the query
+            raise Gone(SERVICE, asked.about(f"{answer.status_code}: {ELSEWHERE}"))
         _check_json(answer, asked)
         return RequestsResponse(answer)
 
