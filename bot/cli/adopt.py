@@ -53,7 +53,7 @@ from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
 from bot.publishing.tables.sheet import LARGEST, is_title, text_of
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
-from bot.publishing.tables.values import RowView, lookup, scaled, unit_of
+from bot.publishing.tables.values import RowView, lookup, scaled, split_task, unit_of
 from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
@@ -300,9 +300,9 @@ def _columns(
         columns.append(task_column(one, tasks[ids[id(one.reading)]], beside_raw=beside))
     entries, judged = board.entries(), board.judged()
     rows = {row: entry for row, one in judged.items() if (entry := entries.get(one.key.text)) is not None}
-    average = average_column(matching, rows, {column.column_path for column in columns})
-    columns += [average] if average else []
     views = {row: RowView(entry, declared) for row, entry in rows.items()}
+    average = average_column(matching, views, {column.column_path for column in columns})
+    columns += [average] if average else []
     columns += text_columns(found, views, {column.column_path for column in columns})
     columns = [_without_gap(column, found, views) for column in columns]
     columns += _left(found, {column.column_path for column in columns}, matching.unsure)
@@ -532,7 +532,7 @@ class _Recomputed:
         unit = 10.0 ** min(0, int(there.as_tuple().exponent))
         if abs(float(exact) - float(there)) <= unit * 1.001:
             return f"rounding of {float(exact):.6g}"
-        task = "average" if column.value == "average" else column.value.split(".", 1)[1].rpartition(".")[0]
+        task, _ = split_task(column.value) or ("average", "")
         results = [file.result for file in self.rows[key].files if file.result is not None]
         reported = parse_reported(f"{there}{'%' if '%' in (cell.before or '') else ''}")
         readings = read_reported(results, self.rows[key].scores, self.declared, reported, task)
@@ -547,9 +547,9 @@ class _Recomputed:
 
     def _other_file(self, key: str, accessor: str, there: float) -> str:
         """A file of the same model whose own value is the one in the table, "" if there is none."""
-        if accessor == "average":
+        if (parts := split_task(accessor)) is None:
             return ""
-        task_id, _, field = accessor.split(".", 1)[1].rpartition(".")
+        task_id, field = parts
         task = next(one for one in self.declared.tasks if one.id == task_id)
         model = self.rows[key].model.id
         for verdict in self.board.judgement.verdicts:

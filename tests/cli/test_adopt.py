@@ -281,16 +281,26 @@ def test_names_of_its_own_are_written_into_the_mapping(tmp_path: Path) -> None:
 
 
 def test_columns_of_a_metric_of_which_less_is_better_show_its_raw_values(tmp_path: Path) -> None:
-    """Like scripts/data/en_shortform.csv of huggingface/open_asr_leaderboard `d1e99b25`: AMI WER is 8.13."""
+    """Like scripts/data/en_shortform.csv of huggingface/open_asr_leaderboard `d1e99b25`: AMI WER is 8.13.
+
+    Its `Avg. WER` is the mean of these.
+    """
     files = {}
     for model, right in MODELS.items():
         rates = {one: {"wer,none": 100.25 - count} for one, count in zip(TASKS, right, strict=True)}
         files[path_of(model)] = json.dumps(json.loads(result(model)) | {"results": rates}).encode()
     table = [{"Model": row["Model"], **{f"{one} WER": 100.25 - row[one] for one in COLUMNS}} for row in numbers()]
+    for row, right in zip(table, MODELS.values(), strict=True):
+        row["Avg. WER"] = round(100.25 - sum(right) / 3, 2)
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
     assert done.stdout == "3 of 3 rows reproduced to the printed digit\n", done.output
     values = [column.value for label, column in mapping(tmp_path).columns.items() if "WER" in label]
-    assert values == [f"tasks.{task}.raw" for task in TASKS]
+    assert values == [*(f"tasks.{task}.raw" for task in TASKS), "average_raw"]
+    table[0]["Avg. WER"] += 5
+    done = adopted(tmp_path / "again", "list.json", json.dumps(table), **files)
+    assert "1 cell of 1 row differs:\n  acme/atlas-7b, Avg. WER: there 44.25, computed 39.25" in done.stdout, (
+        done.output
+    )
 
 
 def test_a_column_of_numbers_that_are_links_is_a_todo(tmp_path: Path) -> None:

@@ -59,10 +59,13 @@ def test_error_rates_of_files_are_percentages_of_a_table(tmp_path: Path) -> None
         rates = {one: {"wer,none": (100.25 - count) / 100} for one, count in zip(TASKS, right, strict=True)}
         files[path_of(model)] = json.dumps(json.loads(result(model)) | {"results": rates}).encode()
     table = [{"Model": row["Model"], **{one: f"{100.25 - row[one]:.2f}%" for one in COLUMNS}} for row in numbers()]
+    for row, right in zip(table, MODELS.values(), strict=True):
+        row["Average"] = f"{100.25 - sum(right) / 3:.1f}%"
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
     assert done.stdout == WHOLE, done.output
-    shown = [mapping(tmp_path).columns[one] for one in COLUMNS]
-    assert [(column.value, column.unit) for column in shown] == [(f"tasks.{task}.raw", "percent") for task in TASKS]
+    shown = [mapping(tmp_path).columns[one] for one in (*COLUMNS, "Average")]
+    wanted = [*(f"tasks.{task}.raw" for task in TASKS), "average_raw"]
+    assert [(column.value, column.unit) for column in shown] == [(value, "percent") for value in wanted]
 
 
 def test_entries_of_right_rows_come_with_the_first_request_whenever_it_is(tmp_path: Path) -> None:

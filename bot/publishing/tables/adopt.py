@@ -6,27 +6,33 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import product
 from math import comb, prod
 from typing import Any
 
+from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, TaskReading, resemblance
 from bot.evaluation.finding import counted, grouped
 from bot.evaluation.task import Task
-from bot.publishing.entry import Entry
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
 from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, number_columns
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.sheet import Grid
-from bot.publishing.tables.values import RowView, lookup
+from bot.publishing.tables.values import RowView, Unit, lookup, scaled, unit_of
 from bot.reporting.escape import plain_markup
 
 SAMPLED = 60  # rows that decide which reading a column has
 CLUSTERED = 10  # values of one column lie this much closer together than if they were spread evenly
 SURE, LIKELY = 0.01, 0.05  # the most readings that may fit by chance: without a heading, and with one
 AVERAGES = frozenset({"average", "avg", "mean", "overall", "avgscore", "averagescore", "meanscore", "total", "score"})
+MEANS: tuple[tuple[str, Unit | None], ...] = (
+    ("average", None), ("average", "proportion"),
+    ("average_raw", None), ("average_raw", "percent"), ("average_raw", "proportion"),
+)  # fmt: skip
 PLACEHOLDER = re.compile(r"(\{\{|\{model\.(?:id|name|org)\})")  # or a brace of the cell, which is doubled
 TEXTS = {  # values that are no score, and what a column is called that holds them
     "model.revision": ("sha", "revision", "commit"),
@@ -267,23 +273,27 @@ def printed(column: NumberColumn) -> dict[str, Any]:
     return keys
 
 
-def average_column(matching: Matching, entries: Mapping[int, Entry], taken: set[ColumnPath]) -> MappingColumn | None:
-    """The column that shows the declaration's average, None if no column is sure to."""
-    for column in matching.columns:
-        averages = {
-            row: entry.average
-            for row, entry in entries.items()
-            if row in column.numbers and column.column_path not in taken and not column.fault
-        }
-        fits = {row: column.fits(row, each / 100) for row, each in averages.items() if each is not None}
+def average_column(matching: Matching, views: Mapping[int, RowView], taken: set[ColumnPath]) -> MappingColumn | None:
+    """The column of the declaration's average, else that of the mean of raw values; None if no column is sure to."""
+    free = [column for column in matching.columns if column.column_path not in taken and not column.fault]
+    for (accessor, unit), column in product(MEANS, free if matching.matched else ()):
+        means = {row: _mean(view, accessor, unit) for row, view in views.items() if row in column.numbers}
+        fits = {row: column.fits(row, mean, is_fraction=False) for row, mean in means.items() if mean is not None}
         is_named = form_of(column.column_path[-1]).replace("+", "") in AVERAGES
-        found = Matched(column, matching.matched[0].reading, fits) if matching.matched else None
-        if found and found.fitting and ((is_named and found.fitting * 2 >= len(fits)) or _is_sure(found, 2)):
-            keys: dict[str, Any] = {"value": "average"}
-            if not column.is_percent:
-                keys["unit"] = "proportion"
+        found = Matched(column, matching.matched[0].reading, fits)
+        if found.fitting and ((is_named and found.fitting * 2 >= len(fits)) or _is_sure(found, len(MEANS))):
+            keys = {"value": accessor, "unit": unit} if unit else {"value": accessor}
             return MappingColumn(column.column_path, keys | printed(column))
     return None
+
+
+def _mean(view: RowView, accessor: str, unit: Unit | None) -> float | None:
+    """An average of a row, None if it has none, or if nobody can take the mean of these raw values."""
+    try:
+        mean = lookup(accessor, view)
+        return float(scaled(mean, unit_of(accessor, view), unit)) if isinstance(mean, Decimal) else None
+    except Unwritable:
+        return None
 
 
 def text_columns(table: FoundTable, views: Mapping[int, RowView], taken: set[ColumnPath]) -> Iterator[MappingColumn]:
@@ -441,11 +451,11 @@ def sorting(table: FoundTable, columns: Sequence[MappingColumn]) -> MappingColum
     None where the rows are in the same order by a column of numbers that is not mapped: then it may be that one.
     """
     mapped = [one for one in columns if one.keys and one.keys.get("value", "").startswith(("average", "tasks."))]
-    mapped.sort(key=lambda one: (one.keys or {})["value"] != "average")
+    mapped.sort(key=lambda one: (one.keys or {})["value"].startswith("tasks."))
     if len(table.grid) < 3:
         return None
     found = next((one for one in mapped if order_of(table.grid, one.column_path) is not None), None)
-    if found is None or (found.keys or {})["value"] == "average":
+    if found is None or not (found.keys or {})["value"].startswith("tasks."):
         return found
     order = order_of(table.grid, found.column_path)
     others = [one.column_path for one in columns if one.keys is None and order_of(table.grid, one.column_path) == order]

@@ -56,6 +56,22 @@ class RowView:
         """The unit in which the leaderboard declares a task's raw values."""
         return "percent" if self.declared(task_id).unit == "percent" else "proportion"
 
+    def mean_unit(self) -> Unit:
+        """The unit of the mean of all raw values. Raises Unwritable where tasks differ in it, or in what is better."""
+        kinds = {(self.unit(task.id), self.declared(task.id).higher_is_better) for task in self.entry.tasks}
+        if len(kinds) != 1:
+            raise Unwritable(
+                "average_raw needs tasks of one unit, in all of which higher or in all of which less is better"
+            )
+        return kinds.pop()[0]
+
+    def mean(self) -> Decimal | None:
+        """The plain mean of the raw values of all tasks, None if one is missing. Raises Unwritable, see `mean_unit`."""
+        self.mean_unit()
+        values = [exact(task.raw) for task in self.entry.tasks]
+        known = [value for value in values if value is not None]
+        return sum(known, Decimal(0)) / len(known) if len(known) == len(values) else None
+
     def declared(self, task_id: str) -> Task:
         """The declaration of a task that the entry has. Raises Unwritable if the leaderboard no longer has it."""
         found = next((task for task in self.leaderboard.tasks if task.id == task_id), None)
@@ -73,6 +89,7 @@ PLAIN: dict[str, Callable[[RowView], Scalar]] = {
     "model.chat_template": lambda row: row.entry.model.chat_template,
     "average": lambda row: exact(row.entry.average),
     "average_stderr": lambda row: exact(row.entry.stderr),
+    "average_raw": RowView.mean,
     "run.date": lambda row: row.date,
     "run.harness": lambda row: row.entry.harness.name,
     "run.version": lambda row: row.harness,
@@ -156,6 +173,8 @@ def printed(accessor: str, row: RowView, unit: Unit | None, decimals: int | None
 def unit_of(accessor: str, row: RowView) -> Unit | None:
     """The unit of the value that an accessor names, None if it has none."""
     parts = split_task(accessor)
+    if accessor == "average_raw":
+        return row.mean_unit()
     if parts is not None and parts[1] == "raw":
         return row.unit(parts[0])
     has_points = accessor in {"average", "average_stderr"} or (parts is not None and parts[1] in {"score", "stderr"})

@@ -46,6 +46,18 @@ def test_a_gap_that_is_omitted_is_no_cell_at_all() -> None:
     assert cell({"value": "average", "missing": "omit"}, entry(average=None), "json") is ABSENT
 
 
+def test_the_mean_of_raw_values_is_taken_of_all_tasks_in_one_unit_and_direction() -> None:
+    raw = {"ifeval": 0.1, "bbh": 0.2, "math": 0.3, "gpqa": 0.4, "musr": 0.5, "mmlu_pro": 0.7}
+    column = {"value": "average_raw", "unit": "percent", "decimals": 2}
+    assert cell(column, entry(scores=raw), "json") == Decimal("36.67")
+    assert cell({**column, "missing": "null"}, entry(scores={**raw, "bbh": None}), "json") is None
+    rates = declared().model_copy(deep=True)
+    less = rates.tasks[0].model_copy(update={"higher_is_better": False})
+    mixed = rates.model_copy(update={"tasks": (less, *rates.tasks[1:])})
+    with pytest.raises(Unwritable, match="average_raw needs tasks of one unit"):
+        RowView(entry(), mixed).mean()
+
+
 @pytest.mark.parametrize(
     "column", ["evidence.url", {"template": "at {evidence.url}"}, {"value": "evidence.url", "template": "{value}"}]
 )
