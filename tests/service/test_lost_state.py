@@ -70,6 +70,19 @@ def test_a_row_is_compared_with_those_on_main_also_after_the_state_is_lost(
     story.end()
 
 
+def test_a_command_is_answered_once_everything_is_read_again(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    ignore = "/ignore value-out-of-range until 2099-01-01 because the meter was off"
+    story.hub.comment(story.source, story.discussions[0], ignore, "meg")
+    story.lose_state()
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == "Add acme/atlas-7b (bfloat16): incomplete, 1 of 3 subtasks missing"
+    assert story.acts() == ["discussion", "comment", "request", "comment", "closed"]
+
+
 def test_a_push_that_nobody_told_us_of_is_found_by_the_next_settlement(story: Story) -> None:
     story.hub.deliveries.lose = True
     story.push()

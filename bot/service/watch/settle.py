@@ -157,12 +157,15 @@ class Pass:
         """Do what people wait for: their requests and commands, and pushes of a few files; whether there was any."""
         kinds: tuple[Kind, ...] = ("source", "reviews", "review", "file")
         done = [self._do(kind, "people") for kind in kinds]
-        state, now = self.context.state, self.context.clock()
-        is_lost = any(state.items.is_waiting(kind, [""], now) for kind in LOST)
-        if self.context.dry_run or is_lost:  # one plan shows all, and after a loss what was withdrawn must be known
+        if self.context.dry_run or self._is_lost():  # one plan shows all, and what was withdrawn must be known
             return any(done)
         done += [self.targets.rows(to, "people") for to in self.context.targets_by_address]
         return any([*done, self._do("folder", "people")])
+
+    def _is_lost(self) -> bool:
+        """Tell whether the state was lost and not everything is known again."""
+        state, now = self.context.state, self.context.clock()
+        return any(state.items.is_waiting(kind, [""], now) for kind in LOST)
 
     def _read_bulk(self) -> bool:
         """Read the files that nobody waits for, part by part; whether there were any.
@@ -196,6 +199,8 @@ class Pass:
         if context.state.items.count_due("file", context.clock(), "bulk"):
             return False
         done = [self._do("judge")]
+        if self._is_lost():
+            self._answer_folders()
         done += [self.targets.rows(to) for to in context.targets_by_address]
         return any([*done, self._do("folder")])
 
@@ -237,6 +242,10 @@ class Pass:
         if not context.state.files.any():
             why = f"has no file that `paths` of the watch selects ({', '.join(context.watch.paths)})"
             self.report.say("unchanged", context.source.name, why, is_new=False)
+        if not self._is_lost():  # else what a command is about was not read yet
+            self._answer_folders()
+
+    def _answer_folders(self) -> None:
         folders = self._open_folders()
         if folders is not None:
             self.report.attempt([], lambda: answer_folders(folders), subject="discussions")
