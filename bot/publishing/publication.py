@@ -264,7 +264,7 @@ def _decide_done(mark: Marker, current: CurrentState, reason: str) -> Decision:
 def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState) -> Decision:
     is_closed = any(_is_proposed(files, closed) for closed in current.declined)
     if current.request is not None:
-        if files == current.request.files and _says(current.request.text, text):
+        if files == current.request.files and says(current.request.text, text):
             return Decision(None, "the open request proposes it already")
         if is_closed:
             return _decide_done(mark, current, NOTHING_LEFT)
@@ -274,7 +274,7 @@ def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | No
     return Decision(OpenRequest(mark, text, files), "a new request proposes it")
 
 
-def _says(there: PostText, text: PostText) -> bool:
+def says(there: PostText, text: PostText) -> bool:
     """Tell whether a request's text is up to date; a process may have ended between files and text.
 
     Where a request is a commit, its text has lost what refers to issues and people.

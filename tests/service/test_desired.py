@@ -151,7 +151,10 @@ def test_a_request_says_the_rank_of_the_row_and_keeps_it_when_only_the_board_mov
     moved = desired_row(NEW, rank=lambda _: "Rank 1 of 2.")
     assert moved.at(proposed, "pull-request").text == first
     assert "Rank 1 of 2. Counted" in moved.at(CurrentState(), "pull-request").text.body
-    assert "Rank 2 of 3 with 62" in dataclasses.replace(asked, entry=BETTER).at(proposed, "pull-request").text.body
+    better = dataclasses.replace(asked, entry=BETTER)
+    assert "Rank 2 of 3 with 62" in better.at(proposed, "pull-request").text.body
+    halfway = CurrentState({}, Request("refs/pr/1", {PATH: BETTER.to_bytes()}, first))  # killed before the text
+    assert better.at(halfway, "pull-request").text == better.at(CurrentState(), "pull-request").text
 
     assert "Rank" not in asked.at(CurrentState(), "commit").text.body
     assert "Rank" not in desired_row(NEW).at(CurrentState(), "pull-request").text.body  # it would be alone

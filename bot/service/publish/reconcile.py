@@ -26,6 +26,7 @@ from bot.publishing.publication import (
     decide,
     entry_in,
     rolling_mark,
+    says,
 )
 from bot.publishing.repeat import label_of
 from bot.publishing.texts import (
@@ -212,10 +213,13 @@ class DesiredRow:
             is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
             return DesiredState(present_text(state) if is_said else with_places(text, self.places, self.mark), {})
-        if state.request and proposed and digest_of(proposed) == digest_of(entry):
-            rank = rank_line_in(state.request.text)  # what moved on the board since does not change the text
-        else:
-            rank = rank_line(self.rank(entry)) if form == "pull-request" else ""
+        said = present_text(state)
+        text = self._request_text(entry, there, state, form, rank_line_in(said))
+        if form == "pull-request" and not says(said, text):  # what only moved on the board since does not change it
+            text = self._request_text(entry, there, state, form, rank_line(self.rank(entry)))
+        return DesiredState(text, {self.path: entry.to_bytes()})
+
+    def _request_text(self, entry: Entry, there: Entry | None, state: CurrentState, form: Form, rank: str) -> PostText:
         text = request_text(
             entry,
             there,
@@ -226,8 +230,7 @@ class DesiredRow:
             beside=self.beside,
             rank=rank,
         )
-        text = with_places(text, self.places, self.mark, state.request)
-        return DesiredState(text, {self.path: entry.to_bytes()})
+        return with_places(text, self.places, self.mark, state.request)
 
     def _is_of_another_source(self, state: CurrentState) -> bool:
         """Tell whether what is proposed or said about the row comes from another source, so that it is left alone."""
