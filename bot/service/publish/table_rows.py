@@ -109,23 +109,18 @@ class DesiredTable:
     def at(self, state: CurrentState) -> DesiredState:
         """The files with these rows, and with those that the open request proposes already."""
         main = state.files
-        current = self._rows_in(main, {key: row.entry for key, row in self.known.items()})
-        published = {key: row.entry if key in current else row.earlier for key, row in self.known.items()}
         wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
-        touched = current | self._keys
-        others = {key: row.entry for key, row in self.known.items() if key not in touched}
-        proposed = state.request.files if state.request is not None else None
-        asked = self._rows_over(main, proposed, {**wanted, **others}) - self.declined
+        current = self._rows_in(main, {key: row.entry for key, row in self.known.items()})
+        others = {key: row.entry for key, row in self.known.items() if key not in current | self._keys}
         on_main = self._rows_in(main, wanted)
-        declined = {key for closed in state.declined for key in self._rows_over(main, closed, wanted)}
-        left = declined - asked - on_main | self._disputed_keys() | self.declined
-        chosen = asked | (wanted.keys() - left)
-        rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
+        asked = self._asked(state, {**wanted, **others})
+        left = self._left(state, wanted, asked | on_main)
+        published = {key: row.entry if key in current else row.earlier for key, row in self.known.items()}
+        rows = {
+            key: entry for key, entry in {**wanted, **others}.items() if key in asked or key in wanted.keys() - left
+        }
+        gone = self._withdrawn_rows(state, wanted)
         changes = [RowChange(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
-        gone = {key: self.known[key].entry for key in self.known.keys() & self._keys - wanted.keys()}
-        earlier = {key: entry for key, entry in self.withdrawn.items() if key not in wanted}
-        self.asked_away = self._rows_without(main, proposed, {**earlier, **gone})
-        gone |= {key: entry for key, entry in earlier.items() if key in self.asked_away}
         withdrawals = [RowChange(key, None, entry) for key, entry in sorted(gone.items())]
         draft = self.draft = self.layout.draft([*changes, *withdrawals], main)
         self.removed = {key: entry for key, entry in gone.items() if key in draft.cells}
@@ -137,9 +132,31 @@ class DesiredTable:
             self.refused = {key: why for key, why in self.refused.items() if key not in asked}
             self.written = {}
             return DesiredState(state.request.text, state.request.files)
-        changed = {key: entry for key, entry in rows.items() if key in draft.cells}
         standing = rows | {key: self.known[key].entry for key in current - self._keys}
-        right = {key: entry for key, entry in standing.items() if key in current | on_main}
+        return self._desired(state, rows, {key: row for key, row in standing.items() if key in current | on_main})
+
+    def _asked(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows the open request has, and no maintainer left out."""
+        proposed = state.request.files if state.request is not None else None
+        return self._rows_over(state.files, proposed, rows) - self.declined
+
+    def _left(self, state: CurrentState, wanted: Mapping[str, Entry], there: set[str]) -> set[str]:
+        """Which of these rows people left out: in a closed request, unless they are `there` now, or by a command."""
+        closed = {key for files in state.declined for key in self._rows_over(state.files, files, wanted)}
+        return closed - there | self._disputed_keys() | self.declined
+
+    def _withdrawn_rows(self, state: CurrentState, wanted: Mapping[str, Entry]) -> dict[str, Entry]:
+        """The rows to be removed: those that were withdrawn now, and those that the open request removes already."""
+        now = {key: self.known[key].entry for key in self.known.keys() & self._keys - wanted.keys()}
+        earlier = {key: entry for key, entry in self.withdrawn.items() if key not in wanted}
+        proposed = state.request.files if state.request is not None else None
+        self.asked_away = self._rows_without(state.files, proposed, {**earlier, **now})
+        return now | {key: entry for key, entry in earlier.items() if key in self.asked_away}
+
+    def _desired(self, state: CurrentState, rows: Mapping[str, Entry], right: Mapping[str, Entry]) -> DesiredState:
+        """The files and the text of the draft; `right` are rows that main has as they should be."""
+        main, draft = state.files, self.draft
+        changed = {key: entry for key, entry in rows.items() if key in draft.cells}
         there = {key: entry for key, entry in right.items() if entry_path(key) not in main}
         equal = {key: entry for key, entry in there.items() if key not in changed}
         kept = self._records({**changed, **equal}, main) if changed else {}
