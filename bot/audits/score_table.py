@@ -239,7 +239,7 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
     filled = sum(bool(cell.strip()) for cell in cells)
     numbers = [value for value in values if value is not None]
     if 2 * len(numbers) < filled or not numbers:
-        return TEXT
+        return TEXT if filled else "is empty"
     if AVERAGE.match(column):
         return "is an average or a total"
     is_count = COUNTS.fullmatch(column) and all(value.is_integer() for value in numbers)

@@ -276,14 +276,17 @@ def _organizations(beside: Sequence[Mapping[str, str]], paths: Iterable[str]) ->
 def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]) -> list[str]:
     """The mapping of the folders' pattern, or one for each folder where the pattern has files of others, too.
 
-    Without a model's id each folder is a model, else each is a revision of it.
+    Without a model's id each folder is a model, else each is a revision of it. A folder that also has files of others
+    has no mapping: it would name those, too.
     """
     pattern = folders_that_differ(folders)
-    if not any(_matched(pattern, path) for path in others):
+    foreign = [path for path in others if _matched(pattern, path)]
+    if not foreign:
         return [mapping_for(pattern, model_id)]
     given = dict.fromkeys("/".join(folder.split("/")[-4:-1]) for folder in folders)  # org/name/ is what files call it
     before, blank = (f"{model_id}@", "REVISION") if model_id else ("ORG/", "NAME")
-    said = ((folder, before + folder.rpartition("/")[2]) for folder in given)
+    own = (one for one in given if all(_matched(f"{one}/", path) is None for path in foreign))
+    said = ((folder, before + folder.rpartition("/")[2]) for folder in own)
     return [f"{folder}/={before + blank if why_no_mapping(f'{folder}/', value) else value}" for folder, value in said]
 
 

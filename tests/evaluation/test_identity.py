@@ -271,6 +271,22 @@ def test_what_is_proposed_for_files_without_a_name_is_no_name_of_those_that_have
     assert found == ["in/result/lynx-chat/=ORG/lynx-chat", "in/result/heron/=ORG/heron"]
 
 
+def test_folders_that_have_other_models_too_are_not_proposed_for_one_of_them() -> None:
+    """Like results/ of Gallifantjack/lm-evaluation-harness `799d38e2`: old_b4b/ and b4b/ have the same 20 models."""
+    results = {}
+    for number, path in enumerate(("old/atlas", "old/borea", "new/atlas", "new/borea")):
+        name = f"acme/{path.rpartition('/')[2]}-7b"
+        data = patched({"/date": None, "/model_name": name, "/config/model_args": f"pretrained={name}"})
+        data["config"]["model_sha"] = data["config"]["model_revision"] = ""  # type: ignore[index]
+        data["results"]["leaderboard_mmlu_pro"]["acc,none"] = 0.1 * number  # type: ignore[index]
+        parsed = parse_submission(one_file(f"in/{path}.json", dumps(data)))
+        assert parsed.result is not None
+        results[parsed.path] = parsed.result
+    assert proposed_names(results) == []
+    only = {path: one for path, one in results.items() if "atlas" in path}
+    assert proposed_names(only) == ["in/*/=acme/atlas-7b@{1}"]
+
+
 def test_a_folder_whose_name_no_model_can_have_is_proposed_with_a_blank() -> None:
     """Like logs/ of mlfoundations/evalchemy `8b704204`: two models called by 101 characters among 90 others."""
     long = "x" * 97

@@ -99,6 +99,21 @@ def test_rows_that_folders_name_are_verified_without_the_watch(tmp_path: Path) -
     assert (called.exit_code, called.stdout.splitlines()[-1]) == (1, "2 rows: 1 differs, 1 follows")
 
 
+def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Like 18 reports of EvalScope in modenicheng/llm_eval_evalscope `9dd686f`: three models by one name."""
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    undated = [json.loads(result(right=right)) | {"date": None} for right in ((50, 60, 70), (60, 60, 70))]
+    for data in undated:
+        data["config"] |= {"model_args": "pretrained=acme/atlas-7b", "model_sha": ""}
+    files = {f"in/{name}/x.json": json.dumps(data).encode() for name, data in zip("ab", undated, strict=True)}
+    Folder(tmp_path / "results").push(files)
+    settle_command(str(tmp_path / "bot.toml"))
+    said = capsys.readouterr().out
+    assert "rejected tiny/acme/atlas-7b/unpinned-" in said
+    assert ": indistinct-models: 2 files with different values of " in said
+
+
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_a_merged_row_that_somebody_edits_in_the_folder_is_proposed_again(
     contexts: ContextFactory, tmp_path: Path, is_lost: bool

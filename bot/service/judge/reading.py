@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
-from bot.evaluation.finding import counted, examples, in_units
+from bot.evaluation.finding import Finding, counted, examples, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem
@@ -156,12 +156,15 @@ def is_named_as_result(path: str) -> bool:
 
 def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:
     """Why submissions are rejected, by their paths: the first error of each, and how many more there are."""
-    whys = {}
-    for verdict in context.judge(found).verdicts if found else ():
-        errors = [finding for finding in verdict.findings if finding.is_error]
-        more = f" and {counted(len(errors) - 1, 'other error')}" if len(errors) > 1 else ""
-        whys[verdict.path] = f"{errors[0].rule}: {errors[0].message}{more}" if errors else "rejected"
-    return whys
+    verdicts = context.judge(found).verdicts if found else ()
+    return {verdict.path: why_rejected(verdict.findings) for verdict in verdicts}
+
+
+def why_rejected(findings: Iterable[Finding]) -> str:
+    """The first error, and how many more there are."""
+    errors = [finding for finding in findings if finding.is_error]
+    more = f" and {counted(len(errors) - 1, 'other error')}" if len(errors) > 1 else ""
+    return f"{errors[0].rule}: {errors[0].message}{more}" if errors else "rejected"
 
 
 def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:

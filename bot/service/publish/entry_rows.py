@@ -27,6 +27,7 @@ from bot.publishing.publication import (
     rolling_mark,
 )
 from bot.publishing.texts import first_named_in
+from bot.service.judge.reading import why_rejected
 from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, OpenRequests, Place, observe_main
 from bot.service.publish.publisher import ItemLook, L, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import (
@@ -137,9 +138,12 @@ class SubmittedRows(TargetRows[L]):
         found = list(self.context.state.submissions.of(keys).values())
         for one in found:
             submissions[one.key or ""].append(one)
-        made = self.context.made(found)
+        rows = self.context.judge(found).rows
+        made = self.context.made_of(rows, found)
         entries = {entry.key: entry for entry in made.entries}
-        for key, why in made.refused.items():
+        of_sound_files = {row.key.text: row.findings for row in rows if row.lead.status == "accepted"}
+        gone = {key: why_rejected(some) for key, some in of_sound_files.items() if key not in entries}
+        for key, why in (gone | dict(made.refused)).items():
             self.report.say("rejected", key, why)
         looks = []
         for item in items:

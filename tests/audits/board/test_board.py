@@ -206,6 +206,12 @@ def test_a_count_is_told_from_a_benchmark_by_its_values() -> None:
     assert set(read.left_out.values()) == {"holds text", "is not a score by its name"}
 
 
+def test_a_column_without_a_cell_is_called_empty() -> None:
+    """Like leaderboard.csv of a board whose rows all lack one task."""
+    read = read_score_table(b"model,revision,arc\na,,7.5\nb,,3.5\n", "x.csv")
+    assert read.left_out == {"model": "holds text", "revision": "is empty"}
+
+
 def test_an_error_in_a_cell_is_no_part_of_the_value() -> None:
     """examples/perplexity/README.md of ggerganov/llama.cpp `c392e509`."""
     data = b"|Q|Model size [GiB]|PPL|KLD|\n|--|--|--|--|\n|q8_0|7.96|6.234284 \xc2\xb1   0.037878|0.5|\n"
