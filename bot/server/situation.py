@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from markupsafe import Markup
 
@@ -73,6 +74,9 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> I
     """Yield what fails of a watch: the pass itself, its most frequent cause, rows without a place."""
     if watch.failure:
         yield f"{watch.name}: {watch.failure.rstrip('.')}."
+    elif watch.status == "failed" and not causes:
+        last = f"since {shown_time(datetime.fromisoformat(watch.settled).timestamp(), now)}" if watch.settled else "yet"
+        yield f"{watch.name}: no pass has ended {last}. If the log shows no progress, start the service again."
     if watch.reached != watch.settled and not causes:  # what failed is marked anew as a pass begins
         yield f"{watch.name}: the last pass could not look at the source; another one tries it now."
     if causes:

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from bot.errors import BotError, StateUnavailable
 from bot.platforms.hub.platform import HubPlatform
-from bot.server.health import State, overall, status_of
+from bot.server.health import LATE, State, overall, status_of
 from bot.server.run import Reloader
 from bot.server.service import Service, has_moved
 from bot.service.context import ContextFactory
@@ -330,6 +330,20 @@ def test_while_every_look_fails_the_page_says_when_one_reached_the_source(hub: H
     assert "All well" not in page
     said = re.sub("<[^>]*>", "", web.get("/").text.partition("Last checked</dt>")[2].partition("</dd>")[0])
     assert re.fullmatch("last reached 1970-01-01 02:46 UTC at [0-9a-f]{12}; tried 1970-01-01 02:47 UTC", said)
+    story.contexts.store.close()
+
+
+def test_a_pass_that_does_not_end_is_said_on_the_page(hub: Hub, tmp_path: Path) -> None:
+    story, moments = Story(hub, tmp_path), [NOW]
+    service = Service(story.contexts, (story.watch,), CollectorRegistry(), clock=lambda: moments[-1])
+    [watch] = service.watches_settings
+    web = TestClient(make_web(service), base_url="http://localhost")
+    moments.append(NOW + LATE * watch.settle_every)
+    assert "tiny: no pass has ended yet." in web.get("/").text
+    service.settle(watch)
+    assert "no pass has ended" not in web.get("/").text
+    moments.append(moments[-1] + LATE * watch.settle_every)
+    assert "tiny: no pass has ended since 03:46 UTC. If the log shows no progress" in web.get("/").text
     story.contexts.store.close()
 
 
