@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import logging
 import re
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import prometheus_client
 from starlette.requests import ClientDisconnect, Request
@@ -26,6 +28,9 @@ GITHUB_BYTES = 25_000_000  # GitHub sends no more
 KEPT_BYTES = 1_000_000  # of a body of GitHub; a longer one is still checked by its signature, but not read
 SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 TAKEN = 202
+WHY = {401: "it shows no secret", 403: "its secret or signature is not ours, or it may not come from there"}
+TELL_EVERY = 60.0  # seconds: strangers do not fill the log
+log = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
@@ -50,6 +55,7 @@ class Webhooks:
     secret: str | None
     github_secret: str | None
     bound_to: str
+    _told: float = field(default=-TELL_EVERY, repr=False)
 
     def routes(self) -> list[Route]:
         """`POST /webhooks/hub` and `POST /webhooks/github`."""
@@ -66,6 +72,7 @@ class Webhooks:
                     event = await read(request)
             except Refusal as refusal:
                 status = refusal.status
+                self._tell(request.url.path, status)
             except (TimeoutError, ClientDisconnect):
                 status = 408
             is_taken = event is not None and self.take(event)
@@ -76,6 +83,12 @@ class Webhooks:
             return Response(status_code=status, headers={"connection": "close"} if status in {408, 413} else None)
 
         return endpoint
+
+    def _tell(self, path: str, status: int) -> None:
+        """Tell the operator of a delivery that was refused for its secret; seldom, for anybody can cause it."""
+        if status in WHY and (now := time.monotonic()) - self._told >= TELL_EVERY:
+            self._told = now
+            log.warning("a delivery at %s was refused with %d: %s", path, status, WHY[status])
 
     async def read_hub(self, request: Request) -> Event | None:
         """The event of a delivery of the Hub, None if it says nothing to us. Raises Refusal."""
