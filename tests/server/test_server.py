@@ -85,10 +85,8 @@ def test_of_refused_deliveries_one_a_minute_is_told_to_the_operator(
     web: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert [post(web, **{"X-Webhook-Secret": "wrong"}) for _ in range(3)] == [403] * 3
-    assert [record.message for record in caplog.records if record.name == "bot.server.webhooks"] == [
-        "a delivery at /webhooks/hub was refused with 403: its secret or signature is not ours, or it may not come "
-        "from there"
-    ]
+    [told] = [record.message for record in caplog.records if record.name == "bot.server.webhooks"]
+    assert told.startswith("a delivery at /webhooks/hub was refused with 403: its secret or signature is not ours")
 
 
 def test_a_body_of_10_mb_is_refused(web: TestClient, service: Taken) -> None:
