@@ -104,7 +104,34 @@ def test_what_main_gained_meanwhile_is_not_the_request_s(story: Story) -> None:
     story.settle()
 
     assert "1 result file judged, at" in sticky(story, request)
+    assert sorted(story.acts()) == ["comment", "request"]
+
+
+def test_a_review_waits_for_the_files_that_main_has_whenever_the_bot_looks(story: Story) -> None:
+    """Of a row that two files make, main got the one in the moment in which somebody proposed the other."""
+    story.remove()
+    story.settle()
+    story.push(right=(50, 60, None))
+    other = {path_of(time="2026-05-02T10-00-00.000000"): result(right=(None, None, 70))}
+    request = story.hub.open_request(story.source, other, "The other task", "", "ann")[0]
+    story.hub.faults.order("acme__atlas-7b/results_2026-03", status=500, times=-1)
+    story.settle()
+    assert "58.33" not in sticky(story, request)
+    story.hub.faults.ordered.clear()
+    story.settle()
+    assert "| `acme/atlas-7b` | 58.33 |" in sticky(story, request)
+    assert story.acts() == ["comment", "request", "edit"]
+
+    story.push(model="acme/borea-1b", right=(95, None, None))
+    more = {path_of("acme/borea-1b", time="2026-05-02T10-00-00.000000"): result("acme/borea-1b", right=(None, 95, 95))}
+    request = story.hub.open_request(story.source, more, "The other tasks", "", "ann")[0]
+    story.settle()
+    assert "| `acme/borea-1b` | 94.58 |" in sticky(story, request)
     assert story.acts() == ["comment", "request"]
+
+    story.lose_state()
+    story.settle()
+    assert story.acts() == []
 
 
 def test_a_request_without_results_is_left_alone(story: Story) -> None:

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
+from math import inf
 
 import msgspec
 
@@ -85,8 +86,12 @@ def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
 
 
 def basis_of(context: WatchContext, head: str) -> str:
-    """A digest of what a review depends on: the source, the head of the first target, the rules and the waivers."""
-    source = context.state.cursor("source")
+    """A digest of what a review depends on: the source, the head of the first target, the rules and the waivers.
+
+    Files that are still to be read belong to the source.
+    """
+    state = context.state
+    source = [state.cursor("source"), state.items.count_due("file", inf)]
     parts = [source, head, context.definition(), dump_waivers(context.waivers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 

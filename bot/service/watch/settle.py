@@ -28,6 +28,8 @@ from bot.service.watch.outcome import Report, WatchPass
 
 DAILY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
+FIRST: tuple[Kind, ...] = ("source", "file")
+REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read with which a review compares
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
@@ -155,10 +157,10 @@ class Pass:
 
     def _people(self) -> bool:
         """Do what people wait for: their requests and commands, and pushes of a few files; whether there was any."""
-        kinds: tuple[Kind, ...] = ("source", "reviews", "review", "file")
-        done = [self._do(kind, "people") for kind in kinds]
+        done = [self._do(kind, "people") for kind in FIRST]
         if self.context.dry_run or self._is_lost():  # one plan shows all, and what was withdrawn must be known
             return any(done)
+        done += [self._do(kind, "people") for kind in REVIEWED]
         done += [self.targets.rows(to, "people") for to in self.context.targets_by_address]
         return any([*done, self._do("folder", "people")])
 
