@@ -243,6 +243,29 @@ def test_an_answer_that_landed_unseen_is_not_posted_twice(story: Story) -> None:
     assert story.acts() == ["comment", "comment"]
 
 
+def test_a_waiver_counts_although_the_process_ended_right_after_its_answer(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    story.hub.comment(story.source, story.discussions[0], IGNORE, "meg")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bot.service.talk.folders.dump_waivers", killed)
+        with pytest.raises(KeyboardInterrupt):
+            story.settle()
+    assert story.acts() == ["discussion", "comment"]
+    story.contexts.store.close()
+    story.contexts = story.open_context_factory()
+    story.settle()
+
+    assert "waived by meg" in story.requests[0].description
+    assert story.acts() == ["request", "comment", "closed"]
+
+
 def test_an_approval_by_a_stranger_or_of_another_plan_does_nothing(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, more="max_removed = 0")
     story.push()
