@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from math import isfinite
+from statistics import fmean
 
+from bot.audits.ranks import spearman
 from bot.errors import CallError
 from bot.evaluation.draft.metric_kinds import names_of_errors
 from bot.reporting.escape import visible
@@ -28,13 +30,15 @@ NO_SCORE = re.compile(
 )
 COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(
-    r"^((average|avg|overall)\b.*|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?)$",
+    r"^((average|avg|overall)\b.*|all|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?)$",
     re.IGNORECASE,
 )
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
 )
+RANK = re.compile(r"rank(ing)?", re.IGNORECASE)
+MOST_BY_CHANCE = 0.5  # the rank correlation beyond which a board's ranks say that less is better
 TEXT = "holds text"
 MOST_HEADING = 1_000  # characters; patterns for headings would take minutes for very long ones
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
@@ -101,7 +105,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
                 "of these is needed"
             )
     names = _names(texts, named, left_out) if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
-    less = _errors_among(columns, header)
+    less = _errors_among(columns, header) or (list(columns) if _ranks_rise(columns, texts) else [])
     if only and 0 < len(less) < len(columns):
         other = next(column for column in columns if column not in less)
         raise CallError(f"{path}: less is better in {less[0]}, and more in {other}: name columns of one kind")
@@ -126,6 +130,15 @@ def _errors_among(columns: Iterable[str], header: Sequence[str]) -> list[str]:
         return []
     is_average_less = any(AVERAGE.match(column) and _less().search(column) for column in header)
     return [column for column in columns if _less().search(column) or (is_average_less and "↑" not in column)]
+
+
+def _ranks_rise(columns: Mapping[str, Cells], texts: Mapping[str, list[str]]) -> bool:
+    """Tell whether the table's own ranks rise with the values, so that its first row has the least of them."""
+    ranks = next((list(map(_number, cells)) for column, cells in texts.items() if RANK.fullmatch(column)), [])
+    rows = [(rank, row) for rank, row in zip(ranks, zip(*columns.values(), strict=True), strict=False) if rank]
+    whole = [(rank, fmean(row)) for rank, row in rows if None not in row]
+    found = spearman(*zip(*whole, strict=True)) if whole else None
+    return found is not None and found > MOST_BY_CHANCE
 
 
 def _names(texts: Mapping[str, list[str]], named: str, left_out: Mapping[str, str]) -> list[str]:
