@@ -272,13 +272,14 @@ def copied(leaderboard_id: str, board: NewBoard) -> str:
 
 def _with_words(text: str, board: NewBoard) -> str:
     """The declaration with the title and the description, where they are known; all else stays as it is."""
-    document = tomlkit.parse(text)
+    head, mark, tasks = text.partition("\n[[tasks]]")  # those may be hundreds, and tomlkit takes a minute for them
+    document = tomlkit.parse(head)
     for key, words in (("title", board.title), ("description", board.description)):
         if words:
             document[key] = brief(words, LONGEST_WORDS)
     if named := {key: value for key, value in board.names.items() if not is_folders(key)}:
         document["models"] = {**document.get("models", {}), **named}
-    written = tomlkit.dumps(document)
+    written = tomlkit.dumps(document) + mark + tasks
     parse_leaderboard(written, Path(BOARD).stem, BOARD)
     return written
 
