@@ -206,10 +206,21 @@ def preformatted(text: str) -> str:
     return "\n".join([fence, *lines, fence])
 
 
-def merged_text(body: str, links: Sequence[str], current: Sequence[str], mark: Marker) -> str:
-    """A review whose request was merged: links to the requests that propose its rows, and to where these stand then."""
+def left_text(mark: Marker) -> str:
+    """A review of a request that cannot be judged any more."""
+    why = "This request is for another branch now, or its commits are gone, so the bot judges nothing here."
+    return fitted("", f"{why}\n\n{FOOT}", mark).body
+
+
+def merged_text(body: str, head: str, links: Sequence[str], current: Sequence[str], mark: Marker) -> str:
+    """A review whose request was merged: links to the requests that propose its rows, and to where these stand then.
+
+    Where `head`, the commit that was merged, came after the review, it says so.
+    """
     said = body.partition(mark.render())[0].partition(MERGED)[0].rstrip()
-    where = f" Its rows are proposed in {', '.join(links)}." if links else ""
+    is_later = head and code(head[:12]) not in said
+    where = f" The commit {code(head[:12])} was merged, which is not judged above." if is_later else ""
+    where += f" Its rows are proposed in {', '.join(links)}." if links else ""
     subject = "Once that is merged, they are" if links else "Its rows are"
     where += f" {subject} at {', '.join(current)}." if current else ""
     return fitted("", f"{said}\n\n{MERGED}{where}", mark).body

@@ -133,22 +133,30 @@ def test_a_review_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("links", "current", "words"),
+    ("head", "links", "current", "words"),
     [
-        ([], [], "**Merged.**"),
-        (["[#1](x)", "[#2](y)"], [], "**Merged.** Its rows are proposed in [#1](x), [#2](y)."),
-        ([], ["t", "u"], "**Merged.** Its rows are at t, u."),
-        (["[#1](x)"], ["t"], "**Merged.** Its rows are proposed in [#1](x). Once that is merged, they are at t."),
+        ("a", [], [], "**Merged.**"),
+        ("", ["[#1](x)", "[#2](y)"], [], "**Merged.** Its rows are proposed in [#1](x), [#2](y)."),
+        ("a", [], ["t", "u"], "**Merged.** Its rows are at t, u."),
+        ("a", ["[#1](x)"], ["t"], "**Merged.** Its rows are proposed in [#1](x). Once that is merged, they are at t."),
+        (
+            "b",
+            [],
+            ["t"],
+            "**Merged.** The commit `bbbbbbbbbbbb` was merged, which is not judged above. Its rows are at t.",
+        ),
     ],
 )
-def test_a_review_that_was_merged_says_where_its_rows_are(links: list[str], current: list[str], words: str) -> None:
+def test_a_review_that_was_merged_says_where_its_rows_are(
+    head: str, links: list[str], current: list[str], words: str
+) -> None:
     review = review_text("a" * 40, [], NOTHING, MARK, COMMANDS).body
     start = review.removesuffix(MARK.render()).rstrip()
 
-    merged = merged_text(review, links, current, MARK)
+    merged = merged_text(review, head * 40, links, current, MARK)
 
     assert merged == f"{start}\n\n{words}\n\n{MARK.render()}"
-    assert merged_text(merged, links, current, MARK) == merged
+    assert merged_text(merged, head * 40, links, current, MARK) == merged
     assert (is_merged_text(review), is_merged_text(merged)) == (False, True)
     assert start.endswith(FOOT)
 

@@ -38,7 +38,7 @@ def replies(request: Discussion) -> list[str]:
 
 
 PLACES: dict[str, str] = {
-    "source": "a request at the source, or a discussion (on GitHub an issue) about a push",
+    "source": "an open request at the source, or a discussion (on GitHub an issue) about a push",
     "plan": "the discussion of plans at the target",
     "request": "a request of the bot at a target on the Hub or on GitHub",
     "shared": "a request of the bot that holds many rows",

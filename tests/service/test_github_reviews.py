@@ -118,6 +118,33 @@ def test_a_request_for_another_branch_is_none_of_ours(story: GitHubStory) -> Non
     assert story.target.pulls("open") == []
 
 
+def test_a_request_that_changes_its_branch_is_judged_only_while_merging_it_changes_results(story: GitHubStory) -> None:
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    first = story.review(request)
+    story.source.git.push("heads/dev", {"notes.md": b"x"}, "x", "ann")
+    for base, is_judged in (("dev", False), ("main", True)):
+        request.base, request.updated = base, story.server.state.tick()
+        story.settle()
+        assert (story.review(request) == first) == is_judged
+        assert ("for another branch now" in story.review(request)) != is_judged
+
+
+def test_a_request_on_top_of_another_changes_only_its_own_files_once_that_is_merged(story: GitHubStory) -> None:
+    below = story.propose(right=(40, 40, 40), branch="below")
+    story.fork.git.refs["heads/above"] = story.fork.git.refs["heads/below"]
+    above = story.propose({path_of("acme/bolt-1b"): result("acme/bolt-1b")}, branch="above")
+    story.settle()
+    assert "2 result files judged" in story.review(above)
+
+    story.source.git.refs["heads/main"] = story.fork.git.refs["heads/below"]
+    below.state = "closed"
+    story.source.git.push("heads/main", {path_of(): result(right=(45, 45, 45))})
+    story.settle()
+    assert "1 result file judged" in story.review(above)
+    assert "replaces" not in story.review(above)
+
+
 def test_a_closed_request_is_left_as_it_was(story: GitHubStory) -> None:
     request = story.propose(right=(50, 60, 170))
     story.settle()
@@ -128,6 +155,17 @@ def test_a_closed_request_is_left_as_it_was(story: GitHubStory) -> None:
 
     assert "❌ rejected" in story.review(request)
     assert story.world() == before
+
+
+def test_a_merge_of_a_commit_that_nobody_judged_is_said(story: GitHubStory) -> None:
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    head = story.push_to("run")
+    story.server.state.merge(SOURCE, request.number)
+    story.settle()
+
+    assert f"**Merged.** The commit `{head[:12]}` was merged, which is not judged above. Its" in story.review(request)
+    assert "/recheck" not in story.review(request)
 
 
 @pytest.mark.parametrize("loses_state", [False, True])

@@ -62,11 +62,13 @@ class CachedContent(msgspec.Struct, frozen=True):
 class CachedProposal(msgspec.Struct):
     """What was asked about a request at one head: looked at again, it costs no request.
 
-    `changes` are those that the watch selects, `others` counts the rest; both say nothing if `head` is another.
-    `contents` has what was read, by path and object ids.
+    `changes` are those that the watch selects, `others` counts the rest; both say nothing if `head` is another, or if
+    main has not the files `there` any more: it may have got the request's commits by another one. `contents` has what
+    was read, by path and object ids.
     """
 
     head: str = ""
+    there: dict[str, str] = {}
     changes: list[Change] = []
     others: int = 0
     contents: dict[str, CachedContent] = {}
@@ -119,17 +121,17 @@ def read_proposal(
 
     What `kept` has is not asked for again; it is brought up to date.
     """
-    if kept.head != head:
+    if kept.head != head or kept.there != _oids_on_main(context, kept.changes):
         found = source.changes(source.fork_point(head, main), head)
         changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
         kept.changes = [change for change in changes if is_wanted(change.path, patterns_of(context))]
         kept.head, kept.others, kept.contents = head, len(changes) - len(kept.changes), {}
-    wanted = kept.changes
-    known = context.state.files.at([change.path for change in wanted])
-    news = [one for one in wanted if known.get(one.path) is None or known[one.path].oid != one.oid]
+        kept.there = _oids_on_main(context, kept.changes)
+    there = kept.there
+    news = [one for one in kept.changes if there.get(one.path) != one.oid]
     unread: dict[str, list[str]] = {}
     files = list(_read(context, source, kept, news, unread))
-    old = [one for one in news if one.path in known and not is_sample_log(one.path)]
+    old = [one for one in news if one.path in there and not is_sample_log(one.path)]
     return SourceRequest(
         head,
         files,
@@ -139,6 +141,11 @@ def read_proposal(
         kept.others,
         frozenset(subject for one in news for subject in subjects_of(one.path)) | {one.path for one in files},
     )
+
+
+def _oids_on_main(context: WatchContext, changes: Iterable[Change]) -> dict[str, str]:
+    """The ids of the contents that main has at the paths of these changes."""
+    return {path: file.oid for path, file in context.state.files.at([one.path for one in changes]).items()}
 
 
 def subjects_of(path: str) -> tuple[str, ...]:

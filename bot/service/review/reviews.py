@@ -16,7 +16,7 @@ from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repea
 from bot.publishing.board import Board, make_board, rank_sentence
 from bot.publishing.compared_rows import beside_line
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
-from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, review_text, status_line
+from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, left_text, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
 from bot.service.publish.entry_rows import first_folder
@@ -222,8 +222,8 @@ class Reviews:
         One that cannot be looked at is taken for another, and fails alone, when it is its turn.
         """
         with suppress(BotError):
-            kept = parse_cached(self.context.state.proposal(num))
-            proposal = read_proposal(self.context, self.source, kept.head, "", kept) if kept.head else None
+            kept, main = parse_cached(self.context.state.proposal(num)), self.context.state.cursor("source") or ""
+            proposal = read_proposal(self.context, self.source, kept.head, main, kept) if kept.head else None
             if proposal and digest_of_text(self._body(num, proposal, self._judge(proposal))) == state.said:
                 keep_state(self.context, num, msgspec.structs.replace(state, basis=basis))
                 return True
@@ -254,6 +254,8 @@ class Reviews:
             elif head is None:
                 why = f"refs/pr/{num} is not there, or is for another branch, so there is nothing to judge"
                 self.report.say("unchanged", f"review #{num}", why)
+                if stickies(self.context, thread, self.discussions.us):
+                    self._write(num, left_text(review_mark(self.context, num)))
             elif state.memo != memo_of(self.context, thread, head):
                 self._update(num, head, main, state)
         except ENDED as refusal:

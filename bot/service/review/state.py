@@ -20,6 +20,7 @@ from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.review.proposals import subjects_of
 from bot.service.store.items import Item
+from bot.service.talk.commands import commands_line
 from bot.service.talk.waivers import dump_waivers
 from bot.service.watch.outcome import FIRST_WAIT, LONGEST_WAIT, Report
 
@@ -150,14 +151,15 @@ class MergedReviews:
             now = self.context.clock()  # a target may be out of reach for weeks
             state.items.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
             return
-        retry_write(lambda: self._write(num, keys))
+        retry_write(lambda: self._write(num, head or "", keys))
         state.items.finish([item])
 
-    def _write(self, num: int, keys: Collection[str]) -> None:
+    def _write(self, num: int, head: str, keys: Collection[str]) -> None:
         thread = self.discussions.read(num)
         ours = stickies(self.context, thread, self.discussions.us)
         if thread.status != "merged" or not ours or is_merged_text(ours[0].text):
             return
-        body = merged_text(ours[0].text, *row_links(self.context, keys), review_mark(self.context, num))
+        said = ours[0].text.replace(f"{commands_line()}\n\n", "")  # nobody answers them there any more
+        body = merged_text(said, head, *row_links(self.context, keys), review_mark(self.context, num))
         self.discussions.edit(num, ours[0].id, body)
         self.report.say("written", f"review #{num}", "says that the request was merged")
