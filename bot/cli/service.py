@@ -134,8 +134,10 @@ def _passes(
     with TemporaryDirectory(prefix="leaderboard-bot-") as folder:
         if dry_run:  # what only looks changes no state, and waits for nobody
             database = state_to_look_at(database, Path(folder))
-        with state_lock(database, patience=WAIT):
-            settings, contexts = open_context_factory(path, read_access(), database)
+        with (
+            state_lock(database, patience=WAIT),
+            open_context_factory(path, read_access(), database) as (settings, contexts),
+        ):
             contexts.queue = open_jobs(database, takes_rows=False)  # this pass takes no rows from workers
             watches = (settings.only(watch) if watch else settings).watches
             return settle_watches(
@@ -236,30 +238,32 @@ def _keep_watches(
     from bot.service.context import open_context_factory
     from bot.service.settings.config import has_patterns, load_settings, open_settings
 
-    settings, contexts = open_context_factory(path, read_access(), database_url(path))
-    allowed(settings)
-    registry = CollectorRegistry()
-    jobs = open_jobs(database_url(path))
-    contexts.queue = jobs
-    if jobs is None:
-        service = Service(contexts, settings.watches, registry)
-    else:
-        from bot.server.sharing import SharedService
+    with open_context_factory(path, read_access(), database_url(path)) as (settings, contexts):
+        allowed(settings)
+        registry = CollectorRegistry()
+        jobs = open_jobs(database_url(path))
+        contexts.queue = jobs
+        if jobs is None:
+            service = Service(contexts, settings.watches, registry)
+        else:
+            from bot.server.sharing import SharedService
 
-        service = SharedService(contexts, settings.watches, registry, jobs=jobs)
-    service.check()
-    service.start()
-    again = ANEW if has_patterns(load_settings(path)) else None
-    reloader = Reloader(path, lambda path: open_settings(path, read_access()), service.apply, again)
-    service.refused_settings = lambda: reloader.refusal
-    reloader.start()
-    try:
-        serving(service, registry)
-    finally:
-        reloader.stop()
-        if not service.stop(PATIENCE):
-            logging.shutdown()
-            os._exit(0)  # a thread that waits for a slow service would keep the process alive; the next start continues
+            service = SharedService(contexts, settings.watches, registry, jobs=jobs)
+        service.check()
+        service.start()
+        again = ANEW if has_patterns(load_settings(path)) else None
+        reloader = Reloader(path, lambda path: open_settings(path, read_access()), service.apply, again)
+        service.refused_settings = lambda: reloader.refusal
+        reloader.start()
+        try:
+            serving(service, registry)
+        finally:
+            reloader.stop()
+            if not service.stop(PATIENCE):
+                logging.shutdown()
+                os._exit(
+                    0
+                )  # a thread that waits for a slow service would keep the process alive; the next start continues
 
 
 def open_jobs(database: str, *, takes_rows: bool = True) -> Jobs | None:

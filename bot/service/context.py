@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -171,12 +172,14 @@ def target_link(settings: WatchTarget, path: str = "") -> str:
     return f"[{code(f'{settings.to}/{path}' if path else settings.to)}]({url})" if url else ""
 
 
-def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:
-    """Read the settings and open the store beside them. Raises CallError or MalformedDeclaration."""
+@contextmanager
+def open_context_factory(path: Path, access: Access, database: str) -> Iterator[tuple[Settings, ContextFactory]]:
+    """Read the settings, and keep the store beside them open. Raises CallError or MalformedDeclaration."""
     settings = open_settings(path, access)
-    contexts = ContextFactory(access, Store(connect(database)), path.resolve().parent)
-    contexts.take(settings)
-    return settings, contexts
+    with closing(Store(connect(database))) as store:
+        contexts = ContextFactory(access, store, path.resolve().parent)
+        contexts.take(settings)
+        yield settings, contexts
 
 
 @dataclass

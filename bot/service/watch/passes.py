@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,7 +120,9 @@ def _with_new_causes(state: WatchState, outcomes: Sequence[Outcome], *, dry_run:
 def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool, counts: bool) -> WatchPass:
     """One pass, while no other process makes one over the same watch. Raises InUse."""
     if dry_run:
-        return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore, counts=counts)
+        context = contexts.open_context(watch, dry_run=True)
+        with closing(context.state.db):
+            return run_pass(context, rescore=rescore, counts=counts)
     name, boards = pass_leases(watch, contexts.folder)
     with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
         if claim.what in boards:
