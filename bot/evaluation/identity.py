@@ -242,7 +242,7 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     pattern = _organizations(beside, unnamed)
     is_free = pattern and not any(_matched(pattern, path) for path in named)
     each = (mapping for folders in beside for mapping in _mappings_for("", folders.values(), named))
-    found = [f"{pattern}={{1}}/{{2}}"] if is_free else list(each)
+    found = [f"{pattern}={{1}}/{{2}}"] if is_free else list(_needed(each, unnamed))
     by_folder = grouped((path.rpartition("/")[0], path) for path in (unnamed if not found else ()))
     nameless = (
         some
@@ -258,6 +258,16 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
             others = [path for path, one in results.items() if one.model.id != model_id]
             found += _mappings_for(model_id, [f"{path.rpartition('/')[0]}/" for path in paths], others)
     return found
+
+
+def _needed(mappings: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+    """Yield the mappings that name a file that no mapping before them names."""
+    left = set(paths)
+    for mapping in mappings:
+        named = {path for path in left if _matched(mapping.rpartition("=")[0], path) is not None}
+        left -= named
+        if named:
+            yield mapping
 
 
 def _organizations(beside: Sequence[Mapping[str, str]], paths: Iterable[str]) -> str:
