@@ -95,13 +95,15 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     files = [file for file in best if any(file is one for one in picked.values())]
     leaves = {leaf_id: file.sound[leaf_id] for leaf_id, file in picked.items()}
     measurements = _in_order(leaves, files[0], leaderboard)
-    is_faulty = all(file.verdict.status == "rejected" for file in best)
+    without_errors = [file for file in best if file.sound and file.verdict.status == "accepted"]
+    if without_errors and all(file.verdict.status == "rejected" for file in files):
+        files.append(without_errors[0])  # without it the evidence would be of faulty files, and give no row
     compared = candidates if leaderboard.join.settings == "never" else best
     others = [file for one in sets if one is not best for file in one if file.sound]
     return Row(
         key=key,
         leaderboard=leaderboard,
-        status=("rejected" if is_faulty else "incomplete") if measurements.missing else "accepted",
+        status=("incomplete" if without_errors else "rejected") if measurements.missing else "accepted",
         measurements=measurements,
         scores=make_scores(measurements, leaderboard),
         lead=files[0].verdict,

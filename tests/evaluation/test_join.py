@@ -175,6 +175,23 @@ def test_a_faulty_file_never_takes_a_row_away() -> None:
     assert row_of({"part.json": part, "limited.json": limited}).coverage == alone.coverage
 
 
+@pytest.mark.parametrize("other", ["leaderboard_ifeval", "another_task"])
+def test_the_files_of_a_row_alone_give_the_row_again(other: str) -> None:
+    """Like EleutherAI/pythia-70m of Gallifantjack/lm-evaluation-harness `799d38e2`: what `verify` reads are these files.
+
+    One file has an error and a sound leaf; the other has that leaf, too, or no leaf of the board.
+    """
+    wrong = patched({f"/n-shot/{MMLU}": 3, "/date": 1.9e9}, only(base(), {"leaderboard_ifeval", MMLU}))
+    sound = only(base(), {"leaderboard_ifeval"})
+    named = json.loads(json.dumps(sound).replace("leaderboard_ifeval", other))
+    files = {"wrong.json": wrong, "other.json": named}
+    row = row_of(files)
+    assert row.status == ("incomplete" if other == "leaderboard_ifeval" else "rejected")
+    again = row_of({file.path: files[file.path] for file in row.files})
+    assert (again.status, entry_of(again)) == (row.status, entry_of(row))
+    assert row.files[0].path == "wrong.json"
+
+
 def test_a_file_that_brings_one_task_is_not_at_fault_and_its_row_is_incomplete() -> None:
     judgement = judgement_of({"part.json": only(base(), {MMLU})})
     ((verdict,), (row,)) = (judgement.verdicts, judgement.rows)
