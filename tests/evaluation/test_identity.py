@@ -188,7 +188,7 @@ def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> No
     [
         (("acme/atlas-7b", "acme/atlas", "borea/borea-1b"), ["in/*/*/={1}/{2}"]),
         (("0-shot/atlas", "0-shot/borea", "5-shot/atlas", "5-shot/borea"), ["0-shot/*/=ORG/{1}", "5-shot/*/=ORG/{1}"]),
-        # like bbrowning/bfcl-vllm-results `f98223a`: two models in two of four releases, proposed twice, and the releases
+        # like bbrowning/bfcl-vllm-results `f98223a`: two models in two of four releases were proposed twice
         (("v1/s/a", "v1/s/b", "v2/s/a", "v2/s/b", "v3/s/a", "v4/s/a"), ["s/*/=ORG/{1}"]),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_faulty_file_never_takes_a_row_away() -> None:
 
 @pytest.mark.parametrize("other", ["leaderboard_ifeval", "another_task"])
 def test_the_files_of_a_row_alone_give_the_row_again(other: str) -> None:
-    """Like EleutherAI/pythia-70m of Gallifantjack/lm-evaluation-harness `799d38e2`: what `verify` reads are these files.
+    """Like EleutherAI/pythia-70m of Gallifantjack/lm-evaluation-harness `799d38e2`: `verify` reads these files.
 
     One file has an error and a sound leaf; the other has that leaf, too, or no leaf of the board.
     """
