@@ -103,7 +103,7 @@ class Row:
     """One row.
 
     `status` is "accepted" where every leaf has a sound number, else "incomplete", or "rejected" where no file with a
-    sound number is without errors; where no leaf at all is sound the scores are those of the best file, for information.
+    sound number is without errors; where no leaf is sound the scores are those of the best file, for information.
     `files` are the submissions that numbers come from, newest first, and one without errors where all of these have
     some; `lead` is the first of them, or the best of the key where none counts. `blocked` names the leaves that were
     measured with errors only, and the rules that found these; `left_out` the paths of sound files that do not join,
