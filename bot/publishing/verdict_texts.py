@@ -107,7 +107,7 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
     left = len(verdicts) - len(shown)
     more = f"… and {counted(left, 'more file')}, which do not fit here." if left else ""
     parts = [
-        f"{files} judged, at {code(head[:12])}.",
+        f"{files} judged for {code(mark.leaderboard)}, at {code(head[:12])}.",
         "\n".join(effect_lines(effects)),
         comparison_table(effects.comparisons),
         *shown,

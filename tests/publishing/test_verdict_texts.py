@@ -100,11 +100,11 @@ def test_a_review_begins_with_what_merging_does() -> None:
 
     assert text.title == ""
     assert said(text) == "\n\n".join(
-        ["1 result file judged, at `aaaaaaaaaaaa`.", "\n".join(LINES), TABLE, "### one", COMMANDS]
+        ["1 result file judged for `tiny`, at `aaaaaaaaaaaa`.", "\n".join(LINES), TABLE, "### one", COMMANDS]
     )
     assert (
         said(review_text("a" * 40, [], NOTHING, MARK, COMMANDS))
-        == f"0 result files judged, at `aaaaaaaaaaaa`.\n\n{COMMANDS}"
+        == f"0 result files judged for `tiny`, at `aaaaaaaaaaaa`.\n\n{COMMANDS}"
     )
 
 

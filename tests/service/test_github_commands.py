@@ -18,6 +18,8 @@ from tests.world.github_state import Issue
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result, revision_of
 
+ONLY_MAINTAINERS = NOT_A_MAINTAINER.format(board="`tiny`")
+
 __all__ = ["github"]
 SETTINGS = """
 [[watches]]
@@ -96,7 +98,7 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     story.push()
     assert story.settle() == []
     [pull] = story.pulls
-    assert story.write(pull, "/merge", "eve") == NOT_A_MAINTAINER
+    assert story.write(pull, "/merge", "eve") == ONLY_MAINTAINERS
     assert story.write(pull, "/merge abc") == (
         "The bot cannot read this command: write `/merge [COMMIT]`, where COMMIT is at least 12 digits of the "
         "request's newest commit."
@@ -115,7 +117,7 @@ def test_a_maintainer_of_the_hub_is_none_at_github(github: GitHubServer, tmp_pat
     story.push()
     assert story.settle() == []
     [pull] = story.pulls
-    assert story.write(pull, "/merge", "meg") == NOT_A_MAINTAINER
+    assert story.write(pull, "/merge", "meg") == ONLY_MAINTAINERS
     assert story.write(pull, "/merge", "ann").startswith("Merged at `")
     assert pull.merged
     story.end()

@@ -201,7 +201,7 @@ def test_commands_are_answered_once(story: GitHubStory) -> None:
     story.settle()
 
     replies = story.comments(request, "reply")
-    assert [text.splitlines()[0] for text in replies] == ["Checked again: accepted.", "```"]
+    assert [text.splitlines()[0] for text in replies] == ["Checked again for `tiny`: accepted.", "```"]
     assert "Logic: 70.0000" in replies[1]
 
 
@@ -213,7 +213,7 @@ def test_a_stranger_waives_nothing(story: GitHubStory) -> None:
     story.settle()
 
     assert [text.split(".")[0] for text in story.comments(request, "reply")] == [
-        "Only the maintainers that the bot's settings name may write this command"
+        "Only the maintainers that the bot's settings name for `tiny` may write this command"
     ] * 2
     assert "❌ rejected" in story.review(request)
 

@@ -103,7 +103,7 @@ def test_what_main_gained_meanwhile_is_not_the_request_s(story: Story) -> None:
     story.push(model="acme/borea-1b")
     story.settle()
 
-    assert "1 result file judged, at" in sticky(story, request)
+    assert "1 result file judged for `tiny`, at" in sticky(story, request)
     assert sorted(story.acts()) == ["comment", "request"]
 
 
@@ -160,7 +160,7 @@ def test_commands_are_answered_once_also_when_the_state_is_lost(story: Story) ->
     story.settle()
 
     replies = [text for text in request.comments("bot") if '"kind": "reply"' in text]
-    assert [text.splitlines()[0] for text in replies] == ["Checked again: accepted.", "```"]
+    assert [text.splitlines()[0] for text in replies] == ["Checked again for `tiny`: accepted.", "```"]
     assert "Logic: 70.0000" in replies[1]
     assert story.acts() == ["comment", "comment", "comment"]
 

@@ -17,6 +17,8 @@ from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
+ONLY_MAINTAINERS = NOT_A_MAINTAINER.format(board="`tiny`")
+
 
 def others(count: int) -> list[Entry]:
     return [entry(f"acme/s{number}") for number in range(count)]
@@ -57,6 +59,30 @@ def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(
     story.contexts.store.close()
 
 
+def test_a_command_on_a_request_at_the_source_is_answered_for_each_board(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TINY)
+    story = Story(hub, tmp_path)
+    text = story.text.replace('name = "tiny"', 'name = "small"').replace("tiny.toml", "small.toml")
+    [watch] = parse_settings(text.replace('"meg"', '"ann"'), "bot.toml").watches
+    other = story.open_context_factory("small.db")
+    request, _ = hub.open_request(story.source, {path_of(): result(right=(50, 60, 170))}, "Mine", "", "eve")
+    hub.comment(story.source, request, "/ignore value-out-of-range until 2099-01-01 because of the meter", "ann")
+    for _ in range(2):
+        story.settle()
+        settle(other.open_context(watch))
+    other.store.close()
+    story.contexts.store.close()
+
+    texts = request.comments("bot")
+    assert [text.partition("\n")[0].partition(", at ")[0] for text in texts] == [
+        ONLY_MAINTAINERS,
+        "1 result file judged for `tiny`",
+        "`value-out-of-range` is waived until 2099-01-01 for exactly these files:",
+        "1 result file judged for `small`",
+    ]
+    assert ["waived by ann" in text for text in texts] == [False, False, False, True]
+
+
 @pytest.mark.slow
 def test_a_maintainer_of_one_board_does_not_merge_requests_of_the_other(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(TINY)
@@ -76,7 +102,7 @@ def test_a_maintainer_of_one_board_does_not_merge_requests_of_the_other(hub: Hub
     story.contexts.store.close()
 
     assert (tiny.status, small.status) == ("open", "merged")
-    assert [text.partition("\n")[0] for text in tiny.comments("bot")[1:]] == [NOT_A_MAINTAINER]
+    assert [text.partition("\n")[0] for text in tiny.comments("bot")[1:]] == [ONLY_MAINTAINERS]
 
 
 @pytest.mark.slow

@@ -41,6 +41,7 @@ from bot.service.talk.commands import (
     SOURCE,
     CommandQuota,
     SourcePlace,
+    about,
     answer_commands,
     commands_line,
     names_of,
@@ -298,14 +299,15 @@ class Reviews:
         Gives the digest of what it says, "" if nothing is said, and whether commands wait for another hour.
         """
         us, maintainers = self.discussions.us, self.context.maintainers
-        thread = self.discussions.read(num)
-        held = waivers_in(thread.comments, us, maintainers)
+        thread, board = self.discussions.read(num), self.context.leaderboard.id
+        comments = about(board, thread.comments, us)
+        held = waivers_in(comments, us, maintainers)
         self._learn(held)
         judgements = self._judge(proposal)
-        asked, take = unanswered(thread.comments, us, names_of(SOURCE)), CommandQuota(self.context).take
+        asked, take = unanswered(comments, us, names_of(SOURCE)), CommandQuota(self.context).take
         now = [one for one in asked if take(one.comment.author)]
         if answer_commands(SOURCE, self._place(judgements, thread, proposal.head), now):
-            given = waivers_in(self.discussions.read(num).comments, us, maintainers)
+            given = waivers_in(about(board, self.discussions.read(num).comments, us), us, maintainers)
             self._learn(given)
             judgements = self._judge(proposal) if given != held else judgements
         said = ""

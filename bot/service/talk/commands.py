@@ -40,7 +40,7 @@ COMMANDS_OF_ONE = 20  # commands of one account that are answered in an hour
 COMMANDS_OF_ALL = 100  # commands of all strangers that are answered in an hour
 HOUR = 3600.0  # seconds
 EVERYBODY = "*"  # no account has this name
-NOT_A_MAINTAINER = "Only the maintainers that the bot's settings name may write this command."
+NOT_A_MAINTAINER = "Only the maintainers that the bot's settings name for {board} may write this command."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,12 @@ def answers_of(comments: Iterable[Comment], us: str) -> dict[str, Comment]:
     """The bot's answers, by the id of the comment that each answers."""
     ours = ((find_marker(one.text), one) for one in comments if one.author == us)
     return {mark.key: one for mark, one in ours if mark is not None and mark.kind == "reply"}
+
+
+def about(board: str, comments: Iterable[Comment], us: str) -> list[Comment]:
+    """The comments without what the bot said for other leaderboards: one request may be reviewed for several."""
+    marked = ((one, find_marker(one.text) if one.author == us else None) for one in comments)
+    return [one for one, mark in marked if mark is None or mark.leaderboard == board]
 
 
 def unanswered(comments: Sequence[Comment], us: str, names: Container[str]) -> list[RequestedCommand]:
@@ -141,7 +147,7 @@ class Command(Generic[P_contra]):
     def answer(self, place: P_contra, asked: RequestedCommand) -> str:
         """Carry the command out if it may be, and give the answer."""
         if self.who == "maintainers" and asked.comment.author not in place.maintainers:
-            return NOT_A_MAINTAINER
+            return NOT_A_MAINTAINER.format(board=code(place.leaderboard_id))
         if asked.comment.edited:
             return EDITED
         words = self.words.fullmatch(asked.words)
@@ -190,7 +196,8 @@ class SourcePlace(CommandPlace):
 
 def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> str:
     """Say how the files are judged now: this very pass judged them again."""
-    return "Checked again: " + (", ".join(place.states) or "there is no result file to check") + "."
+    said = ", ".join(place.states) or "there is no result file to check"
+    return f"Checked again for {code(place.leaderboard_id)}: {said}."
 
 
 def explain_scores(place: SourcePlace, asked: RequestedCommand, _: re.Match[str]) -> str:
@@ -198,7 +205,7 @@ def explain_scores(place: SourcePlace, asked: RequestedCommand, _: re.Match[str]
     rows, task = [row for judgement in place.judgements for row in judgement.rows], asked.words
     known = {score.id for row in rows for score in row.scores.tasks}
     if task and task not in known:
-        return f"There is no task {code(brief(task))} here."
+        return f"There is no task {code(brief(task))} of {code(place.leaderboard_id)} here."
     parts = [preformatted(explain(row, task)) for row in rows]
     return "\n\n".join(parts) or "There is no score to explain."
 

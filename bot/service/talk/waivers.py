@@ -15,7 +15,7 @@ from bot.service.context import Maintainers, WatchContext
 from bot.service.settings.config import Watch
 from bot.service.store import WatchState
 from bot.service.store.items import Mark
-from bot.service.talk.commands import waivers_in
+from bot.service.talk.commands import about, waivers_in
 
 log = logging.getLogger(__name__)
 # The line that names a file; nothing that was submitted begins a line of the bot's texts.
@@ -62,7 +62,7 @@ def learn_waivers(context: WatchContext) -> None:
     context.has_waivers = False
     if context.discussions is not None and maintainers:
         with suppress(DiscussionsDisabled):  # where nobody can write, nothing was waived
-            found = all_waivers(context.discussions, context.maintainers)
+            found = all_waivers(context.discussions, context.maintainers, context.leaderboard.id)
     context.waivers[:], context.has_waivers = found, True
     with state.transaction():
         if parse_waivers(kept) != found and state.files.any():
@@ -71,15 +71,16 @@ def learn_waivers(context: WatchContext) -> None:
         state.set_cursor("maintainers", json.dumps(maintainers))
 
 
-def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:
-    """All waivers that were ever given at a source, from the bot's answers there, of any age.
+def all_waivers(discussions: Discussions, maintainers: Container[str], board: str) -> list[Waiver]:
+    """All waivers that were ever given at a source for a leaderboard, from the bot's answers there, of any age.
 
     A discussion that was deleted, or that somebody made too long to be read, hides its own and no others.
     """
     found: list[Waiver] = []
     for num in discussions.may_have_answers():
         try:
-            found += waivers_in(discussions.read(num).comments, discussions.us, maintainers)
+            comments = about(board, discussions.read(num).comments, discussions.us)
+            found += waivers_in(comments, discussions.us, maintainers)
         except (Gone, TooLong) as failure:
             log.warning("waivers given there are not known: %s", failure)
     return found
