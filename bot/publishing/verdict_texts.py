@@ -82,7 +82,7 @@ class Effects:
     branch, `others` counts changed files that the settings do not select. `comparisons` are rows that it adds or
     changes, `removed` and `unchanged` the models of other rows. `disputed` has, by model, the folder of another first
     submitter, `refused` why a row cannot be written down.
-    `is_cut` says that more rows are touched than are compared.
+    `is_cut` says that more rows are touched than are compared, `has_ranks` that the other rows of the board are known.
     """
 
     unread: Mapping[str, Sequence[str]]
@@ -95,6 +95,7 @@ class Effects:
     disputed: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     is_cut: bool = False
+    has_ranks: bool = True
 
 
 def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str) -> PostText:
@@ -109,7 +110,7 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
     parts = [
         f"{files} judged for {code(mark.leaderboard)}, at {code(head[:12])}.",
         "\n".join(effect_lines(effects)),
-        comparison_table(effects.comparisons),
+        comparison_table(effects.comparisons, has_ranks=effects.has_ranks),
         *shown,
         more,
         commands,
@@ -173,16 +174,18 @@ def names(words: Sequence[str]) -> str:
     return first_few([code(brief(word)) for word in words], NAMES)
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> str:
+def comparison_table(comparisons: Sequence[Comparison], *, has_ranks: bool = True) -> str:
     """The table of changes on the board."""
     if not comparisons:
         return ""
-    lines = ["| Model | Average | Before | Change | Rank | Rank before |", "| --- | ---: | ---: | ---: | --- | --- |"]
+    places = " Rank | Rank before |", " --- | --- |"
+    heads = "| Model | Average | Before | Change |", "| --- | ---: | ---: | ---: |"
+    lines = [head + place * has_ranks for head, place in zip(heads, places, strict=True)]
     for row in comparisons:
         old, new = row.before.average if row.before else None, row.after.average
         change = "–" if old is None or new is None else f"{new - old:+.2f}"
-        ranks = f"{rank(row.after)} | {rank(row.before)}"
-        lines.append(f"| {code_in_table(row.model)} | {cell(new, 2)} | {cell(old, 2)} | {change} | {ranks} |")
+        ranks = f" {rank(row.after)} | {rank(row.before)} |" if has_ranks else ""
+        lines.append(f"| {code_in_table(row.model)} | {cell(new, 2)} | {cell(old, 2)} | {change} |{ranks}")
     said = [f"- {code(brief(row.model))}: {row.said}" for row in comparisons[:NAMES] if row.said]
     return "\n".join([*lines, *(["", *said] if said else [])])
 

@@ -78,6 +78,8 @@ def test_of_very_many_contested_and_refused_rows_the_first_are_named() -> None:
 def test_each_row_has_its_place_before_and_after() -> None:
     assert comparison_table([OLD, NEW]) == TABLE
     assert comparison_table([]) == ""
+    plain = comparison_table([OLD, NEW], has_ranks=False).split("\n")
+    assert [line.count("|") for line in plain if line.startswith("|")] == [5] * 4
     worse = Comparison("acme/a", FIRST, BoardPlace(50.0, "Rank 2 of 5; better than 3."))
     assert "| 50.00 | 60.00 | -10.00 | 2 of 5; better than 3 | 1 of 5;" in comparison_table([worse])
     assert [rank(None), rank(NEW.after)] == ["new", "none"]

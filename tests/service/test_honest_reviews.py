@@ -13,6 +13,7 @@ from bot.service.review import proposals, state
 from bot.service.watch.outcome import FIRST_WAIT, Outcome
 from tests.service.passes import settle
 from tests.service.stories import Story
+from tests.service.table_stories import TableStory
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -96,6 +97,20 @@ def test_the_preview_joins_with_what_stands_at_the_source(story: Story) -> None:
 
     assert "| `acme/atlas-7b` | 58.33 | – | – | 1 of 1 | none |" in sticky(request)
     assert story.acts() == ["comment"]
+
+
+def test_where_the_target_is_a_table_the_row_of_the_source_is_the_one_before(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path)
+    story.push(right=(40, 40, 40), date=1_780_000_000.0)
+    publish_all(story)
+    request = propose(story, {path_of(time="2026-05-02T10-00-00.000000"): result()})
+    story.settle()
+
+    assert "| Model | Average | Before | Change |\n" in sticky(request)
+    assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 |\n" in sticky(request)
+    assert "- changes 1 row of the board\n" in sticky(request)
+    assert story.acts() == ["comment"]
+    story.end()
 
 
 def test_an_older_file_changes_nothing_and_the_review_says_so(story: Story) -> None:

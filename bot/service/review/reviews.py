@@ -13,6 +13,7 @@ from bot.errors import BotError, DiscussionsDisabled, Gone
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repeated_comments
+from bot.platforms.target import Target
 from bot.publishing.board import Board, make_board, rank_sentence
 from bot.publishing.compared_rows import beside_line
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
@@ -57,13 +58,13 @@ REVIEW_ROWS = 500  # rows of one request that are compared with the board
 
 @dataclass(frozen=True)
 class TargetBoard:
-    """The first target: its entries by key, and the board that they make."""
+    """The rows with which a review compares, by key, and the board that they make."""
 
     entries: Mapping[str, Entry]
     board: Board
 
 
-def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Callable[[], TargetBoard]) -> Effects:
+def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Callable[[], TargetBoard | None]) -> Effects:
     """Compare the rows as they stand with those that the source would make after the merge."""
     touched = sorted(proposal.touched)
     gone = context.state.submissions.at(touched[:REVIEW_ROWS])
@@ -84,10 +85,13 @@ def _with_rows(
     context: WatchContext,
     keys: Sequence[str],
     made: tuple[MadeEntries, MadeEntries],
-    current: TargetBoard,
+    current: TargetBoard | None,
 ) -> Effects:
-    (was, will), there = made, current.entries
+    """The effects with what becomes of the rows, compared with a board, or else with what the source makes now."""
+    was, will = made
     before = {entry.key: entry for entry in was.entries}
+    board = current or TargetBoard(before, make_board(was.entries, context.leaderboard))
+    there = board.entries
     after = {entry.key: _chosen(entry, there.get(entry.key), context.source.name) for entry in will.entries}
     moved = [key for key in keys if _digest(before.get(key)) != _digest(after.get(key))]
     removed = [key for key in moved if key in before and key not in after]
@@ -100,11 +104,12 @@ def _with_rows(
     after_merge = make_board((kept | new).values(), context.leaderboard)
     return replace(
         effects,
-        comparisons=compare(current.board, after_merge, proposed, list(there.values())),
+        comparisons=compare(board.board, after_merge, proposed, list(there.values())),
         removed=[models[key] for key in removed],
         unchanged=[models[key] for key in keys if key in models and key not in moved],
         disputed={model: folder for model, folder in disputed.items() if folder},
         refused=will.refused,
+        has_ranks=current is not None,
     )
 
 
@@ -156,10 +161,16 @@ class Reviews:
         """The same repository, for reading."""
         return self.discussions.source
 
+    @property
+    def _target(self) -> Target | None:
+        """The first target that keeps rows as files, so that they make a board; None if there is none."""
+        found = ((one, how) for one, how in self.context.targets if how.kind == "entries" and how.form != "comment")
+        return next((one for one, _ in found), None)
+
     @cached_property
     def _head(self) -> str:
-        """The commit of the first target, as it was looked at first; where it moves, the next pass compares again."""
-        return self.context.targets[0][0].head()
+        """The commit of that target, as it was looked at first; where it moves, the next pass compares again."""
+        return self._target.head() if self._target is not None else ""
 
     def must_be_listed(self) -> bool:
         """Whether a pass lists the requests though nobody told of one: a short list always, a long one now and then."""
@@ -352,10 +363,12 @@ class Reviews:
         return review_text(proposal.head, said, effects, review_mark(context, num), commands_line()).body
 
     @cached_property
-    def _board(self) -> TargetBoard:
-        """The board at the first target, read once."""
+    def _board(self) -> TargetBoard | None:
+        """The board at the target, read once."""
         board = self.context.leaderboard
-        there = {entry.key: entry for entry in entries_of(self.context.targets[0][0], board)}
+        if self._target is None:
+            return None
+        there = {entry.key: entry for entry in entries_of(self._target, board)}
         return TargetBoard(there, make_board(there.values(), board))
 
     def _write(self, num: int, body: str) -> None:
