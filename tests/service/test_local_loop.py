@@ -107,9 +107,11 @@ def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: p
     for data in undated:
         data["config"] |= {"model_args": "pretrained=acme/atlas-7b", "model_sha": ""}
     files = {f"in/{name}/x.json": json.dumps(data).encode() for name, data in zip("ab", undated, strict=True)}
-    Folder(tmp_path / "results").push(files)
+    of_other_tasks = result("acme/borea-1b").replace(b"sums_", b"odds_").replace(b"logic", b"chess")
+    Folder(tmp_path / "results").push(files | {"in/c/x.json": of_other_tasks})
     settle_command(str(tmp_path / "bot.toml"))
     said = capsys.readouterr().out
+    assert "borea" not in said
     assert "rejected tiny/acme/atlas-7b/unpinned-" in said
     assert ": indistinct-models: 2 files with different values of " in said
 

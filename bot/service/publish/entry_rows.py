@@ -141,7 +141,8 @@ class SubmittedRows(TargetRows[L]):
         rows = self.context.judge(found).rows
         made = self.context.made_of(rows, found)
         entries = {entry.key: entry for entry in made.entries}
-        of_sound_files = {row.key.text: row.findings for row in rows if row.lead.status == "accepted"}
+        with_numbers = [row for row in rows if row.lead.status == "accepted" and row.measurements.present]
+        of_sound_files = {row.key.text: row.findings for row in with_numbers}
         gone = {key: why_rejected(some) for key, some in of_sound_files.items() if key not in entries}
         for key, why in (gone | dict(made.refused)).items():
             self.report.say("rejected", key, why)
