@@ -16,7 +16,7 @@ from bot.reporting.escape import visible
 HUB = "hf://"
 KEEPERS = ("hf://datasets/", "hf://spaces/")  # pages of models keep no declaration
 KEPT = re.compile(r"(?:\A|/)declarations/[0-9a-f]{64}\.toml\Z")
-LATER = "The target stores this declaration with its first merged row; until then, ask the maintainers for it."
+LATER = "If the target does not have this declaration yet, ask the maintainers for it."
 
 
 def check_command(source: str, commit: str, path: str, declaration: str) -> str:
@@ -76,7 +76,7 @@ def label_of(place: str) -> str:
 
 
 def when_kept(declaration: str) -> str:
-    """Since when a command finds the declaration that it names, "" if it always does."""
+    """What to do where a command does not find the declaration that it names, "" if it always does."""
     return LATER if KEPT.search(declaration) else ""
 
 

@@ -114,7 +114,8 @@ class WatchContext:
         if "://" in self.watch.leaderboard:
             return self.watch.leaderboard
         declared = Declared(self.leaderboard.id, self.leaderboard.digest, self.leaderboard.scoring_digest)
-        return declaration_name(declared, [one.name for one, settings in self.targets if settings.kind == "entries"])
+        keepers = (one for one, how in self.targets if how.kind == "entries" or (how.table and how.table.records))
+        return declaration_name(declared, [one.name for one in keepers])
 
     @property
     def targets_by_address(self) -> dict[str, tuple[Target, WatchTarget]]:

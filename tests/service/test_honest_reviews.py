@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import time
 from collections.abc import Iterator
@@ -100,7 +101,7 @@ def test_the_preview_joins_with_what_stands_at_the_source(story: Story) -> None:
 
 
 def test_where_the_target_is_a_table_the_row_of_the_source_is_the_one_before(hub: Hub, tmp_path: Path) -> None:
-    story = TableStory(hub, tmp_path)
+    story = TableStory(hub, tmp_path, options="records = true\n")
     story.push(right=(40, 40, 40), date=1_780_000_000.0)
     publish_all(story)
     request = propose(story, {path_of(time="2026-05-02T10-00-00.000000"): result()})
@@ -109,6 +110,8 @@ def test_where_the_target_is_a_table_the_row_of_the_source_is_the_one_before(hub
     assert "| Model | Average | Before | Change |\n" in sticky(request)
     assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 |\n" in sticky(request)
     assert "- changes 1 row of the board\n" in sticky(request)
+    [kept] = re.findall(r"--leaderboard hf://datasets/acme/contents/(.*)", sticky(request))
+    assert story.hub.file(story.target, kept) is not None
     assert story.acts() == ["comment"]
     story.end()
 
