@@ -221,7 +221,10 @@ def test_the_table_that_the_settings_describe_is_compared_cell_by_cell(
     [
         (None, "bot.toml: there is no such file"),
         ("[[watches", "bot.toml"),
-        (SETTINGS.replace(f'to = "github://{BOARD}"', 'to = "github://acme/other"'), "the settings of this table, or none"),
+        (
+            SETTINGS.replace(f'to = "github://{BOARD}"', 'to = "github://acme/other"'),
+            "the settings of this table, or none",
+        ),
     ],
 )
 def test_settings_that_describe_no_table_are_said(

@@ -330,7 +330,9 @@ def table_at(target: Target, name: str, settings: Path) -> TableCells:
     tables = [one for watch in load_settings(settings).watches for one in watch.targets if one.table]
     found = [one for one in tables if one.to == name or _place(one.to, beside) == wanted]
     if not found or found[0].table is None:
-        raise CallError(f'{settings}: no target is {name} with kind = "table": name the settings of this table, or none')
+        raise CallError(
+            f'{settings}: no target is {name} with kind = "table": name the settings of this table, or none'
+        )
     return TableCells(target, found[0].table)
 
 
