@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from bot.platforms.platform import Access
 from bot.publishing.publication import PostText
-from bot.service.context import WatchContext
+from bot.service.context import ContextFactory, WatchContext
+from bot.service.settings.config import Settings, open_settings
+from bot.service.store import Store
+from bot.service.store.engine import connect
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
+
+
+def open_contexts(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:
+    """What the commands open; the story closes the store itself."""
+    settings = open_settings(path, access)
+    contexts = ContextFactory(access, Store(connect(database)), path.resolve().parent)
+    contexts.take(settings)
+    return settings, contexts
 
 
 def settle(context: WatchContext, *, everything: bool = True) -> Sequence[Outcome]:

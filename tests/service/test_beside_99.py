@@ -16,9 +16,8 @@ import pytest
 from bot.platforms.platform import Access
 from bot.server.health import State as HealthState
 from bot.server.health import in_state, status_of
-from bot.service.context import open_context_factory
 from bot.service.watch.outcome import Outcome
-from tests.service.passes import settle
+from tests.service.passes import open_contexts, settle
 from tests.service.stories import Story
 from tests.service.test_attacks import ODD, odd_result, rows_at, sound_files, sound_rows, with_precision, with_value
 from tests.world.hub import Hub
@@ -175,7 +174,7 @@ def test_a_name_that_is_not_utf_8_beside_99_sound_rows(tmp_path: Path) -> None:
     )
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "results"]):
         git(source, *words)
-    settings, contexts = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")
+    settings, contexts = open_contexts(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")
     outcomes = settle(contexts.open_context(settings.watches[0]))
 
     rows = git(tmp_path / "board", "ls-tree", "-r", "--name-only", "main", "entries/").splitlines()

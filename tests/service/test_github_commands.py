@@ -9,10 +9,10 @@ import pytest
 
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.platform import Access
-from bot.service.context import ContextFactory, open_context_factory
+from bot.service.context import ContextFactory
 from bot.service.talk.commands import NOT_A_MAINTAINER
 from tests.platforms.github.fixtures import BOARD, github
-from tests.service.passes import settle
+from tests.service.passes import open_contexts, settle
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.local_git import git
@@ -50,7 +50,7 @@ class GitHubStory:
 
     def open(self) -> None:
         access = Access(github_token="bot-token", github_api_url=self.server.url)
-        self.settings, self.contexts = open_context_factory(
+        self.settings, self.contexts = open_contexts(
             self.folder / "bot.toml", access, f"sqlite:///{self.folder / 'state.db'}"
         )
         client = GitHubPlatform.client(self.contexts.opener)

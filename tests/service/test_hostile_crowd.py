@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from bot.platforms.platform import Access
-from bot.service.context import open_context_factory
 from bot.service.settings.config import parse_settings
-from tests.service.passes import settle
+from tests.service.passes import open_contexts, settle
 from tests.world.local_git import git
 from tests.world.results import TINY, result
 
@@ -66,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_hostile_file_stops_itself_alone(folder: Path) -> None:
-    _, contexts = open_context_factory(folder / "bot.toml", Access(), f"sqlite:///{folder / 'state.db'}")
+    _, contexts = open_contexts(folder / "bot.toml", Access(), f"sqlite:///{folder / 'state.db'}")
     [watch] = parse_settings(SETTINGS, "bot.toml").watches
     outcomes = settle(contexts.open_context(watch))
     again = settle(contexts.open_context(watch))
@@ -104,7 +103,7 @@ def test_a_row_that_cannot_be_written_keeps_no_other_from_its_next_change(tmp_pa
         for words in (["add", "-A"], ["commit", "-qm", "push"]):
             git(tmp_path / "results", *words)
 
-    _, contexts = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")
+    _, contexts = open_contexts(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")
     [watch] = parse_settings(SETTINGS, "bot.toml").watches
     refused = []
     for value in (0.25, 0.75):

@@ -19,14 +19,14 @@ from bot.cli.service import settle as settle_command
 from bot.cli.service import status
 from bot.errors import StateUnavailable
 from bot.platforms.platform import Access
-from bot.service.context import ContextFactory, open_context_factory
+from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store.engine import copy_state
 from bot.service.store.leases import state_lock
 from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
-from tests.service.passes import settle
+from tests.service.passes import open_contexts, settle
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.local_git import git
@@ -48,7 +48,7 @@ to = "board"
 def contexts(tmp_path: Path) -> ContextFactory:
     (tmp_path / "bot.toml").write_text(SETTINGS)
     (tmp_path / "tiny.toml").write_text(TINY)
-    return open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+    return open_contexts(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
 
 
 def branches(folder: Path) -> list[str]:
@@ -68,7 +68,7 @@ def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: Con
         settle(contexts.open_context(watch))
     contexts.store.close()
     (tmp_path / "state.db").unlink()
-    anew = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+    anew = open_contexts(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
     settle(anew.open_context(watch))
     changes = anew.store.of("open-llm").boards.changes(watch.targets[0].to)
     assert [(one.kind, one.model) for one in changes] == [("added", "acme/borea-1b"), ("added", "acme/atlas-7b")]
@@ -133,7 +133,7 @@ def test_a_merged_row_that_somebody_edits_in_the_folder_is_proposed_again(
     if is_lost:
         contexts.store.close()
         (tmp_path / "state.db").unlink()
-        contexts = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+        contexts = open_contexts(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
 
     settle(contexts.open_context(watch))
 

@@ -9,9 +9,9 @@ import pytest
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.platforms.platform import Access
-from bot.service.context import open_context_factory
 from bot.service.settings.config import has_patterns, parse_settings, source_name, with_patterns
 from bot.service.watch.passes import settle_watches
+from tests.service.passes import open_contexts
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
@@ -86,7 +86,7 @@ def test_one_declaration_serves_every_dataset_of_a_pattern(hub: Hub, tmp_path: P
         hub.push(hub.repository(f"acme/{name}-results"), {path_of(f"acme/{name}"): result(f"acme/{name}")})
     hub.repository("other/one-results")
 
-    read, contexts = open_context_factory(tmp_path / "bot.toml", access, f"sqlite:///{tmp_path / 'state.db'}")
+    read, contexts = open_contexts(tmp_path / "bot.toml", access, f"sqlite:///{tmp_path / 'state.db'}")
     passes = settle_watches(contexts, read.watches)
     assert [one.watch for one in passes] == ["tiny.acme--one-results", "tiny.acme--two-results"]
     [request] = hub.requests(target)
@@ -113,7 +113,7 @@ def test_the_held_plans_of_two_sources_have_a_comment_each(hub: Hub, tmp_path: P
     for source in sources:
         models = [f"{source.name}-{n}".replace("/", "/m-") for n in range(8)]
         hub.push(source, {path_of(model): result(model) for model in models})
-    read, contexts = open_context_factory(tmp_path / "bot.toml", access, f"sqlite:///{tmp_path / 'state.db'}")
+    read, contexts = open_contexts(tmp_path / "bot.toml", access, f"sqlite:///{tmp_path / 'state.db'}")
     settle_watches(contexts, read.watches)
     for request in hub.requests(target):
         hub.merge(target, request)

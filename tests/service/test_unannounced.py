@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.platform import Access
-from bot.service.context import open_context_factory
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.platforms.git.test_source import Folder
+from tests.service.passes import open_contexts
 from tests.service.stories import Story
 from tests.service.table_stories import said
 from tests.service.test_ledger import FORMS, STATES, board, held, ledger, rows_of, settle
@@ -183,7 +183,7 @@ def test_the_processes_of_git_do_not_grow_with_the_rows_of_a_folder(
             for state in ("one", "two" if is_lost else "one"):
                 seen.write_text("")
                 database = f"sqlite:///{place / state}.db"
-                settings, contexts = open_context_factory(place / "bot.toml", Access(), database)
+                settings, contexts = open_contexts(place / "bot.toml", Access(), database)
                 [done] = settle_watches(contexts, settings.watches)
                 contexts.store.close()
                 counts.append(len(seen.read_text().splitlines()))
