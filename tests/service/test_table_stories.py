@@ -9,6 +9,7 @@ import pytest
 
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
+from bot.service.publish.table_rows import DesiredTable, TableRows
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.passes import exit_status, settle_watches
@@ -148,6 +149,35 @@ def test_what_a_person_closed_is_not_proposed_again_but_other_rows_are(story: Ta
     story.settle()
     assert story.proposed() == TABLE + OTHER
     assert story.acts() == ["request", "request"]
+
+
+def test_a_request_that_was_updated_just_before_the_process_ended_stays_open(
+    story: TableStory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.remove()  # it stays on main, which each settlement says
+    story.push(model="acme/borea-1b")
+    story.settle()
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+
+    def killed(_: object, table: DesiredTable) -> None:
+        if any("borea" in key for key in table.written):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TableRows, "_remember", killed)
+        with pytest.raises(KeyboardInterrupt):
+            story.settle()
+    story.contexts.store.close()
+    story.contexts = story.open_context_factory()
+    story.settle()
+
+    assert b"acme/borea-1b,59.38" in story.proposed()
+    assert story.acts() == ["request", "request", "commit", "edit"]
 
 
 def test_a_lost_state_changes_neither_the_request_nor_the_table(story: TableStory) -> None:

@@ -33,6 +33,7 @@ REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read wi
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
+TOGETHER = frozenset({"table", "template"})  # kinds of targets where one request has all rows
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
@@ -161,8 +162,14 @@ class Pass:
         if self.context.dry_run or self._is_lost():  # one plan shows all, and what was withdrawn must be known
             return any(done)
         done += [self._do(kind, "people") for kind in REVIEWED]
-        done += [self.targets.rows(to, "people") for to in self.context.targets_by_address]
+        is_bulk, targets = self._has_bulk(), self.context.targets_by_address.items()
+        first = [to for to, (_, settings) in targets if is_bulk or settings.kind not in TOGETHER]
+        done += [self.targets.rows(to, "people") for to in first]
         return any([*done, self._do("folder", "people")])
+
+    def _has_bulk(self) -> bool:
+        """Tell whether files wait that nobody waits for."""
+        return bool(self.context.state.items.count_due("file", self.context.clock(), "bulk"))
 
     def _is_lost(self) -> bool:
         """Tell whether the state was lost and not everything is known again."""
@@ -188,7 +195,7 @@ class Pass:
         items = context.due("file", PART, priority="bulk")
         read_files(context, items, self.report.fail, source)
         self._tell_verdicts(items)
-        return bool(context.state.items.count_due("file", context.clock(), "bulk"))
+        return self._has_bulk()
 
     def _look_again(self) -> None:
         """Look at the source and its requests while bulk work goes on."""
@@ -197,13 +204,12 @@ class Pass:
 
     def _bulk(self) -> bool:
         """Do all else; whether there was any. Rows wait for the last file: what must be approved depends on all."""
-        context = self.context
-        if context.state.items.count_due("file", context.clock(), "bulk"):
+        if self._has_bulk():
             return False
         done = [self._do("judge")]
         if self._is_lost():
             self._answer_folders()
-        done += [self.targets.rows(to) for to in context.targets_by_address]
+        done += [self.targets.rows(to) for to in self.context.targets_by_address]
         return any([*done, self._do("folder")])
 
     def _do(self, kind: Kind, priority: Priority | None = None) -> bool:
