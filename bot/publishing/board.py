@@ -182,10 +182,14 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All rows: the complete ones from the best down, then the incomplete ones by name."""
+    """All rows: the complete ones from the best down, then the incomplete ones by name.
+
+    `rival` is the id of another leaderboard that has the one table at the target, "" if there is none.
+    """
 
     leaderboard: Leaderboard
     rows: tuple[BoardRow, ...]
+    rival: str = ""
 
 
 def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:

@@ -25,6 +25,8 @@ def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str
 
     `read` gives a file at the target. Raises Unwritable if the table there is not ours.
     """
+    if board.rival:
+        return _declaration(board, read)
     table, card, there = to_csv(board), read(CARD), read(CSV_NAME)
     if there is None and not board.rows:
         return {}

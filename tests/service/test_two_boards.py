@@ -11,6 +11,7 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST
 from bot.service.settings.config import parse_settings
 from bot.service.talk.commands import NOT_A_MAINTAINER
+from bot.service.watch.passes import settle_watches
 from tests.platforms.git.publisher import entry
 from tests.service.passes import settle
 from tests.service.stories import KEY, Story
@@ -81,6 +82,25 @@ def test_a_command_on_a_request_at_the_source_is_answered_for_each_board(hub: Hu
         "1 result file judged for `small`",
     ]
     assert ["waived by ann" in text for text in texts] == [False, False, False, True]
+
+
+def test_two_leaderboards_at_one_target_do_not_take_the_table_from_each_other(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TINY.replace('"1/4"', '"1/5"'))
+    story = Story(hub, tmp_path, form="commit")
+    small = story.text.replace('name = "tiny"', 'name = "small"').replace("tiny.toml", "small.toml")
+    watches = parse_settings(story.text + small, "bot.toml").watches
+    story.push()
+    for _ in range(2):
+        settle_watches(story.contexts, watches)
+    story.news()
+    passes = settle_watches(story.contexts, watches)
+
+    assert story.acts() == []
+    assert b",58.33" in (hub.file(story.target, "leaderboard.csv") or b"")
+    assert [one.outcomes for one in passes] == [[], []]
+    kept = [path for path, _ in story.target.main.tree.files() if path.startswith("declarations/")]
+    assert len(kept) == 2
+    story.contexts.store.close()
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from bot.platforms.hub.source import read_facts, read_heads
 from bot.platforms.net import bulk_work
 from bot.platforms.sites import publish_site
 from bot.platforms.target import Target
-from bot.publishing.board import board_of, faults_of, make_board
+from bot.publishing.board import CSV_NAME, board_of, faults_of, make_board
 from bot.publishing.entry import Entry
 from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
 from bot.publishing.publication import plan_mark, rolling_mark
@@ -31,12 +31,14 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_twins
 from bot.service.publish.ledger import observe_main
 from bot.service.publish.reconcile import (
+    board_at,
     desired_together,
     entries_of,
     publish_comment,
     rebuild_board,
     reconcile,
     retry_write,
+    rival_at,
 )
 from bot.service.store import StoredBoard, WatchState, batches
 from bot.service.store.items import Mark, marks
@@ -197,6 +199,9 @@ class BoardUpdater:
         except NoWriteAccess:
             if said := self._propose_board():
                 self.report.say("proposed", f"board of {self.to}", said)
+        if rival := rival_at(self.target, self.context.leaderboard):
+            text = f"{CSV_NAME} shows {rival}, which has more rows there; give each leaderboard a repository of its own"
+            self.report.say("unchanged", f"board of {self.to}", text)
         for path, why in sorted(self.target.scan_entries().skipped.items())[:SHOWN]:
             self.report.say("rejected", path, why)
         entries = entries_of(self.target, self.context.leaderboard)
@@ -247,7 +252,7 @@ class BoardUpdater:
     def _propose_board(self) -> str:
         """Let the derived files ride in the rolling request; where they were proposed, "" if nothing was to be done."""
         board = self.context.leaderboard
-        files = self.target.board_files(make_board(entries_of(self.target, board), board))
+        files = self.target.board_files(board_at(self.target, board))
         if not files:
             return ""
         mark = rolling_mark(board.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -12,7 +13,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at
 from bot.platforms.net import Backoff, is_overtaken
 from bot.platforms.target import Target
-from bot.publishing.board import make_board, proposed_rank, rank_entries, standing_among
+from bot.publishing.board import Board, make_board, proposed_rank, rank_entries, standing_among
 from bot.publishing.changes import why_rescored
 from bot.publishing.entry import FOLDER, Declared, Entry, choose, digest_of, entry_path, is_same_row, parse_entry
 from bot.publishing.plan import planned_row
@@ -127,11 +128,23 @@ def entries_of(target: Target, leaderboard: Leaderboard) -> list[Entry]:
     return [entry for entry in target.scan_entries().entries if entry.leaderboard.id == leaderboard.id]
 
 
+def board_at(target: Target, leaderboard: Leaderboard) -> Board:
+    """The board of a target's entries."""
+    return replace(make_board(entries_of(target, leaderboard), leaderboard), rival=rival_at(target, leaderboard))
+
+
+def rival_at(target: Target, leaderboard: Leaderboard) -> str:
+    """Another leaderboard that has the one table at a target, for most rows there are its own; "" if there is none."""
+    counts = Counter(entry.leaderboard.id for entry in target.scan_entries().entries)
+    first = max(counts, key=lambda board: (counts[board], board), default=leaderboard.id)
+    return "" if first == leaderboard.id else first
+
+
 def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
     """Bring the table at the target to what its entries of this leaderboard give."""
 
     def write_once() -> bool:
-        return target.rebuild_board(make_board(entries_of(target, leaderboard), leaderboard))
+        return target.rebuild_board(board_at(target, leaderboard))
 
     return retry_write(write_once)
 
