@@ -166,6 +166,7 @@ def _import(
         store = kept.enter_context(closing(Store(connect(url))))
         row_targets = kept.enter_context(_row_targets(url))
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
+        kept.enter_context(closing(context.state.db))  # a dry run has a state of its own
         run = Import(context, tell)
         with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):
             for line in run.plan().lines(source, to):

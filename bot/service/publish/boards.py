@@ -34,11 +34,12 @@ from bot.service.publish.reconcile import (
     board_at,
     desired_together,
     entries_of,
+    of_leaderboard,
     publish_comment,
     rebuild_board,
     reconcile,
     retry_write,
-    rival_at,
+    rival_of,
 )
 from bot.service.store import StoredBoard, WatchState, batches
 from bot.service.store.items import Mark, marks
@@ -199,12 +200,13 @@ class BoardUpdater:
         except NoWriteAccess:
             if said := self._propose_board():
                 self.report.say("proposed", f"board of {self.to}", said)
-        if rival := rival_at(self.target, self.context.leaderboard):
+        there = self.target.scan_entries()
+        if rival := rival_of(self.context.leaderboard, there.entries):
             text = f"{CSV_NAME} shows {rival}, which has more rows there; give each leaderboard a repository of its own"
             self.report.say("unchanged", f"board of {self.to}", text)
-        for path, why in sorted(self.target.scan_entries().skipped.items())[:SHOWN]:
+        for path, why in sorted(there.skipped.items())[:SHOWN]:
             self.report.say("rejected", path, why)
-        entries = entries_of(self.target, self.context.leaderboard)
+        entries = of_leaderboard(there.entries, self.context.leaderboard)
         for key, fault in sorted(faults_of(entries).items())[:SHOWN]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
         self.context.mark([Mark("alarm", "", self.to)])

@@ -125,17 +125,23 @@ def parsed(data: bytes | None) -> Entry | None:
 
 def entries_of(target: Target, leaderboard: Leaderboard) -> list[Entry]:
     """The entries of one leaderboard that stand at the target."""
-    return [entry for entry in target.scan_entries().entries if entry.leaderboard.id == leaderboard.id]
+    return of_leaderboard(target.scan_entries().entries, leaderboard)
+
+
+def of_leaderboard(entries: Iterable[Entry], leaderboard: Leaderboard) -> list[Entry]:
+    """The entries of one leaderboard."""
+    return [entry for entry in entries if entry.leaderboard.id == leaderboard.id]
 
 
 def board_at(target: Target, leaderboard: Leaderboard) -> Board:
     """The board of a target's entries."""
-    return replace(make_board(entries_of(target, leaderboard), leaderboard), rival=rival_at(target, leaderboard))
+    there = target.scan_entries().entries
+    return replace(make_board(of_leaderboard(there, leaderboard), leaderboard), rival=rival_of(leaderboard, there))
 
 
-def rival_at(target: Target, leaderboard: Leaderboard) -> str:
+def rival_of(leaderboard: Leaderboard, there: Iterable[Entry]) -> str:
     """Another leaderboard that has the one table at a target, for most rows there are its own; "" if there is none."""
-    counts = Counter(entry.leaderboard.id for entry in target.scan_entries().entries)
+    counts = Counter(entry.leaderboard.id for entry in there)
     first = max(counts, key=lambda board: (counts[board], board), default=leaderboard.id)
     return "" if first == leaderboard.id else first
 
