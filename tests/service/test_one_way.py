@@ -177,7 +177,7 @@ def test_facts_are_put_together_in_one_place() -> None:
     bot = Path(__file__).parents[2] / "bot"
     calls = [
         path.relative_to(bot).as_posix()
-        for path in bot.rglob("*.py")
+        for path in sorted(bot.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Facts"
     ]

@@ -115,7 +115,7 @@ def is_closed(layout: GitLayout, within: Path) -> bool:
         inside += [path for path in objects.rglob("*") if path.is_symlink()]
         inside += [path for path in (layout.common / "refs").rglob("*") if path.is_symlink()]
         borrows = (objects / "info" / "alternates").exists()  # git reads objects of another repository, too
-        return not borrows and all(path.resolve().is_relative_to(root) for path in inside)
+        return not borrows and all(path.resolve(strict=path.is_symlink()).is_relative_to(root) for path in inside)
     except (OSError, ValueError, RuntimeError):  # the last before Python 3.13, of links that lead in a circle
         return False
 
