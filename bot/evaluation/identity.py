@@ -50,6 +50,7 @@ LOCAL = "local"  # what Inspect calls a model that it loads from a path
 CHECKPOINT = re.compile(
     r"(?i)(?:.*[._-])?(?:(?:global_?)?steps?|iter(?:ation)?s?|checkpoint|ckpt|epochs?|tokens)[._-]?\*"
 )
+MOST_FOLDERS = 3  # of a mapping for one folder: the last ones tell it
 DAY = 10  # letters of a date
 PATHS = ("/", ".", "~")  # how the path of a model begins
 NUMBERED = re.compile(r"(?=[^A-Za-z\d]*[A-Za-z])(\D++)[\d.]+([kKmMbB]?)")
@@ -260,14 +261,28 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     return found
 
 
-def _needed(mappings: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+def _needed(mappings: Iterable[str], paths: Collection[str]) -> Iterator[str]:
     """Yield the mappings that name a file that no mapping before them names."""
-    left = set(paths)
+    left, below = set(paths), _by_folders(paths)
     for mapping in mappings:
-        named = {path for path in left if _matched(mapping.rpartition("=")[0], path) is not None}
+        key = mapping.rpartition("=")[0]
+        begin = key.partition("*")[0].rpartition("/")[0]
+        candidates = below.get("/".join(begin.split("/")[-MOST_FOLDERS:]), []) if begin else left
+        named = {path for path in candidates if path in left and _matched(key, path) is not None}
         left -= named
         if named:
             yield mapping
+
+
+def _by_folders(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The paths by every row of up to three folders in them: thousands of folders are not held against each other."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        folders = path.split("/")[:-1]
+        rows = {"/".join(folders[i : i + count]) for i in range(len(folders)) for count in range(1, MOST_FOLDERS + 1)}
+        for row in rows:
+            found.setdefault(row, []).append(path)
+    return found
 
 
 def _organizations(beside: Sequence[Mapping[str, str]], paths: Iterable[str]) -> str:
@@ -293,9 +308,11 @@ def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]
     foreign = [path for path in others if _matched(pattern, path)]
     if not foreign:
         return [mapping_for(pattern, model_id)]
-    given = dict.fromkeys("/".join(folder.split("/")[-4:-1]) for folder in folders)  # org/name/ is what files call it
+    # org/name/ is what files call it
+    given = dict.fromkeys("/".join(folder.split("/")[-MOST_FOLDERS - 1 : -1]) for folder in folders)
     before, blank = (f"{model_id}@", "REVISION") if model_id else ("ORG/", "NAME")
-    own = (one for one in given if all(_matched(f"{one}/", path) is None for path in foreign))
+    taken = _by_folders(foreign)
+    own = (one for one in given if one not in taken)
     said = ((folder, before + folder.rpartition("/")[2]) for folder in own)
     return [f"{folder}/={before + blank if why_no_mapping(f'{folder}/', value) else value}" for folder, value in said]
 
