@@ -210,31 +210,44 @@ class DesiredRow:
 
     def at(self, state: CurrentState, form: Form) -> DesiredState:
         """The desired state: the entry, or nothing if it was withdrawn."""
-        there = parsed(state.files.get(self.path))
-        is_ours = bool(self.source) and there is not None and is_from(there, self.source)
         if self.entry is not None:
-            return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
+            return self._with_entry(self.entry, state, form)
         if self._is_of_another_source(state):
             return DesiredState(present_text(state), state.request.files if state.request else state.files)
-        files = {self.path: None if is_ours else state.files.get(self.path)}
+        files = {self.path: None if self._is_ours(state) else state.files.get(self.path)}
         said = present_text(state)
         is_said = not self.reason and says_withdrawn(said, self.path)
         text = withdrawn_text(self.path, self.mark, self.reason, is_request=form == "pull-request")
         return DesiredState(said if is_said else text, files)
 
-    def _with_entry(
-        self, new: Entry, there: Entry | None, *, is_ours: bool, state: CurrentState, form: Form
-    ) -> DesiredState:
+    def files_at(self, state: CurrentState, form: Form) -> Mapping[str, bytes | None]:
+        """Its files alone: a request of many rows has a text of its own."""
+        if self.entry is None:
+            return self.at(state, form).files
+        return {self.path: self._chosen(self.entry, state).to_bytes()}
+
+    def _is_ours(self, state: CurrentState) -> bool:
+        there = parsed(state.files.get(self.path))
+        return bool(self.source) and there is not None and is_from(there, self.source)
+
+    def _chosen(self, new: Entry, state: CurrentState) -> Entry:
+        """The entry that is to be published: this one or its rival, with the commits that are named already."""
+        there = parsed(state.files.get(self.path))
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
-        rival = (proposed or there) if not self.source else None if is_ours else there
-        entry = as_published(choose([new], rival), there, [proposed, self.before])
+        rival = (proposed or there) if not self.source else None if self._is_ours(state) else there
+        return as_published(choose([new], rival), there, [proposed, self.before])
+
+    def _with_entry(self, new: Entry, state: CurrentState, form: Form) -> DesiredState:
+        entry, there, said = self._chosen(new, state), parsed(state.files.get(self.path)), present_text(state)
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
-            text = row_text(entry, there, self.mark, self.target)
-            return DesiredState(present_text(state) if is_said else with_places(text, self.places, self.mark), {})
-        said = present_text(state)
-        text = self._request_text(entry, there, state, form, rank_line_in(said))
-        if form == "pull-request" and not says(said, text):  # what only moved on the board since does not change it
+            comment = with_places(row_text(entry, there, self.mark, self.target), self.places, self.mark)
+            return DesiredState(said if is_said else comment, {})
+        text: PostText | None = None
+        if state.request is not None or form == "commit":
+            text = self._request_text(entry, there, state, form, rank_line_in(said))
+        # What only moved on the board since does not change the text of a request.
+        if text is None or (form == "pull-request" and not says(said, text)):
             text = self._request_text(entry, there, state, form, rank_line(self.rank(entry)))
         return DesiredState(text, {self.path: entry.to_bytes()})
 
@@ -281,7 +294,7 @@ def desired_together(
     """
     files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
     for row in rows:
-        files.update(row.at(state, form).files)
+        files.update(row.files_at(state, form))
     kept = {path: data for path, data in files.items() if path not in without}
     new = {path: data for path, data in kept.items() if not is_same_row(state.files.get(path), data)}
     pairs = [
