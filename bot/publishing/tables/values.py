@@ -70,7 +70,7 @@ class RowView:
         self.mean_unit()
         values = [exact(task.raw) for task in self.entry.tasks]
         known = [value for value in values if value is not None]
-        return sum(known, Decimal(0)) / len(known) if len(known) == len(values) else None
+        return exact(float(sum(known, Decimal(0)) / len(known))) if len(known) == len(values) else None
 
     def declared(self, task_id: str) -> Task:
         """The declaration of a task that the entry has. Raises Unwritable if the leaderboard no longer has it."""

@@ -50,6 +50,7 @@ def test_the_mean_of_raw_values_is_taken_of_all_tasks_in_one_unit_and_direction(
     raw = {"ifeval": 0.1, "bbh": 0.2, "math": 0.3, "gpqa": 0.4, "musr": 0.5, "mmlu_pro": 0.7}
     column = {"value": "average_raw", "unit": "percent", "decimals": 2}
     assert cell(column, entry(scores=raw), "json") == Decimal("36.67")
+    assert cell("average_raw", entry(scores=raw), "json") == Decimal("0.36666666666666664")  # as a double is written
     assert cell({**column, "missing": "null"}, entry(scores={**raw, "bbh": None}), "json") is None
     rates = declared().model_copy(deep=True)
     less = rates.tasks[0].model_copy(update={"higher_is_better": False})
