@@ -147,10 +147,9 @@ def other_questions(case: Case) -> Iterator[Violation]:
     """The samples are not the questions of the task.
 
     ## What it does
-    Compares the number of samples with the result and with the declaration, the numbers of the documents with each
-    other, each document, prompt and target with its hash, the hash of all samples with the result's, the model that the
-    log names with the result's, and the documents with those of the rows on the board. A document that is in the log
-    twice is named, too.
+    Compares the log with what else is known: its number of samples with the result and the declaration; each document,
+    prompt and target with its hash, and the hash of all with the result's; the model that it names with the result's;
+    and its documents with those of the rows on the board. It also names a document that is in the log twice.
 
     ## Why is this bad?
     Questions that the model failed on can be left out, and easy ones can be repeated.
