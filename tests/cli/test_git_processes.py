@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.platforms.git.test_source import Folder
 from tests.world.results import TINY, path_of, result
 
@@ -52,6 +54,7 @@ def processes(place: Path, rows: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_no_command_starts_git_for_a_row(tmp_path: Path) -> None:
     few, many = processes(tmp_path / "few", 10), processes(tmp_path / "many", 30)
 

@@ -58,6 +58,7 @@ def test_a_benchmark_is_what_the_harness_says(benchmark: KnownBenchmark) -> None
         assert benchmark.choices or benchmark.id == "cola"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", of_today(Group), ids=lambda known: known.id)
 def test_a_group_has_the_members_that_the_harness_gives_it(group: Group) -> None:
     keys = {group.key.replace(PLACE, name) for name in members_of(group)}

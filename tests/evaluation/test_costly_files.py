@@ -62,6 +62,7 @@ FILES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_no_file_takes_minutes(name: str) -> None:
     data = FILES[name].encode()
@@ -127,6 +128,7 @@ def test_an_archive_has_no_lines() -> None:
     assert Locator(b"PK\x03\x04\n\x00{}").line_of("/results/a") == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_is_submitted_many_times_is_joined_at_once() -> None:
     files = [
         parse_submission(one_file(f"results_{number}.json", dumps(patched({"/date": 1.7e9 + number}))))

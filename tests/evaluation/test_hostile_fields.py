@@ -88,6 +88,7 @@ def check(data: bytes, leaderboard: str, path: str = "results_x.json") -> Outcom
     return outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("start", STARTS)
 def test_no_field_does_harm(start: str, value: str) -> None:
@@ -96,6 +97,7 @@ def test_no_field_does_harm(start: str, value: str) -> None:
         check(json.dumps(patched({place: VALUES[value]}, make())).encode(), leaderboard)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("key", [VALUES["long"], VALUES["words"], VALUES["half"], "", "/", "~"])
 def test_no_key_does_harm(start: str, key: str) -> None:

@@ -139,6 +139,7 @@ def test_edits_and_invalidation_are_told() -> None:
     assert parse_result(log_archive(invalidated=True)).invalidated
 
 
+@pytest.mark.slow
 def test_a_large_log_is_read_by_its_header() -> None:
     """All of MMLU has 14,042 samples; theirs are not unpacked, so a damaged one is not seen."""
     text = json.dumps(sample()).encode().ljust(MAX_SAMPLES // 14_000)

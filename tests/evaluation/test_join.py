@@ -48,6 +48,7 @@ def splits(draw: st.DrawFn) -> list[dict[str, Any]]:
     return draw(st.permutations(files + draw(st.lists(st.sampled_from(files), max_size=3))))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(splits())
 def test_any_split_in_any_order_with_any_copies_gives_the_same_entry(files: list[dict[str, Any]]) -> None:
@@ -109,6 +110,7 @@ RUNS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(RUNS, st.randoms(use_true_random=False))
 def test_the_order_of_runs_of_any_kind_never_matters(runs: list[tuple[Any, ...]], random: Random) -> None:

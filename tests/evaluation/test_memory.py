@@ -53,6 +53,7 @@ def digits(count: int) -> Iterator[str]:
     yield '{"results": {"t": {"acc": ' + "9" * count + "}}}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "options"),
     [

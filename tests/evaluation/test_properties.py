@@ -175,6 +175,7 @@ PLACES = [p for p in pointers(base()) if not p.startswith(("/configs/", "/higher
 PLACES_V1 = list(pointers(base_v1()))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=3))
 def test_a_real_file_with_anything_anywhere_is_read_or_refused(changes: list[tuple[str, Any]]) -> None:
     data = base()

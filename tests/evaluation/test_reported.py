@@ -269,6 +269,7 @@ def test_an_unknown_task_is_refused(kestrel: Judgement) -> None:
         asked(kestrel, "33.60", "nothing")
 
 
+@pytest.mark.slow
 def test_random_numbers_fit_as_often_as_chance_says(kestrel: Judgement) -> None:
     draw = random.Random(5)
     hits = expected = 0.0

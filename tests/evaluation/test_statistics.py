@@ -127,6 +127,7 @@ def test_tango_covers_where_all_pairs_agree() -> None:
     assert high == pytest.approx(0.1135, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_holm_is_statsmodels(seed: int) -> None:
     draw = random.Random(seed)
@@ -205,6 +206,7 @@ def test_the_p_of_a_mean_is_where_its_interval_ends_at_zero() -> None:
     assert (mean.interval(LEVEL)[0] > 0) == (mean.p < LEVEL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("n", [30, 100])
 @pytest.mark.parametrize("is_paired", [True, False])

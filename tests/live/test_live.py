@@ -22,6 +22,7 @@ __all__ = ["github"]
 Story = Callable[[Any], None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", [*hub_stories.STORIES, *hub_stories.WITH_TWO_ACCOUNTS])
 def test_a_story_of_the_hub(story: Story, hub: Hub, tmp_path: Path) -> None:
     hub.members["lab"] = {"bot", "meg"}
@@ -34,6 +35,7 @@ def test_a_story_of_the_hub(story: Story, hub: Hub, tmp_path: Path) -> None:
     assert hub.repositories == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", github_stories.STORIES)
 def test_a_story_of_github(story: Story, github: GitHubServer, tmp_path: Path) -> None:
     there = set(github.state.repos)

@@ -124,6 +124,7 @@ def some_act(dice: random.Random, there: list[str]) -> dict[str, bytes | None]:
     return dice.choice(acts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_index_with_the_state_kept_is_that_of_a_lost_state(
     hub: Hub, contents: Repository, client: HubClient, store: Store, seed: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import pytest
 from hypothesis import assume, given
 
 from bot.publishing.board import make_board
@@ -58,6 +59,7 @@ def own_pages(text: str) -> set[str]:
     return {f"https://huggingface.co/{text}", f"https://huggingface.co/datasets/a/b/blob/{'a' * 40}/{quote(text)}"}
 
 
+@pytest.mark.slow
 @FEW
 @given(TEXTS)
 def test_a_text_of_ours_keeps_its_shape(text: str) -> None:

@@ -105,6 +105,7 @@ def run(image: Path, hub: Hub, *words: str, prefix: tuple[str, ...] = ()) -> sub
     )
 
 
+@pytest.mark.slow
 def test_a_fresh_environment_of_the_lock_settles(image: Path, settings: Hub) -> None:
     done = run(image, settings, "leaderboard-bot", "settle")
 
@@ -113,6 +114,7 @@ def test_a_fresh_environment_of_the_lock_settles(image: Path, settings: Hub) -> 
     (image / "home" / "bot.db").unlink()
 
 
+@pytest.mark.slow
 def test_it_settles_as_user_1000_on_a_read_only_file_system(image: Path, settings: Hub) -> None:
     prefix = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SPACE, "sh")
     told = run(image, settings, "sh", "-c", "id -u; touch /etc/x app/x ../env/x 2>&1; touch $HOME/x", prefix=prefix)

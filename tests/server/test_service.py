@@ -235,6 +235,7 @@ def test_paths_on_the_hub_are_checked_and_published_like_files(story: Story) -> 
     assert result() == story.hub.file(story.source, path_of())
 
 
+@pytest.mark.slow
 def test_a_webhook_tells_of_a_request_among_very_many(story: Story) -> None:
     hub = story.hub
     for n in range(SHORT_LIST + 1):

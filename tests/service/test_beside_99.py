@@ -122,6 +122,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_99_are_published_and_the_odd_one_is_named(hub: Hub, tmp_path: Path, name: str) -> None:
     story, attack = Story(hub, tmp_path, form="commit"), ATTACKS[name]

@@ -64,6 +64,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_hostile_file_stops_itself_alone(folder: Path) -> None:
     _, contexts = open_contexts(folder / "bot.toml", Access(), f"sqlite:///{folder / 'state.db'}")
     [watch] = parse_settings(SETTINGS, "bot.toml").watches

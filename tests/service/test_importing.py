@@ -59,6 +59,7 @@ def entries(repository: Repository, ref: str = "main") -> set[str]:
     return {path for path, _ in commit.tree.files() if path.startswith("entries/")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["commit", "pull-request"])
 def test_a_board_is_filled_in_commits_of_a_hundred(
     hub: Hub, repository: Repository, target: Repository, tmp_path: Path, form: Form

@@ -52,6 +52,7 @@ def test_a_target_that_was_made_again_gets_every_row_anew(hub: Hub, tmp_path: Pa
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 @pytest.mark.parametrize("is_merged", [False, True])
 @pytest.mark.parametrize("form", ["pull-request", "commit"])

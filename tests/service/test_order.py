@@ -57,6 +57,7 @@ def test_a_push_and_a_request_during_a_bulk_push_are_served_before_it(
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
 def test_rows_in_parts_end_as_rows_at_once(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str

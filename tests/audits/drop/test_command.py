@@ -221,6 +221,7 @@ def test_examples_that_a_repair_improves_are_shown_before_others(tmp_path: Path)
     assert example.line == 2
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_writes_the_same_bytes(tmp_path: Path) -> None:
     logs = [write_lines(tmp_path / f"samples_drop_{n}.jsonl", rows_04("0.4.7", times=n)) for n in (3, 7, 5)]
     with logs[1].open("a", encoding="utf-8") as log:

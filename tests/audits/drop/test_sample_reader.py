@@ -43,6 +43,7 @@ def outcome(read: Any, data: bytes) -> Any:
         return str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.15])
 def test_both_readers_agree_on_rows_of_every_format(share: float) -> None:
     random = Random(int(share * 100))

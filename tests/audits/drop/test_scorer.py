@@ -118,6 +118,7 @@ def compare(harness_scorer: Callable[[str, Golds], DropScore], seed: int, count:
     return scores
 
 
+@pytest.mark.slow
 def test_10_000_generated_pairs_score_as_in_the_harness(
     harness_scorer: Callable[[str, Golds], DropScore],
 ) -> None:

@@ -133,6 +133,7 @@ def damaged(value: Any, random: Random) -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_no_damage_ends_in_a_traceback(tmp_path: Path, seed: int) -> None:
     random = Random(seed)

@@ -83,6 +83,7 @@ def test_all_sixteen_vectors_are_built_byte_for_byte(reference: Path) -> None:
     assert len(vectors) == 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [Family.LETTERS, Family.GENERATIVE, Family.CONTINUATION])
 def test_the_installed_harness_asks_the_same(family: Family) -> None:
     pytest.importorskip("lm_eval")

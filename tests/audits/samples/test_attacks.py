@@ -312,6 +312,7 @@ def test_hard_samples_left_out_and_doubled_ones_are_other_questions(tmp_path: Pa
         assert "other-questions" in found(tmp_path / "doubled", form, [*rows[:-1], rows[0]])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", LOGS)
 def test_other_questions_have_another_digest_than_those_on_the_board(tmp_path: Path, form: str) -> None:
     rows = LOGS[form][0]()

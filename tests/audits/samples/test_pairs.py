@@ -195,6 +195,7 @@ def test_questions_about_one_passage_are_a_cluster(tmp_path: Path) -> None:
     assert pairs.contrast.p == pytest.approx(stats.ttest_1samp(list(values.values()), 0).pvalue)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_logs(tmp_path: Path) -> None:
     peaks = []
     for number in (500, 5000):

@@ -81,6 +81,7 @@ LOGS: dict[str, tuple[Row, str, str, Callable[[Path, list[Row]], Path]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", LOGS)
 @given(data=st.data())
 def test_any_log_is_read_paired_and_checked(form: str, data: st.DataObject) -> None:

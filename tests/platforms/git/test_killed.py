@@ -118,6 +118,7 @@ def test_a_request_that_was_not_yet_remembered_is_remembered_by_the_next(publish
     assert git(tmp_path, "rev-parse", memory) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [("all", "all"), ("1", "2"), ("2", "1"), ("3", "1", "2")])
 def test_publishers_at_once_end_where_one_after_the_other_does(
     publisher: Publisher, tmp_path: Path, jobs: tuple[str, ...]

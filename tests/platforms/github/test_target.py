@@ -86,6 +86,7 @@ def test_nothing_is_written_without_the_lease(github: GitHubServer) -> None:
     assert github.state.writes() == 0
 
 
+@pytest.mark.slow
 def test_a_request_of_more_files_than_github_lists_is_read_whole(github: GitHubServer) -> None:
     """The next row is added to what is proposed: what is not listed would be taken out of the request."""
     board(github).git.push("heads/main", {"entries/tiny/0.json": b"0", "entries/tiny/1.json": b"1"})
@@ -153,6 +154,7 @@ def test_a_closed_request_stays_a_no_after_another_was_closed_and_while_one_is_o
     assert state.declined == tuple({row.path: row.to_bytes()} for row in reversed(rows[:2]))
 
 
+@pytest.mark.slow
 def test_more_closed_requests_than_are_read_cost_nothing_more(github: GitHubServer) -> None:
     asked = []
     for number in range(1, MOST_CLOSED + 3):

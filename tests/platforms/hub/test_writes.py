@@ -98,6 +98,7 @@ def parted(text: PostText) -> tuple[str, str]:
     return text.title, text.body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WRITES)
 def test_a_write_that_takes_longer_than_we_wait_is_made_once(
     hub: Hub, contents: Repository, hasty: HubTarget, what: str

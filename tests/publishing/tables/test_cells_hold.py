@@ -63,6 +63,7 @@ def in_markdown(data: bytes) -> Rows:
 READ: dict[str, Callable[[bytes], Rows]] = {"t.csv": in_csv, "t.json": in_json, "t.yml": in_yaml, "t.md": in_markdown}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", READ)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=st.one_of(HOSTILE, ANY))

@@ -21,6 +21,7 @@ NAMES = [f"c{number}" for number in range(300_000)]
 DEEP = 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "written", "why"),
     [
@@ -63,6 +64,7 @@ def test_the_paths_of_many_deep_columns_are_not_kept() -> None:
         _ = JsonSheet(text).column_paths
 
 
+@pytest.mark.slow
 def test_no_more_cells_than_any_board_has_are_kept() -> None:
     with pytest.raises(Unwritable, match=f"^it has more than {MOST_CELLS:,} cells$"):
         _ = CsvSheet("a,b\n" + "1," * (MOST_CELLS + 1)).records
