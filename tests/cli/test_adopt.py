@@ -102,6 +102,7 @@ FORMS: dict[str, Any] = {
     "board.parquet": parquet(),
     "single.parquet": parquet("float"),
 }  # fmt: skip
+EVERY_DAY = {"board.csv", "README.md", "nested.json"}  # forms that `make test` tries; `make test-slow` tries the others
 
 
 def commit_files(folder: Path, files: dict[str, bytes]) -> None:
@@ -132,7 +133,9 @@ def mapping(folder: Path) -> TableOptions:
     return target.table
 
 
-@pytest.mark.parametrize("name", list(FORMS))
+@pytest.mark.parametrize(
+    "name", [name if name in EVERY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in FORMS]
+)
 def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: str, tmp_path: Path) -> None:
     done = adopted(tmp_path, name, FORMS[name])
     assert done.exit_code == 0, done.output

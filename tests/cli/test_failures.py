@@ -308,6 +308,7 @@ def test_other_odd_settings_of_the_clients_are_one_line(name: str, value: str) -
     assert bot("check", KESTREL, env=told)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["HF_HOME", "XDG_CACHE_HOME", "HF_TOKEN_PATH"])
 def test_a_home_that_is_a_file_does_no_harm(folder: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")

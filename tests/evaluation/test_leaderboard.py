@@ -132,6 +132,7 @@ def places(value: Any, *way: Any) -> Iterator[tuple[Any, ...]]:
         yield from places(inner, *way, key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mine", *(pytest.param(name, marks=pytest.mark.slow) for name in shipped())])
 def test_whatever_stands_in_place_of_a_value_is_read_or_refused(name: str) -> None:
     declared = SOUND if name == "mine" else (files("bot") / "data" / "leaderboards" / f"{name}.toml").read_text()

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
@@ -17,6 +19,9 @@ from tests.world.discussions import Discussion
 from tests.world.git import Commit, Repository
 from tests.world.hub import Hub, Posted
 from tests.world.results import TINY, path_of, result
+
+# A story with the state kept between its passes, and with it lost: both end alike.
+STATES = pytest.mark.parametrize("is_lost", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["kept", "lost"])
 
 SETTINGS = """
 [[watches]]

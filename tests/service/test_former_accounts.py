@@ -9,9 +9,9 @@ import pytest
 from bot.service.settings.config import parse_settings
 from tests.platforms.github.fixtures import github
 from tests.service.github_stories import SETTINGS, GitHubStory
-from tests.service.stories import Story
+from tests.service.stories import STATES, Story
 from tests.service.table_stories import said
-from tests.service.test_ledger import STATES, ledger, settle
+from tests.service.test_ledger import ledger, settle
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -96,7 +96,7 @@ def test_a_folder_s_discussion_of_a_former_account_goes_on(hub: Hub, tmp_path: P
     story.contexts.store.close()
 
 
-@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+@STATES
 def test_a_former_account_of_github(tmp_path: Path, github: GitHubServer, is_lost: bool) -> None:
     story = GitHubStory(github, tmp_path)
     story.source.git.push("heads/main", {path_of(): result()}, "Results", "ann")

@@ -13,12 +13,11 @@ from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import exit_status, settle_watches, status_lines, status_of_ledgers
 from bot.service.watch.settle import run_pass
-from tests.service.stories import Story
+from tests.service.stories import STATES, Story
 from tests.service.table_stories import TableStory, said
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
-STATES = pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
 FORMS = pytest.mark.parametrize("form", ["pull-request", "commit"])
 ROWS = 12
 

@@ -11,7 +11,7 @@ import pytest
 from bot.service.settings.config import parse_settings
 from bot.service.store.items import marks
 from tests.service.passes import settle
-from tests.service.stories import KEY, SETTINGS, Story
+from tests.service.stories import KEY, SETTINGS, STATES, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of
 
@@ -197,7 +197,7 @@ def test_a_request_goes_on_naming_the_first_submitter_after_the_state_was_lost(s
     assert (request.title.endswith(", first submitted in acme__atlas-7b"), request.description) == (True, text)
 
 
-@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+@STATES
 def test_a_row_that_a_person_has_to_review_is_not_committed_at_the_next_look(
     hub: Hub, tmp_path: Path, is_lost: bool
 ) -> None:

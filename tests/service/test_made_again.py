@@ -16,9 +16,9 @@ from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
 from tests.service.github_stories import TARGET, GitHubStory
-from tests.service.stories import Story, settings_of
+from tests.service.stories import STATES, Story, settings_of
 from tests.service.table_stories import TableStory, said
-from tests.service.test_ledger import STATES, board, ledger, rows_of, settle
+from tests.service.test_ledger import board, ledger, rows_of, settle
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.local_git import git

@@ -12,6 +12,7 @@ from bot.service.watch.passes import settle_watches
 from tests.command import bot
 from tests.service.model_stories import EVAL, LOGIC, LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
 from tests.service.passes import settle
+from tests.service.stories import STATES
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result, revision_of
 
@@ -70,7 +71,7 @@ def test_nothing_is_done_for_models_that_are_not_listed(story: ModelStory) -> No
     assert story.acts() == []
 
 
-@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+@STATES
 def test_the_ledger_counts_the_rows_of_listed_models(story: ModelStory, is_lost: bool) -> None:
     story.hub.repository("olympus/zeus", "model")
     story.push(model="olympus/zeus")

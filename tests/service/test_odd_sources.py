@@ -11,9 +11,9 @@ import pytest
 from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.service.passes import settle as settle_context
-from tests.service.stories import Story
+from tests.service.stories import STATES, Story
 from tests.service.table_stories import said
-from tests.service.test_ledger import STATES, board, ledger, settle
+from tests.service.test_ledger import board, ledger, settle
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 

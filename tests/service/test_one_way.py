@@ -153,6 +153,7 @@ def publish_as(door: str, place: Path, github: GitHubServer, hub: Hub) -> str:
     return f"github://{BOARD}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "door",
     ["service", "publish a checkout", "publish the Hub", "the Action after a push", "the Action in a workspace"],

@@ -425,6 +425,7 @@ def test_a_changed_description_touches_nothing(hub: Hub, tmp_path: Path) -> None
     assert story.acts() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_wiped", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_squashed_history_asks_nobody_anything(hub: Hub, tmp_path: Path, form: str, is_wiped: bool) -> None:

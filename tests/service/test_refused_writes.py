@@ -9,11 +9,10 @@ import pytest
 
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.net import LOOK_IN_LINE
-from tests.service.stories import Story
+from tests.service.stories import STATES, Story
 from tests.service.table_stories import said
 from tests.world.hub import Hub
 
-STATES = pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
 BAD = (50, 60, 170)
 
 

@@ -10,6 +10,7 @@ import pytest
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.service import table_stories
+from tests.service.stories import STATES
 from tests.service.table_stories import TableStory, said
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -37,7 +38,7 @@ def digest_in(outcomes: list[Outcome]) -> str:
     return text.split("approve plan ")[1].split(" ", maxsplit=1)[0]
 
 
-@pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+@STATES
 def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory, is_lost: bool) -> None:
     push_all(story)
 

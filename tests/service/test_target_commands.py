@@ -215,6 +215,7 @@ def rolling(hub: Hub, tmp_path: Path, **how: Any) -> tuple[Story, Discussion, st
     return story, request, f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"style": "rolling"}, {"limit": 2}], ids=["rolling", "beyond the limit"])
 @pytest.mark.parametrize("end", ["merged", "closed", "open"])
 def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(

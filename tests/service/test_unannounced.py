@@ -14,9 +14,9 @@ from bot.platforms.platform import Access
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.service.passes import open_contexts
-from tests.service.stories import Story
+from tests.service.stories import STATES, Story
 from tests.service.table_stories import said
-from tests.service.test_ledger import FORMS, STATES, board, held, ledger, rows_of, settle
+from tests.service.test_ledger import FORMS, board, held, ledger, rows_of, settle
 from tests.service.test_plans import board as released_board
 from tests.service.test_plans import do_break
 from tests.world.hub import Hub

@@ -233,6 +233,7 @@ def test_evidence_that_names_another_commit_with_other_bytes_is_found(published:
     assert row.why == f"{FILE} at {head[:12]} is not the file that the row names: its SHA-256 differs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", ["", "main", "HEAD", "HEAD~0", "short"])
 def test_evidence_at_a_branch_or_a_part_of_a_commit_cannot_be_traced(published: Published, commit: str) -> None:
     """A branch has other bytes tomorrow, and an entry that names one proves nothing."""
@@ -404,6 +405,7 @@ def test_nothing_outside_of_a_named_folder_is_read(local: Path, path: str) -> No
         assert verified(local, named).outcome == "untraceable"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["file", "link", "alternates", "quoted", "objects", "circle"])
 def test_a_repository_that_leads_out_of_a_named_folder_is_not_opened(local: Path, how: str) -> None:
     named, real = local / "named" / "results", local / "results" / ".git"

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from bot.service.settings.config import parse_settings
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.passes import exit_status, settle_watches
-from tests.service.stories import TABLE_TARGET, Story, settings_of
+from tests.service.stories import STATES, TABLE_TARGET, Story, settings_of
 from tests.service.table_stories import CONTENTS, TableStory, said
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
-STATES = pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
 FEW = 4  # rows that no limit would hold
 NONE = "0 accepted: 0 on main, 0 open, 0 held, 0 declined, 0 unexplained"
 

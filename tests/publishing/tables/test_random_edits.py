@@ -66,6 +66,7 @@ def _check_change(name: str, files: Files, one: Files, changed: Entry, first: En
         assert back == one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOARDS)
 @settings(max_examples=SHORT, deadline=None, suppress_health_check=CALM)
 @given(model=st.one_of(PLAIN, HOSTILE), first=SCORES, second=SCORES)
