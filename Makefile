@@ -18,7 +18,7 @@ run: .venv/.run
 install: .venv/.all
 
 test: .venv/.all
-	$(PYTEST) -n 3 --dist worksteal -m "not campaign and not slow" -q
+	$(PYTEST) -n 4 --dist worksteal -m "not campaign and not slow" -q
 
 # Stories of many processes, kills and memory: seconds each. CI runs them beside `make test`.
 test-slow: .venv/.all

@@ -27,6 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [("check", "--format", "json"), ("check",), ("score", "--format", "csv"), ("audit", "results", "--format", "json")],

@@ -105,6 +105,7 @@ def call(clone: Path, *calls: tuple[str, ...]) -> list[tuple[int, str, str]]:
     return [tuple(one) for one in json.loads(done.stdout)]
 
 
+@pytest.mark.slow
 def test_a_rule_is_one_file_a_line_and_its_cases(clone: Path) -> None:
     assert run(clone, "docs/generate.py").returncode == 0
     assert "## development-release" in (clone / "docs" / "rules.md").read_text(encoding="utf-8")

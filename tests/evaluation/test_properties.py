@@ -158,6 +158,7 @@ def test_any_json_value_is_read_or_refused(value: Any) -> None:
     survives(dumps(value))
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, JSON, max_size=8), st.sampled_from(shipped()))
 def test_any_results_are_read_or_refused(results: dict[str, Any], leaderboard: str) -> None:
     survives(dumps({"results": results, "configs": {}, "n-shot": {}}), leaderboard)

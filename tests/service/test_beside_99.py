@@ -149,6 +149,7 @@ def told(story: Story, outcomes: list[Outcome]) -> str:
     return "\n".join([*said, *(text for row in talks for text in [*row.comments("bot"), *row.comments("eve")])])
 
 
+@pytest.mark.slow
 def test_without_the_right_to_write_to_main_99_rows_are_proposed(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, limit=1000)
     hub.writers.discard(("bot", "acme/contents"))
@@ -162,6 +163,7 @@ def test_without_the_right_to_write_to_main_99_rows_are_proposed(hub: Hub, tmp_p
     story.end()
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_utf_8_beside_99_sound_rows(tmp_path: Path) -> None:
     source = tmp_path / "results"
     for path, data in sound_files().items():

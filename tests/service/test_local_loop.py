@@ -270,6 +270,7 @@ def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: Contex
     contexts.store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the hook calls curl")
 def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, tmp_path: Path) -> None:
     source = Folder(tmp_path / "results")

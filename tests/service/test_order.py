@@ -78,6 +78,7 @@ def test_rows_in_parts_end_as_rows_at_once(
     assert ends[0] == ends[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [4, 500])
 def test_what_must_be_approved_depends_on_all_rows_and_not_on_a_part_of_them(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
@@ -106,6 +107,7 @@ def test_what_must_be_approved_depends_on_all_rows_and_not_on_a_part_of_them(
     story.end()
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_after_a_loss_withdraws_no_row(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit")
     hub.push(story.source, many(3))

@@ -335,6 +335,7 @@ def test_what_is_left_of_an_approved_plan_outlives_a_lost_state(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_a_plan_is_called_done_after_the_state_was_lost_before_it_said_so(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)

@@ -43,6 +43,7 @@ def slow(story: Story, pace: Pace, path: str) -> Callable[[], int]:
     return lambda: sum(call.method == "POST" and path.rstrip("$") in call.raw_path for call in calls)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pace", PACES)
 def test_a_request_of_which_the_commit_takes_40_s_is_opened_once(hub: Hub, tmp_path: Path, pace: Pace) -> None:
     story = Story(hub, tmp_path)

@@ -134,6 +134,7 @@ def test_an_incomplete_result_is_published_unranked_and_its_hole_is_named(story:
     assert story.acts() == ["request"]  # a file that brings two subtasks of three is not at fault
 
 
+@pytest.mark.slow
 def test_a_push_of_300_results_becomes_one_rolling_request(story: Story) -> None:
     models = [f"acme/model-{n}" for n in range(300)]
     files = {path_of(model): story.result(model=model) for model in models}

@@ -177,6 +177,7 @@ def test_a_row_that_somebody_removes_is_declined_until_its_files_change_or_it_is
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["commit", "pull-request"])
 @pytest.mark.parametrize("is_wanted", [True, False], ids=["restored", "dropped"])
 def test_rows_that_are_gone_at_once_wait_until_a_maintainer_restores_or_drops_them(

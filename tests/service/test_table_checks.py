@@ -23,6 +23,7 @@ EDITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", EDITS)
 def test_a_cell_that_somebody_edited_is_found(hub: Hub, tmp_path: Path, how: str) -> None:
     story = TableStory(hub, tmp_path, form="commit", options="records = true\n")

@@ -25,6 +25,7 @@ def others(count: int) -> list[Entry]:
     return [entry(f"acme/s{number}") for number in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["entry", "rolling"])
 @pytest.mark.parametrize("is_merged", [True, False])
 def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(

@@ -126,6 +126,7 @@ def test_the_installed_harness_scores_likelihoods_the_same(family: Family) -> No
                 assert by_likelihood_per_character(logprobs, question.choices, question.answer) == theirs["acc_norm"]
 
 
+@pytest.mark.slow
 def test_the_installed_harness_scores_generations_the_same() -> None:
     pytest.importorskip("lm_eval")
     from tests.audits.mmlu.mmlu_oracle import harness_task, requests

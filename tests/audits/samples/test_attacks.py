@@ -233,6 +233,7 @@ def test_a_sound_log_breaks_no_rule(tmp_path: Path, form: str) -> None:
     assert found(tmp_path, form, LOGS[form][0]())[0] == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", LOGS)
 def test_a_log_in_a_repository_shows_what_it_shows_on_this_machine(tmp_path: Path, form: str) -> None:
     repository = Folder(tmp_path / "results")

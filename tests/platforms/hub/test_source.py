@@ -109,6 +109,7 @@ def test_new_folders_among_very_many_others_are_listed_one_by_one(
     assert trees_asked(hub) == 2 + 3 + 4  # three pages of what is in the folder, given up as too many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False], ids=["listed", "compared"])
 def test_folders_that_hold_each_other_many_times_over_end(
     hub: Hub, repository: Repository, source: HubSource, *, is_new: bool

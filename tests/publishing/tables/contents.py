@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from typing import Any
 
 from tests.publishing.tables.boards import Files
@@ -39,6 +40,7 @@ CONTENTS: dict[str, Any] = {
 }
 
 
+@cache
 def contents(shards: int = 1) -> Files:
     """Three rows of an Open LLM Leaderboard as `datasets` writes them, and the card that counts them."""
     import datasets
