@@ -360,9 +360,13 @@ def _above(folder: str) -> str:
 
 
 def _share_a_leaf(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:
-    """Tell whether the files of several of these folders have one leaf: those of one task each have none."""
-    found = {(leaf, folder) for path, folder in folders.items() for leaf in results[path].leaves}
-    return len({leaf for leaf, _ in found}) < len(found)
+    """Tell whether the files of several of these folders have one leaf with equal shots.
+
+    Folders of one task each have none, and neither do `zero-shot` and `five-shot` of one model.
+    """
+    leaves = ((key, leaf.num_fewshot, folders[path]) for path in folders for key, leaf in results[path].leaves.items())
+    found = set(leaves)
+    return len({(key, shots) for key, shots, _ in found}) < len(found)
 
 
 def is_checkpoint(pattern: str) -> bool:

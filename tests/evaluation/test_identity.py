@@ -320,6 +320,18 @@ def test_models_are_proposed_by_the_folder_above_those_of_their_benchmarks() -> 
     assert proposed_names({path: one for path, one in results.items() if "/7b/" in path}) == []
 
 
+def test_folders_of_equal_tasks_with_other_shots_are_not_proposed_as_models() -> None:
+    """Like evals/pythia-v0 of EleutherAI/pythia `a19eecb8`: five-shot/ and zero-shot/ in the folder of each model."""
+    results = {}
+    for path, shots in (("a/1b/five", 5), ("a/1b/zero", 0), ("a/3b/five", 5), ("a/3b/zero", 0)):
+        config = {"model": "neox", "model_args": {}, "num_fewshot": shots, "no_cache": False}
+        data = {"results": {"arc": {"acc": 0.5}}, "versions": {"arc": 0}, "config": config}
+        parsed = parse_submission(one_file(f"{path}/results.json", dumps(data)))
+        assert parsed.result is not None
+        results[parsed.path] = parsed.result
+    assert proposed_names(results) == ["a/*/=ORG/{1}"]
+
+
 def changed(step: int) -> dict[str, object]:
     return patched({"/results/leaderboard_mmlu_pro/acc,none": 50 / step,
                     "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}, local())  # fmt: skip

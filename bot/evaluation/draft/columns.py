@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -54,7 +55,7 @@ class SeenRun:
         return error if error is not None and isfinite(error) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Seen:
     """A leaf, by its key, in all files that have it; `others` are metrics that it has and that do not count."""
 
@@ -116,7 +117,7 @@ class Seen:
         sizes = self.sizes
         return sizes[0] if sizes else self.known.samples if self.known else None
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The sizes in the files, the most frequent one first: as recorded, else recovered from a standard error."""
         whole_runs = [run for run in self.runs if not run.is_limited]
