@@ -3,7 +3,7 @@
 Read from 1,800 files of HuanzhiMao/BFCL-Result at b4adfc9 (releases 1 and 2) and bbrowning/bfcl-vllm-results at f98223a
 (releases 3 and 4). The first line has the accuracy and the counts, each further line an answer that was wrong; these
 lines name the model and the category. Where there is none, both stand in the path alone. A leaf is a category.
-`data_overall.csv` has all models and rounds their values: it is named, and not read.
+`data_overall.csv` and the other tables have all models and round their values: they are named, and not read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAME = re.compile(
     r"(?:.*?/)??(?P<model>[^/]+)/(?:(?:non_live|live|multi_turn|agentic|memory[^/]*|kv|vector|rec_sum|format_sensitivity)/)*"
     r"(?:BFCL_(?P<release>v\d+)_)?(?P<category>[^/]+?)_score\.json"
 )
-TABLE = b"Rank,Overall Acc,Model,"
+TABLE = re.compile(rb"Rank,(Overall Acc,Model|Model,([\w -]+ Overall Acc|Format Sensitivity))\b")
 MOST = 64 * 1024 * 1024  # bytes; the wrong answers hold whole prompts
 PLACES = {"leaves": "", "leaf": "", "model": ""}
 ANSWER = frozenset({"id", "result", "inference_log", "input_token_count", "output_token_count", "latency",
@@ -84,7 +84,7 @@ BFCL = Format(
             "bfcl",
             "a table or the answers of BFCL",
             "name the score files beside it, score/<model>/<category>_score.json",
-            lambda head: head.startswith(TABLE),
+            lambda head: TABLE.match(head) is not None,
             lambda value: isinstance(value, dict) and {"id", "result"} <= value.keys() <= ANSWER,
         ),
     ),

@@ -11,10 +11,11 @@ from typing import Any
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import items, table, text, whole
-from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.format import Format, Kind
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 NAMES = ("dataset_name", "model_name")
+ANSWERS = (frozenset({"index", "model_output"}), frozenset({"index", "sample_score"}))
 PLACES = {"model": "/model_name", "leaves": "/metrics", "leaf": "/metrics", "value": "/metrics", "samples": "/metrics"}
 
 
@@ -56,4 +57,12 @@ EVALSCOPE = Format(
     naming="run with --model-id <organization>/<name>",
     pinning="",
     shows=frozenset({"samples"}),
+    others=(
+        Kind(
+            "evalscope",
+            "the answers of EvalScope",
+            "name the report beside it, reports/<model>/<dataset>.json",
+            has_value=lambda value: isinstance(value, dict) and any(value.keys() >= keys for keys in ANSWERS),
+        ),
+    ),
 )

@@ -20,8 +20,9 @@ CONVERT = "convert it to a record of Every Eval Ever, which leaderboard-bot read
 NO_READER = f"leaderboard-bot does not read it; {CONVERT}"
 NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
 LFS = b"version https://git-lfs.github.com/spec/"
-# What a line of lm-eval, of OLMES, and of Every Eval Ever has.
-SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "native_id"}), frozenset({"evaluation_id", "sample_id"}))
+# What a line of lm-eval, of lmms-eval, of OLMES, and of Every Eval Ever has.
+SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "filtered_resps"}), frozenset({"doc_id", "native_id"}),
+           frozenset({"evaluation_id", "sample_id"}))  # fmt: skip
 REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
 TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
 
@@ -69,7 +70,7 @@ def _is_nemo(value: Any) -> bool:
 
 def _is_swe_bench(value: Any) -> bool:
     """Tell the counts of a run, the lists of a submission to the leaderboard, and the report of a single instance."""
-    counts = _has(value, "resolved_ids") and not _has(value, "n_resolved")
+    counts = (_has(value, "resolved_ids") or _has(value, "resolved_instances")) and not _has(value, "n_resolved")
     lists = _has(value, "resolved", "no_generation") and isinstance(value["resolved"], list)
     return counts or lists or (_has_one(value) and _has(*value.values(), "patch_exists", "resolved"))
 
@@ -147,7 +148,7 @@ KINDS = (
         "alpaca-eval",
         "a table of AlpacaEval",
         NO_READER,
-        lambda head: head.startswith((b",win_rate,", b"name,win_rate,")),
+        lambda head: head.startswith((b",win_rate,", b"name,win_rate,", b"name,length_controlled_winrate,win_rate,")),
     ),
     Kind("mt-bench", "judgements of MT-Bench", NO_READER, has_value=_has_keys("question_id", "judge", "model")),
     Kind("arena-hard", "judgements of Arena-Hard", NO_READER, has_value=_has_keys("uid", "judge", "games")),
