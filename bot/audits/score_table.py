@@ -22,20 +22,22 @@ NAME_HEADERS = ("fullname", "model", "model_name", "name")
 NO_SCORE = re.compile(
     r"^(unnamed.*|(.*[\W_])?ranks?|rank_best|rank_worst|#.*|param(s|eters?)?(\b|_count).*"
     r"|((model|image|img|batch)[\W_]+)?size.*|likes?|hub.*|downloads?|co2.*"
-    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)\b.*"
-    r"|.*(stderr|standard[\W_]?(error|deviation)|±).*|.*[ _](std|se|q\d{3}|lower|upper)|.*[\W_]std[\W_].*"
+    r"|seed|n|samples|year|architecture|rows?|id|index|(.*[\W_])?(cost|price|latency|elapsed|duration|runtime)(?![^\W_]).*"
+    r"|.*(stderr|standard[\W_]?(error|deviation)).*|±.*|.*±|.*[ _](std|se|q\d{3}|lower|upper)|.*[\W_]std[\W_].*"
     r"|.*([\W_]per[\W_]|/\s*)(s|sec|seconds?)"
     r"|(num|n)[\W_].*|(g|t)?(flops|macs)\b.*|(.*[\W_])?(diff|delta)|.*\u0394.*)$",
     re.IGNORECASE,
 )
 COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(
-    r"^((average|avg|overall)\b.*|all|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?)$",
+    r"^((average|avg|overall)\b.*|all|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?"
+    r"|平均.*|[总總](分|平均.*))$",
     re.IGNORECASE,
 )
+ERROR = re.compile(r"(?<=\S)\s*±.*\w.*")  # of a heading, what each cell has behind its value
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TASKS = re.compile(
-    r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?", re.IGNORECASE
+    r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?\W*", re.IGNORECASE
 )
 RANK = re.compile(r"rank(ing)?", re.IGNORECASE)
 MOST_BY_CHANCE = 0.5  # the rank correlation beyond which a board's ranks say that less is better
@@ -253,6 +255,7 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
     numbers = [value for value in values if value is not None]
     if 2 * len(numbers) < filled or not numbers:
         return TEXT if filled else "is empty"
+    column = ERROR.sub("", column)
     if AVERAGE.match(column):
         return "is an average or a total"
     is_count = COUNTS.fullmatch(column) and all(value.is_integer() for value in numbers)

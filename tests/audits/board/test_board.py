@@ -187,12 +187,28 @@ def test_score_columns_are_told_by_header_and_values() -> None:
 
 def test_sizes_ranks_costs_times_and_differences_are_no_scores() -> None:
     """As Open LLM Leaderboard reports, ScandEval, BFCL, AlpacaEval, timm, Arena-Hard and Julia boards name them."""
-    others = ("Parameters", "da_rank", "Cost ($ Per 1k Function Calls)", "Latency Mean (s)", "Latency 95% (s)",
-              "lc_standard_error", "Price [$/1000 examples]", "top1_diff", "Δ MMLU", "rating_q025",
-              "rating_upper", "Point Per Second", "tok/s")  # fmt: skip
+    others = (
+        "Parameters",
+        "da_rank",
+        "Cost ($ Per 1k Function Calls)",
+        "Latency Mean (s)",
+        "Latency 95% (s)",
+        "lc_standard_error",
+        "Price [$/1000 examples]",
+        "top1_diff",
+        "Δ MMLU",
+        "rating_q025",
+        "rating_upper",
+        "Point Per Second",
+        "tok/s",
+        "input_cost_per_token",
+        "latency_ms",
+        "± 95%",
+        "MMLU ±",
+    )
     scores = ("ARC(25-shot)", "Multi Turn Long Context", "costello", "ranked_choice", "DiffAware")
     header = ",".join(("Model", *others, *scores))
-    data = f"{header}\na,{','.join(['7.5'] * 18)}\nb,{','.join(['3.5'] * 18)}\n"
+    data = f"{header}\na,{','.join(['7.5'] * 22)}\nb,{','.join(['3.5'] * 22)}\n"
     read = read_score_table(data.encode(), "x.csv")
     assert set(read.columns) == set(scores)
     assert {read.left_out[name] for name in others} == {"is not a score by its name"}
@@ -237,6 +253,23 @@ def test_an_error_in_a_cell_is_no_part_of_the_value() -> None:
     data = b"|Q|Model size [GiB]|PPL|KLD|\n|--|--|--|--|\n|q8_0|7.96|6.234284 \xc2\xb1   0.037878|0.5|\n"
     assert read_score_table(data, "README.md", ("PPL",)).columns == {"PPL": (6.234284,)}
     assert read_score_table(data, "README.md").left_out["Model size [GiB]"] == "is not a score by its name"
+
+
+def test_a_heading_may_name_the_error_that_follows_each_value() -> None:
+    """README.md of JoelNiklaus/evaluate-idk: the errors are in the cells, so the columns are scores."""
+    data = "| Model | trad_score ± se | Avg ± SD |\n|--|--|--|\n| ensemble-top3 | 86.36 ± 2.44 | 75.25 ± 4.54 |\n"
+    read = read_score_table(data.encode(), "README.md")
+    assert read.columns == {"trad_score ± se": (86.36,)}
+    assert read.left_out["Avg ± SD"] == "is an average or a total"
+
+
+def test_an_average_is_told_in_chinese_and_japanese_too() -> None:
+    """As README.md of haonan-li/CMMLU, CLUEbenchmark/SuperCLUE and yuzu-ai/japanese-llm-ranking call it."""
+    headings = ("平均分", "平均", "总分", "总平均", "總分", "平均スコア")
+    data = f"模型,STEM,{','.join(headings)}\na,7.5{',5.5' * 6}\n"
+    read = read_score_table(data.encode(), "x.csv")
+    assert list(read.columns) == ["STEM"]
+    assert {read.left_out[name] for name in headings} == {"is an average or a total"}
 
 
 MARKDOWN = """# Results
