@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
@@ -53,6 +54,9 @@ CHECKPOINT = re.compile(
 MOST_FOLDERS = 3  # of a mapping for one folder: the last ones tell it
 DAY = 10  # letters of a date
 PATHS = ("/", ".", "~")  # how the path of a model begins
+# A folder's name as harnesses write a model's id, and the pattern of several.
+OF_ID = re.compile(r"(?!.*__.*__)[A-Za-z0-9][\w.-]*__[A-Za-z0-9][\w.-]*", re.ASCII)
+OF_IDS = "*__*"
 NUMBERED = re.compile(r"(?=[^A-Za-z\d]*[A-Za-z])(\D++)[\d.]+([kKmMbB]?)")
 
 
@@ -211,13 +215,18 @@ def _glob(names: Sequence[str]) -> str:
         return names[0] if names[0].isprintable() and "*" not in names[0] else "*"
     numbered = [NUMBERED.fullmatch(name) for name in names]
     words = {found.groups() for found in numbered if found is not None}
+    if all(map(OF_ID.fullmatch, names)):
+        return OF_IDS
     return "*".join(next(iter(words))) if len(words) == 1 and None not in numbered else "*"
 
 
 def mapping_for(pattern: str, model_id: str) -> str:
     """A `--model-name` for a pattern of folders: the last star is a checkpoint's revision, else a model's name."""
     *_, last = (word for word in pattern.split("/") if "*" in word)
-    filled = last.replace("*", f"{{{pattern.count('*')}}}")
+    stars = count(pattern.count("*") - last.count("*") + 1)
+    filled = re.sub(r"\*", lambda _: f"{{{next(stars)}}}", last)
+    if last == OF_IDS and not model_id:
+        return f"{pattern}={filled.replace('__', '/')}"
     if model_id or CHECKPOINT.fullmatch(last):
         return f"{pattern}={model_id or 'ORG/NAME'}@{filled}"
     return f"{pattern}=ORG/{filled}"
@@ -312,8 +321,10 @@ def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]
     given = dict.fromkeys("/".join(folder.split("/")[-MOST_FOLDERS - 1 : -1]) for folder in folders)
     before, blank = (f"{model_id}@", "REVISION") if model_id else ("ORG/", "NAME")
     taken = _by_folders(foreign)
-    own = (one for one in given if one not in taken)
-    said = ((folder, before + folder.rpartition("/")[2]) for folder in own)
+    said = []
+    for folder in (one for one in given if one not in taken):
+        name = folder.rpartition("/")[2]
+        said.append((folder, name.replace("__", "/") if OF_ID.fullmatch(name) and not model_id else before + name))
     return [f"{folder}/={before + blank if why_no_mapping(f'{folder}/', value) else value}" for folder, value in said]
 
 

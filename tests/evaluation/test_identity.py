@@ -299,7 +299,7 @@ def test_a_folder_whose_name_no_model_can_have_is_proposed_with_a_blank() -> Non
     }
     results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
-    assert found == [f"in/logs/acme__{long}-1/=ORG/NAME", "in/logs/acme__borea/=ORG/acme__borea"]
+    assert found == [f"in/logs/acme__{long}-1/=ORG/NAME", "in/logs/acme__borea/=acme/borea"]
     assert [why_no_mapping(*one.split("=")) for one in found] == ["", ""]
     assert [why_unidentified(one.model).partition(": ")[2] for one in results.values() if one][1:] == [
         "it has more than 96 characters", ""
@@ -382,3 +382,14 @@ def test_a_declaration_takes_served_models_and_the_hint_names_the_key() -> None:
     assert unpinned.hint == ""  # such as google/gemini-2.5-flash of Inspect: no page on the Hub has its commit
     board = parse_leaderboard(f"served_models = true\n{DECLARATION}", "open-llm-v2", "x.toml")
     assert "unidentified-model" not in {one.rule for one in outcome_of(served, board).findings}
+
+
+def test_a_folder_named_after_an_id_gives_the_id() -> None:
+    """As MTEB before 1.11 wrote results/<org>__<model>/<task>.json, in Lyon-NLP/mteb-french, beside later folders."""
+    folders = ("intfloat__multilingual-e5-small", "sentence-transformers__LaBSE")
+    result = parsed("").result
+    assert result is not None
+    unnamed = {f"results/{folder}/a.json": result for folder in folders}
+    assert proposed_names(unnamed) == ["results/*__*/={1}/{2}"]
+    named = {f"results/{folder}/b/c.json": parsed("acme/a").result for folder in ("a__b", "c__d")}
+    assert proposed_names(unnamed | named) == [f"results/{one}/={one.replace('__', '/')}" for one in folders]
