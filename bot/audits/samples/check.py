@@ -370,9 +370,9 @@ def _golds(sample: Sample) -> set[int]:
 
 
 def _by_text(answer: str, target: str, *, is_plain: bool) -> set[float] | None:
-    """What exact_match may be: right where both are the same, and wrong where they differ beyond case and signs."""
-    if answer.strip() == target.strip():
-        return {1.0}
+    """What exact_match may be: right where both are the same, wrong where they differ beyond case, spaces and signs."""
+    if answer.strip() == target.strip():  # lm-eval compares with spaces, tasks of its own scorer without
+        return {1.0} if answer == target else {0.0, 1.0}
     if not is_plain:
         return None
     numbers = [IGNORED.sub("", text.rpartition("#### ")[2]).casefold() for text in (answer, target)]

@@ -302,6 +302,18 @@ def test_no_real_log_is_a_false_alarm(reference: Path) -> None:
     assert count > 15
 
 
+def test_an_answer_with_a_space_in_front_may_be_wrong(tmp_path: Path) -> None:
+    """As ko_winogrande of allenlee-37/KT-lm-evaluation-harness: exact_match of lm-eval takes no space away."""
+    rows = [
+        hashed({name: one for name, one in row.items() if name != "filter"} | {
+            "target": "2", "resps": [[" 2"]], "filtered_resps": [" 2"], "exact_match": 0.0,
+        })
+        for row in TEXT[:QUESTIONS]
+    ]  # fmt: skip
+    result = result_of("ko_winogrande", rows, {"exact_match,none": 0.0})
+    assert faults(checked(tmp_path, "ko_winogrande", rows, result), result) == set()
+
+
 def test_an_answer_of_a_million_letters_is_held_against_its_target_at_once() -> None:
     """A pattern that looks for the mark of an answer from every letter would take an hour for each sample."""
     long = "a" * 1_000_000
