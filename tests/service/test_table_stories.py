@@ -318,5 +318,23 @@ def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     story.state.plans.approve(held.split()[10])
     story.settle()
     assert story.board() == TABLE + rows.replace(b"58.33", b"61.67")
-    assert story.acts() == ["commit", "edit"]
+    assert story.acts() == ["commit", "rename", "edit"]
+    story.end()
+
+
+def test_a_file_that_the_hub_lists_and_does_not_give_is_an_outage(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path)
+    story.push()
+    story.settle()
+    story.push(model="acme/borea-1b")
+    absent = {"X-Error-Code": "EntryNotFound"}
+    fault = hub.faults.order("acme/contents.*/resolve/", status=404, headers=absent, times=-1)
+    [why] = said(story.settle(), "failed")
+    assert "board.csv: it is listed at" in why
+    assert story.acts() == ["request"]
+
+    fault.times = 0
+    story.settle()
+    assert story.proposed() == TABLE + NEW + OTHER
+    assert story.acts() == ["commit", "rename", "edit"]
     story.end()

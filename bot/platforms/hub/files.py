@@ -189,6 +189,7 @@ class HubFiles:
         unseen = [path for path in unseen if path not in found]
         if len(unseen) <= FEW:
             found |= {path: self.source.read(path, commit, FILE_LIMIT) for path in unseen}
+            self.source.see_absent([path for path in unseen if found[path] is None], commit)
         else:
             oids = self.source.object_ids(unseen, commit)
             known = {path: data for path, oid in oids.items() if (data := self.blobs.get(oid)) is not None}

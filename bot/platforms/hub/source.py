@@ -32,6 +32,7 @@ PATHS = 1000  # paths of one question; the Hub takes 2,000
 LISTINGS, LISTED = 64, 20_000  # listings that are remembered, and the length beyond which one is not
 EXPANDED = 100  # paths of one question that also asks for their last commits
 COMMIT = re.compile(r"[0-9a-f]{40}")
+UNREAD = "{name} {path}: it is listed at {commit}, but it is not there"
 THREADS = 8
 MANY, SOME = 500, 50  # files of a source, and rows of a target, beyond which one fetch over git costs less
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at a target
@@ -191,8 +192,13 @@ class HubSource(Source):
             found = in_threads(pool, paths, lambda oid: source.read(paths[oid], commit, FILE_LIMIT, oid))
         lost = [paths[oid] for oid, data in found.items() if data is None]
         if lost:
-            raise Unavailable(SERVICE, f"{self.name} {lost[0]}: it is listed at {commit[:12]}, but it is not there")
+            raise Unavailable(SERVICE, UNREAD.format(name=self.name, path=lost[0], commit=commit[:12]))
         return {path: data for path, oid in oids.items() if (data := found[oid]) is not None}
+
+    def see_absent(self, paths: Sequence[str], commit: str) -> None:
+        """Raise Unavailable if one of these files is listed after all: then its absence is an outage."""
+        if paths and (listed := self.object_ids(paths, commit)):
+            raise Unavailable(SERVICE, UNREAD.format(name=self.name, path=next(iter(listed)), commit=commit[:12]))
 
     def object_ids(self, paths: Sequence[str], commit: str) -> dict[str, str]:
         """The object id of each of those paths that is a file, as of `commit`."""
