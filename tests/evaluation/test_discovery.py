@@ -84,6 +84,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "data_format_sensitivity.csv": ("bfcl", b"Rank,Model,Format Sensitivity Max Delta,x\n1,atlas,5,5\n"),
     "data_preds.json": ("other", b'[{"instance_id": "astropy__astropy-14369", "model_patch": ""}]'),
     "display_predictions.json": ("helm", b'[{"instance_id": "id8", "train_trial_index": 0, "predicted_text": "A"}]'),
+    "per_instance.json": ("helm", b'[{"instance_id": "pacemaker_tampering", "train_trial_index": 0, "stats": []}]'),
     "reviews.jsonl": ("evalscope", b'{"index": 0, "input": "a", "target": "b", "sample_score": {}}\n' * 2),
     "answers.jsonl": ("evalscope", b'{"index": 0, "model": "a", "model_output": {}, "messages": []}\n' * 2),
     "model_meta.json": (

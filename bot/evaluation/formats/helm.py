@@ -22,7 +22,10 @@ from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 SPEC, STATS, INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
 SPLITS = ("test", "valid")
 # A run's statistics, those of its instances, or the list of all runs of a release.
-LISTS = re.compile(rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|instance_id\"\s*:\s*\"id\d|run_path\"|run_spec\")")
+LISTS = re.compile(
+    rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|run_path\"|run_spec\""
+    rb"|instance_id\"\s*:\s*\"[^\"]*\"\s*,\s*\"(?:perturbation|train_trial_index)\")"
+)
 # What HELM counts beside what it measures.
 COUNTS = frozenset({
     "num_references", "num_train_trials", "num_prompt_tokens", "num_completion_tokens", "num_output_tokens",
