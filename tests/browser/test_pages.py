@@ -31,7 +31,7 @@ SCREENS = pytest.mark.parametrize(
     ("width", "scheme"),
     [
         (360, "light"),
-        (1280, "dark"),
+        pytest.param(1280, "dark", marks=pytest.mark.slow),
         pytest.param(360, "dark", marks=pytest.mark.campaign),
         pytest.param(1280, "light", marks=pytest.mark.campaign),
     ],

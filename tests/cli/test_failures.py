@@ -49,6 +49,7 @@ def test_a_board_in_the_place_of_a_file_is_told_how_its_rows_are_read() -> None:
     assert "files are read on this machine and at hf://datasets/…; `explain BOARD --model ID` reads a row" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "why"), UNREADABLE)
 def test_a_path_that_cannot_be_read_is_one_line_and_status_2(
     make: Callable[[Path], Path], why: str, tmp_path: Path
@@ -267,6 +268,7 @@ ODD_ADDRESSES = [
 ODD_ADDRESSES += ["http://a..b", "https://ann:SECRET@a", " https://a", "https://a?b=1", "https://" + "a" * 300, "/"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ODD_ADDRESSES)
 @pytest.mark.parametrize(
     ("name", "call"),

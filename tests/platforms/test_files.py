@@ -51,6 +51,7 @@ COMMANDS = ("check", "score", "explain", "publish --to ../board", "leaderboards 
 SILENT = ("audit mmlu", "audit drop", "compare")  # which look for a few names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [*COMMANDS, *SILENT])
 def test_no_command_reads_what_a_link_in_a_folder_leads_to(tmp_path: Path, command: str) -> None:
     """Beside links out of the folder lie one to a device without an end, and a pipe that nobody writes to."""

@@ -71,6 +71,7 @@ HOSTILE_FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE_FILES)
 @pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
 def test_a_hostile_file_stops_no_other(hub: Hub, tmp_path: Path, form: str, name: str) -> None:

@@ -79,6 +79,7 @@ def posted_plainly(story: Story, *snares: str) -> None:
         assert [snare for snare in snares if snare in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_s_name_is_plain_text_wherever_it_is_posted(story: Story, name: str) -> None:
     story.push(data=result(NAMES[name]), path="acme__x/results_1.json")
@@ -90,6 +91,7 @@ def test_a_model_s_name_is_plain_text_wherever_it_is_posted(story: Story, name: 
     posted_plainly(story, "@everyone", "@ann", "<img", "evil.example", "# Accepted", "$(touch")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATHS)
 def test_a_file_s_name_is_plain_text_wherever_it_is_posted(story: Story, name: str) -> None:
     story.push(data=result(), path=PATHS[name])

@@ -116,6 +116,7 @@ def test_a_field_that_stands_twice_is_named(place: Path, field: str) -> None:
     assert "has a key twice" in row.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["datasets/../acme", "datasets/a--b/c", "models/acme/..", "datasets/a/b@x/y", ""])
 def test_a_source_that_is_no_address_stops_no_other_row(place: Path, name: str) -> None:
     path = entry_file(place, MODELS[0])

@@ -47,6 +47,7 @@ def test_six_at_once_leave_one_of_each(github: GitHubServer, form: Form) -> None
         assert board(github).git.read("main", entry().path) == entry().to_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("landed", [True, False])
 @pytest.mark.parametrize(
     ("form", "path"),

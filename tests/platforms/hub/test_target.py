@@ -123,6 +123,7 @@ def test_just_before_a_request_is_opened_it_is_looked_for_once_more(
     assert len(hub.requests(contents)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"status": 504}, {"status": 500}, {"reset": True}])
 @pytest.mark.parametrize("landed", [True, False])
 @pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
