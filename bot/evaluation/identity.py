@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import count
 from pathlib import PurePosixPath
 
 from msgspec.structs import replace
@@ -215,16 +214,16 @@ def _glob(names: Sequence[str]) -> str:
         return names[0] if names[0].isprintable() and "*" not in names[0] else "*"
     numbered = [NUMBERED.fullmatch(name) for name in names]
     words = {found.groups() for found in numbered if found is not None}
-    if all(map(OF_ID.fullmatch, names)):
-        return OF_IDS
-    return "*".join(next(iter(words))) if len(words) == 1 and None not in numbered else "*"
+    pattern = "*".join(next(iter(words))) if len(words) == 1 and None not in numbered else "*"
+    return OF_IDS if all(map(OF_ID.fullmatch, names)) and not is_checkpoint(pattern) else pattern
 
 
 def mapping_for(pattern: str, model_id: str) -> str:
     """A `--model-name` for a pattern of folders: the last star is a checkpoint's revision, else a model's name."""
     *_, last = (word for word in pattern.split("/") if "*" in word)
-    stars = count(pattern.count("*") - last.count("*") + 1)
-    filled = re.sub(r"\*", lambda _: f"{{{next(stars)}}}", last)
+    stars, filled = pattern.count("*"), last
+    for number in range(stars - last.count("*") + 1, stars + 1):
+        filled = filled.replace("*", f"{{{number}}}", 1)
     if last == OF_IDS and not model_id:
         return f"{pattern}={filled.replace('__', '/')}"
     if model_id or CHECKPOINT.fullmatch(last):
@@ -284,7 +283,7 @@ def _needed(mappings: Iterable[str], paths: Collection[str]) -> Iterator[str]:
 
 
 def _by_folders(paths: Iterable[str]) -> dict[str, list[str]]:
-    """The paths by every row of up to three folders in them: thousands of folders are not held against each other."""
+    """The paths by every row of up to three folders in them, so that a mapping is tried only on paths below its own."""
     found: dict[str, list[str]] = {}
     for path in paths:
         folders = path.split("/")[:-1]
@@ -321,10 +320,11 @@ def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]
     given = dict.fromkeys("/".join(folder.split("/")[-MOST_FOLDERS - 1 : -1]) for folder in folders)
     before, blank = (f"{model_id}@", "REVISION") if model_id else ("ORG/", "NAME")
     taken = _by_folders(foreign)
-    said = []
-    for folder in (one for one in given if one not in taken):
-        name = folder.rpartition("/")[2]
-        said.append((folder, name.replace("__", "/") if OF_ID.fullmatch(name) and not model_id else before + name))
+    own = [(folder, folder.rpartition("/")[2]) for folder in given if folder not in taken]
+    said = [
+        (folder, name.replace("__", "/") if OF_ID.fullmatch(name) and not model_id else before + name)
+        for folder, name in own
+    ]
     return [f"{folder}/={before + blank if why_no_mapping(f'{folder}/', value) else value}" for folder, value in said]
 
 

@@ -332,6 +332,11 @@ def test_folders_of_equal_tasks_with_other_shots_are_not_proposed_as_models() ->
     assert proposed_names(results) == ["a/*/=ORG/{1}"]
 
 
+def test_checkpoints_in_folders_of_an_organization_and_model_stay_revisions() -> None:
+    assert folders_that_differ(["r/acme__atlas-step100/a", "r/acme__atlas-step200/a"]) == "r/acme__atlas-step*/"
+    assert folders_that_differ(["r/acme__atlas-7b/a", "r/acme__atlas-13b/a"]) == "r/*__*/"
+
+
 def changed(step: int) -> dict[str, object]:
     return patched({"/results/leaderboard_mmlu_pro/acc,none": 50 / step,
                     "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}, local())  # fmt: skip
