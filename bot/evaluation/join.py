@@ -81,9 +81,6 @@ def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fac
 
 
 def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
-    sound = _sound(verdicts[0]) if len(verdicts) == 1 else None
-    if sound is not None:
-        return _of_one_file(key, verdicts[0], sound, leaderboard)
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
     sets = _compatible(candidates, leaderboard, facts)
     best = max(sets, key=_extent)
@@ -109,30 +106,9 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         lead=files[0].verdict,
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),
-        repeats=tuple(_repeats(compared)),
+        repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
         left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
         prompts=_prompts(files, others),
-    )
-
-
-def _sound(verdict: Verdict) -> Measurements | None:
-    """The measurements of a submission if all of them count; None if it has an error, a waiver or no number."""
-    measurements = verdict.measurements
-    if measurements is None or not measurements.present:
-        return None
-    return None if any(found.is_error or found.waived for found in verdict.findings) else measurements
-
-
-def _of_one_file(key: RowKey, verdict: Verdict, measurements: Measurements, leaderboard: Leaderboard) -> Row:
-    """The row of a single submission without errors, which most are: the same that joining it alone gives."""
-    return Row(
-        key=key,
-        leaderboard=leaderboard,
-        status="incomplete" if measurements.missing else "accepted",
-        measurements=measurements,
-        scores=make_scores(measurements, leaderboard),
-        lead=verdict,
-        files=(verdict,),
     )
 
 
