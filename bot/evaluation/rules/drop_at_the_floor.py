@@ -40,7 +40,7 @@ def drop_at_the_floor(case: Case) -> Iterator[Violation]:
             continue
         if measurement.value / required.unit < FLOOR and measurement.leaf.until in {"", STOP}:
             yield case.at(
-                measurement,
+                [measurement],
                 f"{required.leaf_key}: f1 is {measurement.value:.4g}, at the floor that the stop word {STOP!r} causes",
                 "score the logged samples again with `leaderboard-bot audit drop`",
             )

@@ -25,7 +25,7 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.leaderboard import KnownBad, leaves_like
 from bot.evaluation.measurement import by_task
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 
 @rule(Severity.ERROR)
@@ -37,15 +37,13 @@ def known_bad_release(case: Case) -> Iterator[Violation]:
         keys = {measurement.required.leaf_key for measurement in case.measurements.present}
         bad_keys = {key for pattern in bad.leaves for key in leaves_like(pattern, keys)}
         hit = [one for one in case.measurements.present if one.required.leaf_key in bad_keys]
-        for task_id, found in by_task(hit).items():
-            first = found[0].required
+        for found in by_task(hit).values():
             name = f"release {bad.release}" if bad.release else f"commit {shown(case.result.harness.git_hash)}"
-            yield Violation(
-                f"{name} of the harness measures {first.task.title} wrongly: {bad.reason}",
+            yield case.at(
+                found,
+                f"{name} of the harness measures {found[0].required.task.title} wrongly: {bad.reason}",
                 "measure these tasks again with another release",
-                case.result.pointer_to("leaf", first.leaf_key),
-                task_id,
-                leaves_of(found),
+                "leaf",
             )
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement, by_task
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
 
 
 @rule(Severity.ERROR)
@@ -61,16 +61,9 @@ def _is_cut(measurement: Measurement, limit: float | None) -> bool:
 def _violation(case: Case, found: list[Measurement]) -> Violation:
     first, task = found[0], found[0].required.task
     keys = keys_of(found)
-    hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all samples")
     samples, original = first.leaf.samples, first.leaf.original or first.required.size
     number, most = (samples, "") if samples is not None else (case.result.limit or 0, "at most ")
     part = f"{number:,.15g} of its {original:,} samples" if original else _samples(number)
     more = f"; the same for {counted(len(keys) - 1, 'more subtask')} of {task.title}" if len(keys) > 1 else ""
-    return Violation(
-        f"{first.required.leaf_key} was run on {most}{part}{more}",
-        hint,
-        case.result.pointer_to("samples", first.required.leaf_key),
-        task.id,
-        leaves_of(found),
-        command,
-    )
+    message = f"{first.required.leaf_key} was run on {most}{part}{more}"
+    return case.again(found, message, "measure all samples", "samples")

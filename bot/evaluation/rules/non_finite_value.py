@@ -21,7 +21,7 @@ from math import isfinite
 
 from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.measurement import by_task
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
 
 WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16, or in float32 if NaN comes back"
 
@@ -30,16 +30,8 @@ WHAT = "NaN often comes from overflow in half precision: measure it again, in bf
 def non_finite_value(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task with needed values that are not finite numbers."""
     wrong = by_task(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
-    for task_id, found in wrong.items():
-        first = found[0].required
-        keys = keys_of(found)
-        hint, command = rerun_advice(case.result, keys, first.task.num_fewshot, WHAT)
+    for found in wrong.values():
+        first, keys = found[0].required, keys_of(found)
         more = f"; the same in {examples(keys[1:])}" if len(keys) > 1 else ""
-        yield Violation(
-            f"{first.leaf_key} has {first.value_key} {shown(found[0].raw, 20)}, which is not a number{more}",
-            hint,
-            case.result.pointer_to("value", first.leaf_key, first.value_key),
-            task_id,
-            leaves_of(found),
-            command,
-        )
+        message = f"{first.leaf_key} has {first.value_key} {shown(found[0].raw, 20)}, which is not a number{more}"
+        yield case.again(found, message, WHAT)

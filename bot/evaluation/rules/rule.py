@@ -85,11 +85,23 @@ class Case:
         """Whether the leaderboard takes the result's format; where it does not, only `unaccepted-format` says so."""
         return self.result.format in self.leaderboard.harness.formats
 
-    def at(self, found: Measurement, message: str, hint: str) -> Violation:
-        """A violation that a value shows: it points there, and is about its task and subtask."""
-        required = found.required
-        pointer = self.result.pointer_to("value", required.leaf_key, required.value_key)
-        return Violation(message, hint, pointer, required.task_id, (required.leaf_id,))
+    def at(
+        self, found: Sequence[Measurement], message: str, hint: str, field: str = "value", command: str = ""
+    ) -> Violation:
+        """A violation that measurements show: it points to a field of the first, and is about their subtasks.
+
+        `field` is one of `Result.pointer_to`, or "stderr"; the violation has a task where they are all of one.
+        """
+        first, tasks = found[0].required, {one.required.task_id for one in found}
+        field, value_key = ("value", first.stderr_key) if field == "stderr" else (field, first.value_key)
+        pointer = self.result.pointer_to(field, first.leaf_key, value_key)
+        return Violation(message, hint, pointer, first.task_id if len(tasks) == 1 else "", leaves_of(found), command)
+
+    def again(self, found: Sequence[Measurement], message: str, what: str, field: str = "value") -> Violation:
+        """The same, with the advice to measure the subtasks of one task again; `what` says what to do."""
+        task = found[0].required.task
+        hint, command = rerun_advice(self.result, keys_of(found), task.num_fewshot, what)
+        return self.at(found, message, hint, field, command)
 
 
 @dataclass(frozen=True, slots=True)

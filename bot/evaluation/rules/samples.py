@@ -11,7 +11,7 @@ from bot.evaluation.finding import Severity, counted, examples
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
-from bot.evaluation.rules.rule import Case, Rule, Violation, keys_of, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Rule, Violation, keys_of, rule
 
 TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
 
@@ -44,14 +44,13 @@ def samples_missing(case: Case) -> Iterator[Violation]:
     """
     without = [one for one, log in _looked_at(case) if log is None]
     if without:
-        keys, known = keys_of(without), find_format(case.result.format)
+        known = find_format(case.result.format)
         logging = known.logging if known else ""
-        yield Violation(
-            f"there is no sample log of {examples(keys)} beside the result",
+        yield case.at(
+            without,
+            f"there is no sample log of {examples(keys_of(without))} beside the result",
             f"{logging}, and submit the logs where the tool writes them" if logging else "no log of this tool is read",
-            case.result.pointer_to("leaf", keys[0]),
-            without[0].required.task_id if len({one.required.task_id for one in without}) == 1 else "",
-            leaves_of(without),
+            "leaf",
         )
 
 
@@ -74,7 +73,7 @@ def samples_unreadable(case: Case) -> Iterator[Violation]:
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
-        case.at(one, f"{log.path} cannot be read: {log.unreadable}", "submit the log as the harness wrote it")
+        case.at([one], f"{log.path} cannot be read: {log.unreadable}", "submit the log as the harness wrote it")
         for one, log in _looked_at(case)
         if log is not None and log.unreadable
     )
@@ -99,7 +98,7 @@ def samples_disagree(case: Case) -> Iterator[Violation]:
     """
     yield from (
         case.at(
-            one,
+            [one],
             f"{one.required.value_key} of {one.required.leaf_key} is {one.raw:g}, and the mean of "
             f"{counted(log.count, 'sample')} in {log.path} is {log.means[one.required.value_key]:g}",
             "submit result and logs of one run, as the harness wrote them",
@@ -130,7 +129,7 @@ def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
     """
     yield from (
         case.at(
-            one,
+            [one],
             f"{wrong.metric} of {counted(wrong.count, 'sample')} in {log.path} is not what the answer gives: document "
             f"{wrong.first}",
             "submit the log as the harness wrote it",
@@ -162,7 +161,7 @@ def other_questions(case: Case) -> Iterator[Violation]:
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
-        case.at(one, f"{log.path}: {why}", "submit the whole log of the run that gave the result")
+        case.at([one], f"{log.path}: {why}", "submit the whole log of the run that gave the result")
         for one, log in _looked_at(case)
         if log is not None
         and (why := log.others or _unlike_the_declared(case, one, log) or _unlike_the_board(case, one, log))

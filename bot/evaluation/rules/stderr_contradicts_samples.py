@@ -53,11 +53,10 @@ def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
     expected = (expected_stderr(measurement.value / required.unit, samples) or 0.0) * required.unit
     behind = samples_behind(measurement.value / required.unit, stderr / required.unit)
     implied = f"; it would belong to {behind:,.1f} samples" if behind is not None else ""
-    return Violation(
+    return case.at(
+        [measurement],
         f"{required.leaf_key}: {required.stderr_key} {stderr!r} does not fit {measurement.value!r}"
         f" on {samples:,} samples, which has {expected:.6g}{implied}",
         "upload the file as the harness wrote it",
-        case.result.pointer_to("value", required.leaf_key, required.stderr_key),
-        required.task_id,
-        (required.leaf_id,),
+        "stderr",
     )

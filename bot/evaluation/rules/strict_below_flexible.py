@@ -40,7 +40,7 @@ def strict_below_flexible(case: Case) -> Iterator[Violation]:
         key, value = max(_siblings(measurement), key=lambda pair: pair[1], default=("", 0.0))
         if value - measurement.value > FAR * required.unit:
             yield case.at(
-                measurement,
+                [measurement],
                 f"{required.leaf_key}: {required.value_key} is {measurement.value:.4g}, and {key} is {value:.4g}:"
                 " many right answers are not in the required form",
                 "check chat template, stop words and the number of shots; compare with rows of the same filter only",

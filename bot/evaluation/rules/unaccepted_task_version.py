@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.harness_commit import accepted_versions
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, name_of, rule
+from bot.evaluation.rules.rule import Case, Violation, name_of, rule
 from bot.evaluation.task import canonical_version
 
 
@@ -35,16 +35,15 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
         spelled = canonical_version(version)
         if spelled not in required.versions:
             wrong.setdefault((required.task_id, spelled), []).append(measurement)
-    for (task_id, spelled), found in wrong.items():
-        first, accepted = found[0].required, case.leaderboard.harness.accepted
-        versions = first.task.versions_of(case.result.format)
+    for (_, spelled), found in wrong.items():
+        accepted = case.leaderboard.harness.accepted
+        versions = found[0].required.task.versions_of(case.result.format)
         are = "is" if len(versions) == 1 else "are"
-        yield Violation(
+        yield case.at(
+            found,
             f"{name_of(found)} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted",
             accepted_versions(case.leaderboard, case.result.harness)
             if accepted
             else "measure with an accepted version",
-            case.result.pointer_to("version", first.leaf_key),
-            task_id,
-            leaves_of(found),
+            "version",
         )

@@ -21,25 +21,24 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement, by_task
-from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 
 @rule(Severity.WARNING)
 def unscored_samples(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task that has samples without a score."""
     unscored = by_task(measurement for measurement in case.measurements.present if measurement.leaf.unscored)
-    for task_id, found in unscored.items():
+    for found in unscored.values():
         leaves = {measurement.required.leaf_key: measurement for measurement in found}
         first, total = found[0], sum(measurement.leaf.unscored or 0 for measurement in leaves.values())
         more = f" (and {_others(len(leaves) - 1)} some)" if len(leaves) > 1 else ""
         were = "was" if first.leaf.unscored == 1 else "were"
-        yield Violation(
+        yield case.at(
+            found,
             f"{first.required.leaf_key}: {counted(first.leaf.unscored or 0, 'sample')} {were} run and not scored{more}"
             f"{_as_wrong(first) if len(leaves) == 1 else f'; {total:,} in all'}",
             "find out why the scorer gave no score, then run these samples again",
-            case.result.pointer_to("unscored", first.required.leaf_key),
-            task_id,
-            leaves_of(found),
+            "unscored",
         )
 
 

@@ -21,8 +21,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.definition import is_shortened
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
 
 
 @rule(Severity.NOTICE, is_pin=True)
@@ -35,21 +34,16 @@ def unverifiable_pin(case: Case) -> Iterator[Violation]:
     shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
     is_part = is_shortened(case.result)
     definitions = [one for one in present if one.required.definitions and (is_part or not one.leaf.definition)]
-    if versions:
-        yield _violation(case, "task version", "version", versions)
-    if shots:
-        yield _violation(case, "number of shots", "num_fewshot", shots)
-    if definitions:
-        yield _violation(case, "definition (prompt, dataset, settings)", "definition", definitions)
-
-
-def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> Violation:
-    keys = keys_of(found)
-    tasks = {one.required.task_id for one in found}
-    return Violation(
-        f"the file does not record the {what} of {examples(keys)}, so it cannot be compared with the declared one",
-        f"the result may be right; measure with a release that records the {what}, if there is one",
-        case.result.pointer_to(field, keys[0]),
-        tasks.pop() if len(tasks) == 1 else "",
-        leaves_of(found),
-    )
+    for what, field, found in (
+        ("task version", "version", versions),
+        ("number of shots", "num_fewshot", shots),
+        ("definition (prompt, dataset, settings)", "definition", definitions),
+    ):
+        if found:
+            names = examples(keys_of(found))
+            yield case.at(
+                found,
+                f"the file does not record the {what} of {names}, so it cannot be compared with the declared one",
+                f"the result may be right; measure with a release that records the {what}, if there is one",
+                field,
+            )

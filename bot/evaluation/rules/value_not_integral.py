@@ -38,7 +38,7 @@ def value_not_integral(case: Case) -> Iterator[Violation]:
         # other rules report NaN and values outside the range; the comparison is false for NaN
         if 0.0 <= right <= samples and abs(right - round(right)) > TOLERANCE:
             yield case.at(
-                measurement,
+                [measurement],
                 f"{required.leaf_key}: {required.value_key} {value!r} is not a whole number of right answers"
                 f" out of {samples:,} ({right:.4f})",
                 "upload the file as the harness wrote it, with all digits",

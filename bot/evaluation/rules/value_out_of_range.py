@@ -32,7 +32,7 @@ def value_out_of_range(case: Case) -> Iterator[Violation]:
         if isfinite(measurement.value) and not low <= measurement.value <= high:
             required = measurement.required
             yield case.at(
-                measurement,
+                [measurement],
                 f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",
                 _hint(measurement.value) if required.unit == 1 else "",
             )

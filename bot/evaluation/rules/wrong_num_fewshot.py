@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, name_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, name_of, rule
 
 
 @rule(Severity.ERROR)
@@ -30,15 +30,8 @@ def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
         shots, task = measurement.leaf.num_fewshot, measurement.required.task
         if shots is not None and shots != (shots if task.num_fewshot is None else task.num_fewshot):
             wrong.setdefault((task.id, shots), []).append(measurement)
-    for (task_id, shots), found in wrong.items():
-        keys, task = keys_of(found), found[0].required.task
+    for (_, shots), found in wrong.items():
+        task = found[0].required.task
         wanted = f"{task.num_fewshot} {'is' if task.num_fewshot == 1 else 'are'} required"
-        hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure it again")
-        yield Violation(
-            f"{name_of(found)} was run with {counted(shots, 'shot')}, {wanted}",
-            hint,
-            case.result.pointer_to("num_fewshot", keys[0]),
-            task_id,
-            leaves_of(found),
-            command,
-        )
+        message = f"{name_of(found)} was run with {counted(shots, 'shot')}, {wanted}"
+        yield case.again(found, message, "measure it again", "num_fewshot")

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, rule
 
 Counted = tuple[Measurement, int, int]  # with the number of samples that there are, and that there should be
 
@@ -57,19 +57,11 @@ def _counted(measurement: Measurement, *, is_limited: bool) -> tuple[int | None,
 def _violation(case: Case, found: list[Counted]) -> Violation:
     measurement, count, wanted = found[0]
     required, recorded = measurement.required, measurement.leaf.samples is not None
-    place = case.result.pointer_to("samples", required.leaf_key)
-    said = "n-samples" if place.startswith("/n-samples/") else "recorded"
+    is_of_lm_eval = case.result.pointer_to("samples", required.leaf_key).startswith("/n-samples/")
+    said = "n-samples" if is_of_lm_eval else "recorded"
     source = said if recorded else "recovered from value and standard error"
     more = (
         f"; the same for {counted(len(found) - 1, 'more subtask')} of {required.task.title}" if len(found) > 1 else ""
     )
-    measurements = [one for one, *_ in found]
-    hint, command = rerun_advice(case.result, keys_of(measurements), required.task.num_fewshot, "measure it again")
-    return Violation(
-        f"{required.leaf_key} has {counted(count, 'sample')} ({source}), {wanted:,} are expected{more}",
-        hint,
-        place if recorded else case.result.pointer_to("value", required.leaf_key, required.stderr_key),
-        required.task_id,
-        leaves_of(measurements),
-        command,
-    )
+    message = f"{required.leaf_key} has {counted(count, 'sample')} ({source}), {wanted:,} are expected{more}"
+    return case.again([one for one, *_ in found], message, "measure it again", "samples" if recorded else "stderr")
