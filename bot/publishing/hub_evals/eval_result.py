@@ -138,13 +138,16 @@ def _fields(node: yaml.Node, known: tuple[str, ...], required: int, name: str) -
 
 
 def _text(fields: Mapping[str, yaml.Node], key: str) -> str:
-    node = fields.get(key)
-    if node is None:
-        return ""
-    text = node.value if isinstance(node, yaml.ScalarNode) and node.tag == TEXT else ""
-    if not text or len(text) > LONGEST or not text.isprintable():
+    text = line_of(fields.get(key), LONGEST)
+    if not text and key in fields:
         raise Unwritable(f"{key} is not a text of one line (a date needs quotes)")
-    return str(text)
+    return text
+
+
+def line_of(node: yaml.Node | None, longest: int) -> str:
+    """The text of a node; "" if it is not a text of one line and of so many characters."""
+    text = str(node.value) if isinstance(node, yaml.ScalarNode) and node.tag == TEXT else ""
+    return text if len(text) <= longest and text.isprintable() else ""
 
 
 def _value(node: yaml.Node) -> Decimal:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 import yaml
@@ -13,7 +14,7 @@ import yaml
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.task import HubBenchmark, Task
-from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, parse_eval_results, to_yaml
+from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, line_of, parse_eval_results, to_yaml
 from bot.publishing.hub_evals.model_layout import choose_row, eval_result_of
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.publication import Marker, entry_marker, find_marker
@@ -145,6 +146,9 @@ def _shown_task(item: Mapping[str, Any]) -> str | None:
     return None if task_id is None else str(task_id)
 
 
+# What makes a new value, and what makes a new file; another commit of the same evidence makes none.
+VALUE = attrgetter("dataset_id", "task_id", "value")
+MEASURED = attrgetter("dataset_id", "task_id", "value", "date", "notes")
 FOLDER = ".eval_results"
 SUFFIXES = (".yaml", ".yml")
 NOT_OURS = "it stays unchanged; only its owner can remove it"
@@ -152,7 +156,6 @@ BENCHMARK_FILE = "eval.yaml"
 LARGEST_BENCHMARK = 1_000_000  # bytes
 MOST_TASKS = 1_000
 LONGEST = 200  # characters of an id
-TEXT = "tag:yaml.org,2002:str"
 # Harnesses that are frameworks of the Hub, by the name that results give them.
 FRAMEWORKS = {"inspect": "inspect-ai", "inspect_ai": "inspect-ai", "inspect-ai": "inspect-ai", "mteb": "mteb"}
 
@@ -220,7 +223,8 @@ class EvalResultsLayout:
                 remarks.append(f"{task.id}: {why}.")
             elif not self.is_same(current.get(path), data):
                 files[path] = data
-                cells.append(CellChange(task.id, _value(current.get(path)), f"{result.value:f}"))
+                before = next((f"{each.value:f}" for each in _results(current.get(path))), None)
+                cells.append(CellChange(task.id, before, f"{result.value:f}"))
         key = row.entry.key
         reasons = {key: "; ".join(refused)} if refused else {}
         return Draft(files, reasons, {key: tuple(cells)} if cells else {}, tuple(remarks))
@@ -244,20 +248,15 @@ class EvalResultsLayout:
     @staticmethod
     def is_same(one: bytes | None, other: bytes | None) -> bool:
         """Tell whether both files say the same value about the same task, measured on the same day in the same way."""
-        if one is None or other is None or one == other:
-            return one == other
-        try:
-            said = [[_without_link(each) for each in parse_eval_results(data)] for data in (one, other)]
-        except Unwritable:
-            return False
-        return said[0] == said[1]
+        said = [list(map(MEASURED, _results(data))) for data in (one, other)]
+        return one == other or said[0] == said[1] != []
 
     def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
         """A draft without the values that a closed request proposed: these are final."""
         files = {
             path: data
             for path, data in draft.files.items()
-            if path not in closed or _values(closed[path]) != _values(data)
+            if path not in closed or list(map(VALUE, _results(closed[path]))) != list(map(VALUE, _results(data)))
         }
         named = {task.id: eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks}
         cells = {key: tuple(cell for cell in row if named[cell.column] in files) for key, row in draft.cells.items()}
@@ -266,29 +265,15 @@ class EvalResultsLayout:
     def shows(self, current: Mapping[str, bytes]) -> bool:
         """Tell whether a value of the bot stands there for one of the tasks."""
         files = (current.get(eval_results_path(self.leaderboard.id, task.id), b"") for task, _ in self.tasks)
-        return any(is_ours(data, self.leaderboard.id) and _value(data) is not None for data in files)
+        return any(is_ours(data, self.leaderboard.id) and _results(data) for data in files)
 
 
-def _without_link(result: HubEvalResult) -> tuple[object, ...]:
-    """An entry without its link: another commit of the same evidence does not count as a change."""
-    return result.dataset_id, result.task_id, result.value, result.date, result.notes
-
-
-def _values(data: bytes | None) -> list[tuple[object, ...]]:
-    """The values of a file, without day, notes and link, which do not make a new value; empty for a deleted file."""
+def _results(data: bytes | None) -> tuple[HubEvalResult, ...]:
+    """The results in a file; none if it is deleted, or cannot be read."""
     try:
-        found = parse_eval_results(data) if data is not None else ()
+        return parse_eval_results(data) if data is not None else ()
     except Unwritable:
-        return []
-    return [(each.dataset_id, each.task_id, each.value) for each in found]
-
-
-def _value(data: bytes | None) -> str | None:
-    try:
-        found = parse_eval_results(data) if data is not None else ()
-    except Unwritable:
-        return None
-    return f"{found[0].value:f}" if found else None
+        return ()
 
 
 def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
@@ -315,10 +300,10 @@ def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
 
 
 def _text(node: yaml.Node | None, name: str) -> str:
-    text = node.value if isinstance(node, yaml.ScalarNode) and node.tag == TEXT else ""
-    if not text or len(text) > LONGEST or not text.isprintable():
+    text = line_of(node, LONGEST)
+    if not text:
         raise Unwritable(f"{BENCHMARK_FILE}: {name} is not a short text")
-    return str(text)
+    return text
 
 
 def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> None:
