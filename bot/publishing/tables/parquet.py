@@ -93,7 +93,11 @@ class ParquetGrid(Grid):
 
         Raises Unwritable if a column cannot hold its cell.
         """
-        row = self.table.slice(slot.row, 1) if isinstance(slot, Update) else self._empty()
+        import pyarrow as pa
+
+        nulls = [pa.nulls(1, field.type) for field in self.table.schema]
+        row = pa.Table.from_arrays(nulls, schema=self.table.schema)
+        row = self.table.slice(slot.row, 1) if isinstance(slot, Update) else row
         for column_path, cell in slot.cells.items():
             field = self.table.schema.field(self.column_paths[column_path])
             row = row.set_column(self.column_paths[column_path], field, _array(field, _typed(field, cell)))
@@ -101,13 +105,6 @@ class ParquetGrid(Grid):
             if not field.nullable and row.column(number).null_count:
                 raise Unwritable(f"the column {field.name} cannot be empty, and the mapping does not fill it")
         return row
-
-    def _empty(self) -> Any:
-        """A row of nulls."""
-        import pyarrow as pa
-
-        schema = self.table.schema
-        return pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
 
     def to_bytes(self) -> bytes:
         """The file, with the schema, the metadata and the compression that it had."""
@@ -217,7 +214,7 @@ def prove_parquet(before: ParquetGrid, after: ParquetGrid, slots: Sequence[Slot]
         if isinstance(slot, int):
             continue
         for column_path, cell in slot.cells.items():
-            if not _reads_back(after, at, column_path, cell):
+            if cell is ABSENT or not says(after, after.cell(at, column_path), after.held(column_path, cell)):
                 raise Unwritable(f"{column_path[0]} does not read back as it was written")
         if isinstance(slot, Update):
             ours = {before.column_paths[column_path] for column_path in slot.cells}
@@ -243,10 +240,6 @@ def _prove_same(
             if one.equals(other) or repr(one.to_pylist()) == repr(other.to_pylist()):
                 continue
         raise Unwritable("another row would change")
-
-
-def _reads_back(grid: ParquetGrid, row: int, column_path: ColumnPath, cell: Cell) -> bool:
-    return cell is not ABSENT and says(grid, grid.cell(row, column_path), grid.held(column_path, cell))
 
 
 @dataclass(frozen=True)

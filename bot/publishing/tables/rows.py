@@ -155,17 +155,14 @@ class MappedRows:
         """An entry as a row. Raises Unwritable if it does not fit the mapping."""
         return wanted_row(change.key, RowView(entry, self.leaderboard), self.options)
 
-    def _published(self, change: RowChange) -> WantedRow | None:
-        """The row as the bot wrote it last."""
-        return None if change.published is None else self.row(change, change.published)
-
     def proposed(self, changes: Sequence[RowChange], refused: dict[str, str]) -> Iterator[Proposed]:
         """The rows that the table should have; those that do not fit are noted in `refused` with the reason."""
         for change in changes:
             if change.entry is None:
                 continue
             try:
-                yield Proposed(self.row(change, change.entry), self._published(change))
+                published = None if change.published is None else self.row(change, change.published)
+                yield Proposed(self.row(change, change.entry), published)
             except Unwritable as error:
                 refused[change.key] = str(error)
 

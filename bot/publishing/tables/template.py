@@ -136,7 +136,8 @@ class RequestFiles(TemplateFiles):
             return None if change.entry is None else self._new(entry)
         status = self.options.withdrawn if change.entry is None else self.options.finished
         new = self._with_status(path, current[path], status)
-        return None if new is None else (path, new, (CellChange("status", _status(current[path]), status),))
+        before = str(json_object(current[path]).get("status", ""))
+        return None if new is None else (path, new, (CellChange("status", before, status),))
 
     def _newest(self, entry: Entry, current: Mapping[str, bytes]) -> str | None:
         """The request file that the board uses: the last by name of those for the model and precision."""
@@ -179,10 +180,6 @@ class RequestFiles(TemplateFiles):
 
 def _start(entry: Entry) -> str:
     return f"{entry.model.id}_eval_request_"
-
-
-def _status(data: bytes | None) -> str:
-    return str(json_object(data).get("status", ""))
 
 
 class ResultFiles(TemplateFiles):

@@ -30,11 +30,6 @@ class RowView:
     leaderboard: Leaderboard
 
     @property
-    def precision(self) -> str:
-        """The precision without the library's name: `bfloat16`."""
-        return self.entry.model.precision.removeprefix("torch.")
-
-    @property
     def date(self) -> str:
         """The day of the measurement, `YYYY-MM-DD`, "" if no file says."""
         return self.entry.date[:10]
@@ -85,7 +80,7 @@ PLAIN: dict[str, Callable[[RowView], Scalar]] = {
     "model.org": lambda row: row.entry.model.id.rpartition("/")[0],
     "model.name": lambda row: row.entry.model.id.rpartition("/")[2],
     "model.revision": lambda row: row.entry.model.revision,
-    "model.precision": lambda row: row.precision,
+    "model.precision": lambda row: row.entry.model.precision.removeprefix("torch."),
     "model.chat_template": lambda row: row.entry.model.chat_template,
     "average": lambda row: exact(row.entry.average),
     "average_stderr": lambda row: exact(row.entry.stderr),
