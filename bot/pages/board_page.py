@@ -40,29 +40,21 @@ class Column:
 def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
     """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
-    declared, rows = board.leaderboard, [line[is_raw] for line in lines()]
+    rows = [line[is_raw] for line in lines()]
     return content.page(
         "board.html",
         "raw.html" if is_raw else "index.html",
-        description=declared.description,
         is_raw=is_raw,
         columns=_columns(content),
-        has_sizes=content.has_sizes,
-        has_licences=content.has_licences,
-        has_logs=content.has_logs,
-        has_verified=content.has_verified,
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
         rows=rows[: content.ranked],
         best=_best(content),
         sentence=content.rank_sentence(board.rows[0]) if content.ranked else "",
         holes=rows[content.ranked :],
-        ranked=content.ranked,
         bare=sum(row.entry.stderr is None for row in board.rows[: content.ranked]),
         models=len({row.entry.model.id for row in board.rows}),
         newest=max((row.entry.date for row in board.rows), default="")[:10],
-        changed=content.changed,
-        quarantined=[task for task in declared.tasks if task.quarantined],
         figures=() if is_raw else tuple(_figures(content)),
     )
 

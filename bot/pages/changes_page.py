@@ -42,8 +42,6 @@ def changes_page(content: PageContent) -> bytes:
         lately=_lately(changes) if changes else "",
         leader=moves[0].leader if moves else "",
         more=max(0, len(changes) - SHOWN),
-        from_history=content.history is not None,
-        is_partial=content.is_partial,
     )
 
 

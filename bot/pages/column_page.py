@@ -14,19 +14,9 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
 from bot.publishing.board import TIE, is_separable
+from bot.publishing.entry import EntryModel
 
 MOVED = 20  # rows of the table of ranks
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A row's place with the column and without it, by the plain order of averages."""
-
-    model: str
-    precision: str
-    page: str
-    before: int
-    after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +65,9 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         figures=drawn,
         zeros=len(zeros),
         warned=sum(bool(row.entry.warnings) for row in zeros),
-        audit=content.audit,
         words=list(_words(figures)) if figures else [],
         alarms=[alarm.why for alarm in figures.alarms] if figures else [],
-        moved=_moved(content, others),
+        moved=list(_moved(content, others)),
     )
 
 
@@ -100,20 +89,19 @@ def _against_rest(content: PageContent, task: Task, sums: Sequence[float]) -> Fi
     return scatter(title, titles, (others, across), (columns[task.id], up))
 
 
-def _moved(content: PageContent, sums: Sequence[float]) -> list[Moved]:
-    """The rows whose places change most by the sums of the other columns, of those with every score."""
+def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, EntryModel, int, int]]:
+    """The rows whose places change most by the sums of the other columns, of those with every score.
+
+    Each with its name in addresses, its model, and its place with the column and without it.
+    """
     names = content.whole[0]
     found = [
         (-abs(now - before), before, place, now)
         for place, (before, now) in enumerate(zip(content.places, places(sums), strict=bool(sums)))
         if before != now
     ]
-    return [_moved_row(content, names[place], before, now) for _, before, place, now in nsmallest(MOVED, found)]
-
-
-def _moved_row(content: PageContent, name: str, before: int, after: int) -> Moved:
-    model = content.rows[name].entry.model
-    return Moved(model.id, model.precision or "unknown precision", row_page(name), before, after)
+    for _, before, place, now in nsmallest(MOVED, found):
+        yield names[place], content.rows[names[place]].entry.model, before, now
 
 
 def _words(figures: ColumnFigures) -> Iterator[str]:

@@ -22,7 +22,6 @@ from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
 from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of
-from bot.publishing.layout import target_url
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified
 
 OTHERS = 10  # rows of the same model that a row's page names
@@ -187,11 +186,6 @@ class PageContent:
         only = found.pop() if len(found) == 1 else ""
         return only if "://" in only else ""
 
-    @property
-    def source_values(self) -> dict[str, str]:
-        """The same for a page that says where results are submitted, with its address."""
-        return {"source": self.source, "source_url": target_url(self.source) if self.source else ""}
-
     @cached_property
     def records(self) -> list[Record]:
         """The rows of the CSV and of the JSON."""
@@ -251,8 +245,10 @@ class PageContent:
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 
     def page(self, template: str, path: str, *, stamp: str = "", **values: Any) -> bytes:
-        """The bytes of the page at a path."""
+        """The bytes of the page at a path; its template knows this content, too."""
         fixed = {
+            "content": self,
+            "declared": self.board.leaderboard,
             "root": root_of(path),
             "style": asset("site.css")[0],
             "board_title": self.board.leaderboard.title,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -13,8 +13,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot import HOME, __version__
 from bot.evaluation.finding import counted
+from bot.pages.addresses import column_page, row_page
+from bot.publishing.board import TIE
+from bot.publishing.entry import EntryHarness
+from bot.publishing.layout import evidence_url, target_url
 from bot.publishing.models import billions, other_size
-from bot.reporting.escape import visible
+from bot.reporting.escape import cell, visible
 
 # The page may load its own style, script, pictures and data, and nothing else; what it
 # sends goes back to where it came from.
@@ -37,8 +41,10 @@ def templates() -> Environment:
         finalize=_shown,
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
-    environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size}
-    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY}
+    environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
+    environment.filters |= {"row_page": row_page, "column_page": column_page}
+    environment.filters |= {"target_url": target_url, "evidence_url": evidence_url}
+    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "tie": TIE}
     environment.globals["asset_name"] = lambda name: asset(name)[0]
     return environment
 
@@ -49,19 +55,19 @@ def _shown(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def points(value: float | None) -> str:
-    """A score for people."""
-    return MISSING if value is None else f"{value:.2f}"
-
-
-def raw(value: float | None) -> str:
-    """A raw value for people."""
-    return MISSING if value is None else f"{value:.4f}"
+points, raw = partial(cell, digits=2), partial(cell, digits=4)  # scores and raw values for people
 
 
 def full(value: float | None) -> str:
     """A number for programs: the shortest text that gives the same double."""
     return "" if value is None else repr(value)
+
+
+def harness_line(harness: EntryHarness) -> str:
+    """The harness, its version and its commit, in one line."""
+    commit = f"commit {harness.git_hash}" if harness.git_hash else ""
+    known = (harness.repository, harness.version, commit)
+    return " ".join([harness.name or "unknown", *filter(None, known)])
 
 
 def cite_key(name: str) -> str:

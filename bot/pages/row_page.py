@@ -18,8 +18,8 @@ from bot.pages.content import FieldPlace, PageContent
 from bot.pages.environment import full, raw
 from bot.publishing.board import TIE, BoardRow
 from bot.publishing.changes import request_of
-from bot.publishing.entry import Entry, EntryHarness, Evidence
-from bot.publishing.layout import evidence_url, model_url, target_url
+from bot.publishing.entry import Entry
+from bot.publishing.layout import model_url
 from bot.publishing.repeat import explain_command, measure_commands, verify_command
 
 
@@ -74,16 +74,6 @@ LEAF_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
-    """A file of the evidence: where it can be read, and the command that shows its numbers again."""
-
-    file: Evidence
-    url: str
-    harness: str
-    command: str
-
-
 def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     """The page of one row."""
     entry, name = row.entry, content.names[row.entry.key]
@@ -98,7 +88,6 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         row=row,
         entry=entry,
         name=name,
-        rank_sentence=content.rank_sentence(row),
         setup=content.setups.get(entry.key, ""),
         others=[
             (row_page(content.names[one.entry.key]), content.setups[one.entry.key], one.entry.average)
@@ -106,13 +95,10 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         ],
         model_url=model_url(entry.model.id) if entry.model.id.count("/") == 1 else "",
         commit_url=_commit_url(entry),
-        entry_url=target_url(content.target, entry.path),
         verify=verify_command(content.target, entry.path),
         missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
         moved_to=_moved_to(content, entry),
-        facts=content.facts_of(entry),
-        moved_seen=content.days.get(entry.model.id, ""),
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=[
             _task_part(entry, score, declared.get(score.id), places.get(score.id), lines[score.id], shown=shown)
@@ -120,15 +106,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         ],
         shown=shown,
         is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
-        verified=content.said_of(entry),
-        is_verified=content.is_verified(entry),
-        files=[_file_part(content, entry, file) for file in entry.evidence],
-        harness=harness_line(entry.harness),
-        has_harness=bool(content.board.leaderboard.harness.accepted),
-        is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
+        files=[(file, explain_command(file, entry.leaderboard, content.target)) for file in entry.evidence],
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
-        place=target_url(content.target) if content.target else "",
-        **content.source_values,
     )
 
 
@@ -190,18 +169,6 @@ def _task_part(
     return TaskPart(
         score, interval, place, lines, begin, has_metrics, shared.capitalize(), _steps(score, task), quarantined
     )
-
-
-def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:
-    command = explain_command(file, entry.leaderboard, content.target)
-    return FilePart(file, evidence_url(file), harness_line(file.harness), command)
-
-
-def harness_line(harness: EntryHarness) -> str:
-    """The harness, its version and its commit, in one line."""
-    commit = f"commit {harness.git_hash}" if harness.git_hash else ""
-    known = (harness.repository, harness.version, commit)
-    return " ".join([harness.name or "unknown", *filter(None, known)])
 
 
 def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:

@@ -19,13 +19,12 @@ from bot.pages.compare_page import compare_data, compare_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import averages
 from bot.pages.environment import asset
-from bot.pages.row_page import harness_line, row_page_of
-from bot.publishing.board import CSV_NAME, JSON_NAME, TIE, to_csv
+from bot.pages.row_page import row_page_of
+from bot.publishing.board import CSV_NAME, JSON_NAME, to_csv
 from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.changes import to_jsonl
 from bot.publishing.entry import Declared, Entry
-from bot.publishing.layout import target_url
 from bot.publishing.repeat import check_command, declaration_name, measure_commands
 
 
@@ -52,13 +51,6 @@ def design_page(content: PageContent) -> bytes:
     return content.page("design.html", "design.html", drawn=drawn)
 
 
-def scores_page(content: PageContent) -> bytes:
-    """From raw values to scores, averages and ranks, by this board's declaration."""
-    declared = content.board.leaderboard
-    columns = {task.id: column_page(task.id) for task in declared.tasks}
-    return content.page("scores.html", "scores.html", declared=declared, columns=columns, tie=TIE)
-
-
 def about_page(content: PageContent) -> bytes:
     """What the site is made from, its files, and how a number is checked."""
     files = {
@@ -73,21 +65,12 @@ def about_page(content: PageContent) -> bytes:
     return content.page(
         "about.html",
         "about.html",
-        declared=board,
         check=check_command("", "", "results", named),
-        target=content.target,
         files=files,
-        count=len(content.board.rows),
         digests=digests,
-        harness=harness_line(first.harness) if first else "",
+        first=first,
         measure=_measured_alike(first, board) if first else [],
-        knows_heads=content.heads is not None,
-        is_daily=bool(content.days),
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],
-        changed=content.changed,
-        commit=content.changes[0].commit[:12] if content.changed else "",
-        target_url=target_url(content.target) if content.target else "",
-        **content.source_values,
     )
 
 
@@ -143,7 +126,7 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     yield "compare.html", partial(compare_page, content)
     yield "changes.html", partial(changes_page, content)
     yield "rules.html", partial(rules_page, content)
-    yield "scores.html", partial(scores_page, content)
+    yield "scores.html", partial(content.page, "scores.html", "scores.html")
     yield "about.html", partial(about_page, content)
     yield "design.html", partial(design_page, content)
     lines = cache(partial(board_lines, content))  # for both pages of the board
