@@ -27,6 +27,7 @@ POLICY = (
     "base-uri 'none'; form-action 'self'"
 )
 MISSING = "–"
+ASSETS = ("site.css", "shared.js", "board.js", "export.js", "pick.js", "copy.js", "contrast.js", "compare.js")
 
 
 @cache

@@ -18,7 +18,7 @@ from bot.pages.column_page import column_page_of
 from bot.pages.compare_page import compare_data, compare_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import averages
-from bot.pages.environment import asset
+from bot.pages.environment import ASSETS, asset
 from bot.pages.row_page import row_page_of
 from bot.publishing.board import CSV_NAME, JSON_NAME, to_csv
 from bot.publishing.board_table import SCHEMA, board_json
@@ -110,7 +110,7 @@ class Site(Mapping[str, bytes]):
 
 def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     """How each file is made; the pages that lead to others come after them."""
-    for name in ("site.css", "shared.js", "board.js", "export.js", "pick.js", "copy.js", "contrast.js", "compare.js"):
+    for name in ASSETS:
         path, data = asset(name)
         yield path, partial(bytes, data)
     yield ".nojekyll", bytes  # GitHub Pages would leave out folders that begin with `_`

@@ -14,12 +14,11 @@ from tempfile import mkdtemp
 from bot import HOME
 from bot.errors import CallError
 from bot.pages.addresses import COLUMNS, ROWS
+from bot.pages.environment import ASSETS
 from bot.pages.site import Site
 
 MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
-ASSET = re.compile(
-    r"(?:site|shared|board|export|pick|contrast|compare)\.[0-9a-f]{8}\.(?:css|js)"
-)  # the style and script of any version
+ASSET = re.compile("|".join(name.replace(".", r"\.[0-9a-f]{8}\.") for name in ASSETS))  # of any version
 STAGE = ".leaderboard-bot-"
 STAMPED = 200  # bytes at the beginning of a page that hold its stamp
 FIRST = "index.html"
