@@ -68,7 +68,8 @@ coverage: .venv/.all
 	$(PYTEST) -n 2 -m "not campaign" -q --cov --cov-report=term:skip-covered
 
 # Coverage-guided search, SECONDS for each reader, for sample logs and definitions, and then for the rules and the report.
-FORMATS := lm-eval-0.3 lm-eval-0.4 open-llm-v1 lighteval inspect helm every-eval-ever olmes evalchemy mteb
+FORMATS := lm-eval-0.3 lm-eval-0.4 open-llm-v1 lighteval inspect helm every-eval-ever olmes evalchemy mteb \
+	lmms-eval evalplus euroeval evalscope opencompass bfcl harbor
 SECONDS := 600
 FUZZ := -max_total_time=$(SECONDS) -max_len=262144 -timeout=60
 

@@ -1,4 +1,4 @@
-"""Memories: a property computed once, contents within a bound, our discussions and requests; and object ids."""
+"""What is remembered: properties computed once, contents within a bound, our discussions and requests. Object ids."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_CONTENTS = 256 * 1024 * 1024  # of contents that are kept
 class lazy_property(cached_property[T]):  # noqa: N801 - a decorator, as `property` is
     """`functools.cached_property` without its lock; `del` of the attribute forgets the value.
 
-    Python 3.11 holds one lock for a property of all instances while it is worked out, so that threads wait for each
-    other's requests; Python 3.12 dropped it. Two threads at one instance may both work it out here.
+    Python 3.11 has one lock for a property of all instances, so that threads wait for each other's requests; Python
+    3.12 has none. Here two threads may both compute the value of one instance.
     """
 
     def __init__(self, method: Callable[[Any], T]) -> None:
@@ -31,7 +31,7 @@ class lazy_property(cached_property[T]):  # noqa: N801 - a decorator, as `proper
 
 
 class Contents(UserDict[str, bytes]):
-    """Contents by object id, of at most so many bytes in all: the oldest goes first, a larger one is not kept."""
+    """Contents by object id, up to so many bytes together: the oldest are dropped first, a larger one is not kept."""
 
     def __init__(self, most: int = MOST_CONTENTS) -> None:
         super().__init__()
@@ -59,40 +59,40 @@ TIMES = 0  # the number of the row with the times of the last whole lists; no di
 
 
 class KnownThreads:
-    """What is remembered of the discussions and requests of one repository that we opened, by their numbers.
+    """The remembered discussions and requests that we opened in one repository, by their numbers.
 
-    A row has at least `kind`, `status` and `mark`. Here it is kept for one command; a service keeps it in its database.
+    A row has at least `kind`, `status` and `mark`. This class keeps them for one command; a service has a database.
     """
 
     def __init__(self) -> None:
         self._rows: dict[int, Row] = {}
 
     def find(self, num: int) -> Row | None:
-        """One of them."""
+        """The row of one number; None if it is not known."""
         return self._rows.get(num)
 
     def at(self, nums: Iterable[int]) -> dict[int, Row]:
-        """Those of them with these numbers."""
+        """The known rows of these numbers."""
         return {num: row for num in nums if (row := self.find(num)) is not None}
 
     def note(self, num: int, values: Row) -> None:
-        """Remember more of one; what is known already is not written again."""
+        """Add values to a row; a row that has them already is not written again."""
         before = self.find(num) or {}
         after = before | values
         if after != before:
             self.put(num, after)
 
     def put(self, num: int, row: Row) -> None:
-        """Remember one as this, and forget what else was known of it."""
+        """Replace a row."""
         self._rows[num] = row
 
     def of(self, kind: Kind, mark: str | None = None) -> list[tuple[int, Row]]:
-        """Those of one kind, or those of them with one mark, oldest first."""
+        """The rows of one kind, with one mark where it is given, oldest first."""
         found = sorted(self._rows.items())
         return [(num, row) for num, row in found if row["kind"] == kind and mark in {None, row["mark"]}]
 
     def open_since(self, kind: Kind, oldest: int = 0) -> list[tuple[int, Row]]:
-        """The open ones of one kind from a number on, oldest first."""
+        """The open ones of one kind whose number is at least `oldest`, oldest first."""
         return [(num, row) for num, row in self.of(kind) if row["status"] in OPEN and num >= oldest]
 
     def open_count(self, kind: Kind) -> int:
@@ -104,7 +104,7 @@ class KnownThreads:
         self._rows.clear()
 
     def listed_at(self, kind: Kind) -> float | None:
-        """When the lists of one kind were read to their ends, in Unix seconds; None if they never were."""
+        """When the lists of one kind were last read to their ends (Unix seconds); None if they never were."""
         found = (self.find(TIMES) or {}).get(kind)
         return None if found is None else float(found)
 
@@ -117,7 +117,7 @@ OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def blob_id(data: bytes) -> str:
-    """The id that git gives to a content."""
+    """The object id that git gives to a file with this content."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
@@ -127,7 +127,7 @@ def is_content(data: bytes, oid: str) -> bool:
 
 
 def check_file(file: IO[bytes], oid: str | None, service: str, where: str) -> None:
-    """Raise Unavailable if there is an object id, and it does not name the bytes of the file."""
+    """Raise Unavailable if the bytes of a file are not those of its object id; nothing is checked without one."""
     if oid is None or not OBJECT_ID.fullmatch(oid):
         return
     size = file.seek(0, SEEK_END)

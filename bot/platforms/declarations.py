@@ -23,7 +23,7 @@ LARGEST_DECLARATION = 1024 * 1024  # bytes
 
 
 def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
-    """The declaration that rows at a target name, shipped or kept there; None if there is none with this digest."""
+    """The declaration that rows of a target name, shipped or kept there; None if there is none with this digest."""
     if not DIGEST.fullmatch(named.digest):
         return None
     if named.id in shipped() and load_shipped(named.id).digest == named.digest:

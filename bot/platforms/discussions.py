@@ -1,4 +1,4 @@
-"""Discussions, requests and comments at any place: their values, how they are read and written, and our comments."""
+"""Discussions, requests and comments on any service: their values, how to read and write them, and our own comments."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REASON = "Two processes wrote this at the same time; {kept} stays."
 class Comment:
     """One comment; `id` is the service's.
 
-    `at` is when it was written and `changed` when its text was last edited, in Unix seconds, infinite for a text of
-    ours with the words of another; `place` is its place among all events of the discussion. `edited` says that the text
-    is not the one that was posted: others than the author may edit it. `saw_head` says that the newest commit of the
-    bot's request was there when the comment was written.
+    `at` is when it was written and `changed` when its text was last edited (Unix seconds); `changed` is infinite for a
+    comment of ours that somebody else edited. `place` is its place among all events of the discussion. `edited` says
+    that the text is not the one that was posted: others than the author may edit it. `saw_head` says that the newest
+    commit of the bot's request was there when the comment was written.
     """
 
     id: str
@@ -37,10 +37,10 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One request of the bot with the comments on it, but for the opening one.
+    """One request of the bot with the comments on it, without the opening one.
 
-    `head` is its newest commit, of a merged one that which was merged, "" if that is not known. `is_ours` says that
-    we wrote it: whoever else may push there can give a commit any author and date.
+    `head` is its newest commit (of a merged request the one that was merged), "" if it is not known. `is_ours` says
+    that we wrote that commit: others who may push there can give a commit any author and date.
     """
 
     name: str
@@ -79,12 +79,12 @@ class Pushed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
+    """A discussion or request with its comments; `closed_by` is who closed it last, "" while it is open.
 
-    `opening` is the first comment, hidden or not: what it was opened with, None if its author said nothing.
-    `comments` are those that stand, the first among them. `commits` are those of a request, up to its merge;
-    none where the service does not say which came first, a commit or a comment. `merged_at` is the commit that merged
-    it, "" if it is not merged, or the service does not say.
+    `opening` is the first comment, hidden or not; None if its author wrote nothing. `comments` are those that are
+    visible, the opening one among them. `commits` are those of a request before its merge; none where the service does
+    not tell the order of commits and comments. `merged_at` is the commit that merged it, "" if it is not merged, or the
+    service does not say.
     """
 
     num: int
@@ -123,7 +123,7 @@ class ReviewedSource(Source, Protocol):
     """A source in which others open requests."""
 
     def refs(self, *, requests: bool = False) -> Mapping[str, str]:
-        """Each open request as `refs/pr/7` where asked for, and `refs/heads/main` where it comes along: the commits."""
+        """The commits by ref: open requests as `refs/pr/7` if asked for, and `refs/heads/main` where it is known."""
         ...
 
     def closed_head(self, number: int) -> str | None:
@@ -138,13 +138,13 @@ class ReviewedSource(Source, Protocol):
 class Discussions(Protocol):
     """Reads and writes the discussions and requests of one source.
 
-    What is written is sent once, and looked for where it may have landed. All raise Locked, DiscussionsDisabled or Gone
-    where nothing can be said.
+    What is written is sent once, and looked for where it may have landed. All methods raise Locked, DiscussionsDisabled
+    or Gone where nothing can be written.
     """
 
     @property
     def us(self) -> str:
-        """Our account; what others wrote is never ours."""
+        """Our account's name."""
         ...
 
     @property
@@ -154,12 +154,12 @@ class Discussions(Protocol):
 
     @property
     def known(self) -> KnownThreads:
-        """What is remembered of those that the bot opened."""
+        """The remembered discussions and requests that the bot opened."""
         ...
 
     @property
     def counts(self) -> Mapping[int, int | None]:
-        """Of what was listed, by number, something that changes with each comment; None if the list says nothing."""
+        """By number of a listed discussion, a value that changes with each comment; None if the list has none."""
         ...
 
     def listed(self, kind: Kind, status: Status) -> list[Listed]:
@@ -167,22 +167,22 @@ class Discussions(Protocol):
         ...
 
     def read(self, num: int) -> Thread:
-        """One discussion or request, now."""
+        """One discussion or request as it is now."""
         ...
 
     def ours(self, kind: Kind, *, whole: bool = False) -> Iterable[tuple[int, Row]]:
-        """Every discussion of that kind that we opened, oldest first: its number, and what finds it again.
+        """All discussions of a kind that we opened, oldest first: the number, and the remembered row with its mark.
 
         `whole` reads the lists to their ends.
         """
         ...
 
     def may_have_answers(self) -> Iterable[int]:
-        """Every discussion and request, open or closed, in which there may be an answer of the bot to a command."""
+        """The discussions and requests, open or closed, that may hold an answer of the bot to a command."""
         ...
 
     def open_discussion(self, title: str, text: str) -> int:
-        """Open a discussion; its number."""
+        """Open a discussion; returns its number."""
         ...
 
     def comment(self, num: int, text: str) -> None:
@@ -206,7 +206,7 @@ class Discussions(Protocol):
         ...
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
-        """Take away what repeats another."""
+        """Remove what repeats another."""
         ...
 
     def may_write(self, account: str) -> bool:
@@ -214,13 +214,13 @@ class Discussions(Protocol):
         ...
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
-        """Show a verdict, named `name`, beside a commit, where the service can and the bot's account may."""
+        """Show a verdict named `name` beside a commit, where the service has that and the bot's account may."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A later text of the bot with the mark of an earlier one; `name` and `kept` are their names at the platform."""
+    """A later text of the bot with the mark of an earlier one; `name` and `kept` are how the service names the two."""
 
     kind: Literal["request", "discussion", "comment"]
     mark: Marker
@@ -229,7 +229,7 @@ class Duplicate:
 
 
 def open_duplicates(discussions: Discussions, *kinds: Kind) -> list[Duplicate]:
-    """The bot's open discussions of some kinds, and the comments in those, that repeat an earlier mark."""
+    """Among the bot's open discussions of some kinds, and the comments there, those that repeat an earlier mark."""
     found: list[Duplicate] = []
     for kind in kinds:
         nums = [(num, row) for num, row in discussions.ours(kind, whole=True) if row["status"] in OPEN]
@@ -242,12 +242,12 @@ def open_duplicates(discussions: Discussions, *kinds: Kind) -> list[Duplicate]:
 
 
 def comment_with(thread: Thread, author: str, text: str) -> str | None:
-    """The id of an account's comment with this text, None if there is none."""
+    """The id of an account's comment with this text; None if there is none."""
     return next((one.id for one in thread.comments_of(author) if one.text.strip() == text.strip()), None)
 
 
 def repeated_comments(thread: Thread, us: str) -> list[Duplicate]:
-    """The comments of our account in a thread that repeat the mark of an earlier one there."""
+    """Our comments in a thread that repeat the mark of an earlier one there."""
     marked = [(find_marker(one.text), f"{thread.num} {one.id}") for one in thread.comments_of(us)]
     return later_ones("comment", [(mark, name) for mark, name in marked if mark])
 
@@ -266,20 +266,20 @@ def later_ones(
 
 
 def shared_in(requests: Iterable[tuple[int, Mapping[str, str]]]) -> list[str]:
-    """Those of the bot's requests that many rows share, open or not, in their order."""
+    """The numbers of those requests of the bot that many rows share, in the given order."""
     marks = ((num, find_marker(row["mark"])) for num, row in requests)
     return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
 
 
 @dataclass
 class MarkedComments:
-    """The comments in one repository; `discussion` is the number of the one for rows, None for one of our own."""
+    """Our comments in one repository; `discussion` is the number of the one for rows, None for one of ours."""
 
     discussions: Discussions
     discussion: int | None = None
 
     def find(self, mark: Marker) -> PostedComment | None:
-        """The comment that carries a mark; its name is discussion and comment, as `12 64f1…`."""
+        """The comment with a mark; its name is the discussion's number and the comment's id, as in `12 64f1…`."""
         thread = self._thread(mark)
         return self._find_in(thread, mark) if thread else None
 
@@ -297,12 +297,12 @@ class MarkedComments:
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     def replies(self, mark: Marker) -> list[Comment]:
-        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
+        """The comments in the discussion that holds the comment of a mark, without the opening one."""
         thread = self._thread(mark)
         return thread.replies if thread else []
 
     def answer(self, mark: Marker, text: str) -> None:
-        """Add a comment to the discussion that holds the one of a mark."""
+        """Add a comment to the discussion that holds the comment of a mark."""
         thread = self._thread(mark)
         if thread is not None:
             self.discussions.comment(thread.num, text)
@@ -312,7 +312,7 @@ class MarkedComments:
         self.discussions.comment(int(name), text)
 
     def _thread(self, mark: Marker) -> Thread | None:
-        """The discussion that holds a comment, None if it is still to be opened."""
+        """The discussion for the comment of a mark; None if it is still to be opened."""
         if self.discussion is not None and not mark.has_own_discussion:
             return self.discussions.read(self.discussion)
         nums = self._holders(holder_of(mark))
@@ -323,9 +323,9 @@ class MarkedComments:
         return [num for num, row in rows if not only_open or row["status"] == "open"]
 
     def post(self, mark: Marker, text: PostText) -> PostedComment:
-        """Add a comment, in a discussion that is opened where there is none: the comment that stays.
+        """Add a comment, and open its discussion if need be; returns the comment that stays.
 
-        Where another process was faster, its comment stays, and says this.
+        Where another process was faster, its comment stays and gets this text.
         """
         thread = self._thread(mark)
         num = thread.num if thread else self._open(holder_of(mark))
@@ -342,7 +342,7 @@ class MarkedComments:
         return first
 
     def edit(self, comment: PostedComment, text: PostText) -> int:
-        """Replace the text of a comment: the number of its discussion. Raises Stale if it was deleted."""
+        """Replace the text of a comment; returns its discussion's number. Raises Stale if the comment was deleted."""
         num, _, comment_id = comment.name.partition(" ")
         try:
             self.discussions.edit(int(num), comment_id, text.body)
@@ -351,7 +351,7 @@ class MarkedComments:
         return int(num)
 
     def _open(self, holder: Marker) -> int:
-        """Open the discussion that holds comments; where another process was faster, ours is closed: its number."""
+        """Open the discussion for comments; returns its number. Where another process was faster, ours is closed."""
         text = board_text(holder)
         num = self.discussions.open_discussion(text.title, text.body)
         first = min([num, *self._holders(holder, only_open=True)])

@@ -1,4 +1,4 @@
-"""What a whole history says, of a folder or fetched over git: the changes of a board, and files at any commit."""
+"""What a whole history tells, of a folder or fetched over git: the changes of a board, and files at any commit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
 
 @contextmanager
 def with_history(name: str, opener: Opener) -> Iterator[Source]:
-    """The source at an address with its whole history on the disk; as it is where git cannot bring that."""
+    """The source at an address with its whole history on the disk; unchanged where git cannot fetch that."""
     source, remote = opener.source(name), platform_of(name).git_remote(name, opener.access)
     with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as folder:
         try:
@@ -57,7 +57,7 @@ def with_history(name: str, opener: Opener) -> Iterator[Source]:
 def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
     """The changes of a leaderboard's rows in the commits of a local repository, the newest first.
 
-    A commit that leaves every number is none.
+    A commit that changes no number is left out.
     """
     repository = LocalRepository(folder, ())
     if not repository.main:
@@ -70,7 +70,7 @@ def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
 
 
 def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
-    """The entries among some objects, by object id; objects that are not entries, or too large, are left out."""
+    """The entries among some objects, by object id; other objects, and too large ones, are left out."""
     real = sorted(oid for oid in oids if oid.strip("0"))
     small = [oid for oid, size in repository.sizes(real).items() if size <= MAX_BYTES]
     found = {}

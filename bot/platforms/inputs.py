@@ -1,6 +1,6 @@
-"""Open what the command line names: the files of a PATH, here or in a dataset on the Hub.
+"""Open what the command line names: the files of a PATH, on this machine or in a dataset on the Hub.
 
-Of local files these are the named ones, and all below the named folders.
+A PATH on this machine is a file, or a folder with everything below it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NO_FILE = "files are read on this machine and at hf://datasets/…; `explain BOA
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What may be a submission, how its files are read, and where evidence says that it lies.
+    """A place that may hold a submission: how its files are read, and where evidence says that it lies.
 
-    `source` is the name of the repository that it lies in, `path` its path there and `commit` the one it is read at;
-    `origin` is the repository itself where it can be asked for the commit that last touched a file, and `last` is that
-    commit. `is_named` says that somebody named it itself. A file of more than `max_bytes` is not read, nor what
-    `is_link`.
+    `source` is the name of the repository that it lies in, `path` its path there and `commit` the commit at which it is
+    read. `origin` is the repository itself where it can be asked for the commit that last touched a file, and `last` is
+    that commit. `is_named` says that the caller named the place itself. A file of more than `max_bytes` is not read,
+    nor is one that `is_link`.
     """
 
     candidate: Candidate
@@ -52,14 +52,14 @@ class Place:
         return self.candidate.path
 
     def parse(self) -> Parsed | UnreadPath:
-        """Read it; see `read_candidate`."""
+        """Read the place; see `read_candidate`."""
         if self.is_link:
             return UnreadPath(self.name, "link", "a link is not followed; name the file that it leads to")
         return read_candidate(self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes)
 
 
 def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES) -> list[Place]:
-    """The files that the paths name, each once. Raises CallError for a missing path and for a folder without files."""
+    """The places that the paths name, each once. Raises CallError for a missing path, or a folder without files."""
     found: dict[str, Place] = {}
     for name in paths:
         places = hub_places(name, access, max_bytes) if name.startswith("hf://") else local_places(name, max_bytes)
@@ -101,9 +101,9 @@ def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterato
 
 
 def in_repositories(places: Iterable[Place]) -> list[Place]:
-    """The places with the repository that each local one lies in, where its commit has the files as they are.
+    """The places, each with the local repository whose commit has its files as they are.
 
-    So the row names the repository, the commit, and the path from the root; a file that was changed since, or that no
+    So the row names the repository, the commit, and the path from the root. A file that was changed since, or that no
     repository has, is named by its folder.
     """
     from bot.platforms.git.repository import Blob, Repository, root_of
@@ -176,10 +176,10 @@ UNSEEN = frozenset({".git", "__pycache__", ".venv", "node_modules"})  # folders 
 
 
 def list_files(name: str) -> tuple[list[ListedFile], list[str]]:
-    """The file of this name, or every file below the folder of this name, and the links there; in order of their paths.
+    """The file with this name, or every file below the folder with this name, and the links there, in order of paths.
 
-    A link is followed where it is named itself, and nowhere else: a folder may be a stranger's. Raises CallError for
-    what is not there.
+    A link is followed only where it is named itself: a folder may be a stranger's. Raises CallError for a name of
+    nothing.
     """
     path = Path(name)
     try:
@@ -199,7 +199,7 @@ def list_files(name: str) -> tuple[list[ListedFile], list[str]]:
 
 
 def walk(folder: str, links: list[str]) -> Iterator[ListedFile]:
-    """Every file below a folder with its size; adds the paths of links to `links`."""
+    """Every file below a folder with its size; the paths of links are added to `links`."""
     for entry in entries_below(folder, UNSEEN):
         if entry.is_symlink():
             links.append(entry.path)
@@ -208,10 +208,10 @@ def walk(folder: str, links: list[str]) -> Iterator[ListedFile]:
 
 
 def entries_below(folder: str, unseen: Container[str], *, is_strict: bool = True) -> Iterator[os.DirEntry[str]]:
-    """Everything below a folder but for the folders of these names, in no order; no link is followed.
+    """Everything below a folder, in no order, except for the folders with these names; no link is followed.
 
-    Folders may lie in each other as deep as a stranger likes, so nothing here calls itself. Raises OSError for a folder
-    that cannot be read; unless it `is_strict`, such a folder is left out.
+    A stranger may nest folders to any depth, so nothing here is recursive. Raises OSError for a folder that cannot be
+    read; unless it `is_strict`, such a folder is left out.
     """
     waiting = [folder]
     while waiting:
@@ -228,7 +228,7 @@ def entries_below(folder: str, unseen: Container[str], *, is_strict: bool = True
 
 
 def place_of(name: str) -> str:
-    """The recorded place of a local file: its folder and its name, in the layout of the harness.
+    """The place of a local file as evidence records it: its folder and its name, in the layout of the harness.
 
     So a row is the same from whichever folder it is published, and no path of a person's machine is published with it.
     """
@@ -236,7 +236,7 @@ def place_of(name: str) -> str:
 
 
 def read_file(name: str, limit: int) -> bytes:
-    """At most so many bytes of the beginning of a file. Raises CallError if it cannot be read."""
+    """The first bytes of a file, at most so many. Raises CallError if it cannot be read."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)  # thousands of files are read, and file objects cost
         try:

@@ -1,4 +1,4 @@
-"""Calls to services: repeated if they fail, ended in time, counted against the budget of their account.
+"""Calls to services: repeated after failures, ended in time, counted against the budget of their account.
 
 All workers of a process share one budget for each service, account and kind of request. What other processes spend
 shows in the next answer. Bulk work stops where half of a window is left, so that a person who waits for an answer gets
@@ -62,22 +62,22 @@ IN_WORDS = (
 
 
 def in_words(failure: BaseException) -> str:
-    """Why a call got no whole answer, for a person."""
+    """Why a call got no complete answer, in words."""
     return next(words for part, words in IN_WORDS if part in type(failure).__name__)
 
 
 def is_outage(failure: BaseException) -> bool:
-    """Tell whether a service failed, so that the same call may do later."""
+    """Tell whether a service failed, so that the same call may succeed later."""
     return isinstance(failure, Unavailable)
 
 
 def wrote_nothing(failure: BaseException) -> bool:
-    """Tell whether a service failed, and surely without carrying out what was sent."""
+    """Tell whether a service failed before it can have carried out what was sent."""
     return isinstance(failure, Unavailable) and not failure.may_have_landed
 
 
 def is_overtaken(failure: BaseException) -> bool:
-    """Tell whether a service failed, or somebody else was faster: looking and deciding again may do.
+    """Tell whether a service failed, or somebody else was faster: it may help to look and decide again.
 
     A write that may still show is left to a later pass.
     """
@@ -102,7 +102,10 @@ class Backoff:
         passes: Callable[[BaseException], bool] = is_outage,
         on_wait: OnWait = lambda *_: None,
     ) -> T:
-        """Call, and again after each failure that `passes`; raises the last one. `on_wait` hears of each wait."""
+        """Make a call, and repeat it after each failure that `passes`; raises the last failure.
+
+        `on_wait` is told of each wait.
+        """
         return Retrying(
             retry=retry_if_exception(passes),
             wait=lambda state: _seconds(state, min(self.pause * 2.0 ** (state.attempt_number - 1), LONGEST_PAUSE)),
@@ -113,9 +116,9 @@ class Backoff:
         )(call)
 
     def poll(self, look: Callable[[], T | None], seconds: float) -> T | None:
-        """The result of `look`, which is called repeatedly for so many seconds; None if it finds nothing.
+        """The result of `look`, which is called again and again for so many seconds; None if it finds nothing.
 
-        A look that fails says nothing: the next one may.
+        A look that fails says nothing: the next one may find something.
         """
         return Retrying(
             retry=retry_if_result(lambda found: found is None) | retry_if_exception(is_outage),
@@ -127,7 +130,7 @@ class Backoff:
 
 
 def seconds_in(text: str) -> float | None:
-    """The number of seconds that a header names, None if it is not such a number."""
+    """The number of seconds in a header; None if it holds no such number."""
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
@@ -136,7 +139,7 @@ def _failure(state: RetryCallState) -> BaseException | None:
 
 
 def _seconds(state: RetryCallState, seconds: float) -> float:
-    """The seconds that the service asked for, else these."""
+    """The seconds that the service asked for, else the given ones."""
     failure = _failure(state)
     asked = failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
     return seconds if asked is None else asked
@@ -144,7 +147,7 @@ def _seconds(state: RetryCallState, seconds: float) -> float:
 
 @contextmanager
 def bulk_work() -> Iterator[None]:
-    """Requests in this block are bulk work: they can wait, because no person waits for them."""
+    """Requests in this block are bulk work: no person waits for them."""
     token = _is_bulk.set(True)
     try:
         yield
@@ -154,7 +157,7 @@ def bulk_work() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What an answer says: so many requests of `limit` are left until `ends`, on the clock of the budgets."""
+    """The budget in an answer: `remaining` of `limit` requests are left until `ends`, on the clock of the budgets."""
 
     limit: int
     remaining: int
@@ -163,21 +166,21 @@ class Window:
 
 @dataclass
 class Budgets:
-    """The windows of all services and accounts, as their last answers told; `clock` gives seconds."""
+    """The windows of all services and accounts from their last answers; `clock` gives seconds."""
 
     clock: Callable[[], float] = time.monotonic
     _windows: dict[str, Window] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def learn(self, key: str, limit: int | None, remaining: int, seconds: float) -> None:
-        """Note what an answer says; without a limit, the most that was ever left counts as the whole of it."""
+        """Note the budget in an answer; where it names no limit, that is the most that was ever left."""
         with self._lock:
             known = self._windows.get(key)
             whole = limit or max(remaining, known.limit if known else 0)
             self._windows[key] = Window(whole, remaining, self.clock() + min(seconds, LONGEST_WINDOW))
 
     def spend(self, key: str, service: str) -> None:
-        """Count one request. Raises Unavailable, with the seconds to wait, where none may be sent now."""
+        """Count one request. Raises Unavailable with the seconds to wait where none may be sent now."""
         with self._lock:
             known = self._windows.get(key)
             left = known.ends - self.clock() if known else 0.0
@@ -195,24 +198,24 @@ BUDGETS = Budgets()
 
 
 def key_of(host: str, secret: str, kind: str) -> str:
-    """The name of one budget; nothing of the secret can be read in it."""
+    """The name of a budget, from which the secret cannot be read."""
     return f"{host} {hashlib.sha256(secret.encode()).hexdigest()[:12]} {kind}"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`timeout` is in seconds, `end` on the monotonic clock."""
+    """The limits of a call: `timeout` in seconds for each answer, `end` on the monotonic clock for all."""
 
     timeout: float = TIMEOUT
     end: float = float("inf")
 
     @property
     def left(self) -> float:
-        """The seconds that are left, never below zero."""
+        """The seconds that are left, at least 0."""
         return max(0.0, self.end - time.monotonic())
 
     def answer_seconds(self, sent: int) -> float:
-        """How long the answer to so many bytes may take to begin: a large commit takes its time."""
+        """The seconds in which the answer to so many bytes must begin: a large commit takes its time."""
         return max(0.05, min(self.timeout + sent / SLOWEST, self.left))
 
 
@@ -221,13 +224,13 @@ _current: ContextVar[Limits] = ContextVar("limits", default=NO_LIMITS)
 
 
 def current_limits() -> Limits:
-    """The limits of the call that runs."""
+    """The limits of the running call."""
     return _current.get()
 
 
 @contextmanager
 def within(seconds: float, timeout: float | None = None) -> Iterator[None]:
-    """Let what is called in this block end within so many seconds; an outer block that ends before still counts."""
+    """Limit the time of all calls in this block; an outer block that ends sooner still counts."""
     outer = _current.get()
     limits = Limits(outer.timeout if timeout is None else timeout, min(outer.end, time.monotonic() + seconds))
     token = _current.set(limits)
@@ -239,11 +242,11 @@ def within(seconds: float, timeout: float | None = None) -> Iterator[None]:
 
 @dataclass(kw_only=True)
 class ServiceClient:
-    """What the clients of all services have in common: how long they wait, and which accounts are ours.
+    """The base of the clients of services: how long they wait, and which accounts are ours.
 
     All times are in seconds: `pause` before the second try, `timeout` for each answer to begin, `deadline` for one
-    operation with all its tries, `unknown_fate` until a write shows that may have landed, of which the first
-    `look_in_line` are waited for. What `former_accounts` wrote counts as ours.
+    operation with all its tries, `unknown_fate` until a write shows that may have landed, of which `look_in_line` are
+    waited for at once. What `former_accounts` wrote counts as ours.
     """
 
     pause: float = 0.5
@@ -265,7 +268,7 @@ class ServiceClient:
         return [self.user, *sorted(self.former_accounts)]
 
     def as_ours(self, name: str) -> str:
-        """The name of an account, of a former one of ours that of our own."""
+        """The name of an account, where our own name stands for a former account of ours."""
         return self.user if name in self.former_accounts else name
 
     @property
@@ -275,14 +278,14 @@ class ServiceClient:
 
     @property
     def unknown_until(self) -> float:
-        """Seconds after which a small write that somebody began either shows, or never will."""
+        """Seconds after which a small write that somebody began either shows or never will."""
         return self.timeout + self.unknown_fate
 
     def sent_once(self, send: Callable[[], T], find: Callable[[], T | None]) -> T:
-        """The result of a write that is sent once; where its answer was lost, what `find` shows of it.
+        """The result of a write that is sent once; where its answer was lost, what `find` finds of it.
 
-        A service may work on a large commit for `unknown_fate` seconds after it, or something before it, gave up
-        waiting. After `look_in_line` of them the failure is raised with the rest as `unknown_for`.
+        A service may work on a large commit for `unknown_fate` seconds after it, or something in between, gave up
+        waiting. After `look_in_line` of them the failure is raised, with the rest as `unknown_for`.
         """
         try:
             return send()
@@ -297,7 +300,7 @@ class ServiceClient:
 
 @dataclass
 class AnswerCounts:
-    """Counts answers by service and status; `remaining` is what the last answer said is left of the budget."""
+    """Counts answers by service and status; `remaining` is the budget that the last answer named."""
 
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     remaining: dict[str, float] = field(default_factory=dict)
@@ -311,7 +314,7 @@ class AnswerCounts:
                 self.remaining[service] = remaining
 
     def seen(self) -> tuple[dict[tuple[str, str], int], dict[str, float]]:
-        """The counts and what is left, as they are now."""
+        """The counts, and what is left of the budgets."""
         with self._lock:
             return dict(self.answers), dict(self.remaining)
 

@@ -1,4 +1,4 @@
-"""What a platform is, and what opens its addresses: who we are at the services, and what is kept.
+"""What a platform is, and what opens its addresses: with which accounts, and with what is kept between passes.
 
 The address of a page in a browser, or for `git clone`, is refused with the address to write.
 """
@@ -39,7 +39,7 @@ REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)  # a name on th
 
 
 def address_of_page(text: str) -> str:
-    """The address that a page of the Hub or of GitHub has here, "" for what is the address of no page."""
+    """The address here of a page of the Hub or of GitHub, "" for any other text."""
     if page := HUB_PAGE.fullmatch(text):
         revision = "" if page["revision"] in {None, "main"} else f"@{page['revision']}"
         return f"hf://{page['kind'] or 'models/'}{page['name']}{revision}{page['path'] or ''}".rstrip("/")
@@ -48,13 +48,13 @@ def address_of_page(text: str) -> str:
 
 
 def refuse_pasted(text: str) -> None:
-    """Raise CallError with the address to write, where a text is that of a page."""
+    """Raise CallError with the address to write where a text is the address of a page."""
     if address := address_of_page(text):
         raise CallError(f"{text}: write {address}")
 
 
 def refuse_forgotten_scheme(text: str) -> None:
-    """Raise CallError for a page and for `org/name`: with `hf://` forgotten, it would name a folder on this machine."""
+    """Raise CallError for a page and for `org/name`: without `hf://` it would name a folder on this machine."""
     refuse_pasted(text)
     if REPOSITORY.fullmatch(text):
         raise CallError(f"{text}: write hf://datasets/{text}, github://{text}, or ./{text} for a folder")
@@ -69,7 +69,7 @@ NO_ADDRESS = "the address of a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or of 
 
 @dataclass(frozen=True, slots=True)
 class GitHubApp:
-    """An app that we are at GitHub; `installation` is the number of one, None for the only one that there is."""
+    """An app as which the bot acts at GitHub; `installation` is the number of one, None for the only one."""
 
     app_id: str
     private_key: str = field(repr=False)
@@ -78,7 +78,7 @@ class GitHubApp:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where the services are and who we are there; no token is ever shown. `cache` holds what only costs time."""
+    """The addresses of the services and our credentials, which are never shown. `cache` holds what only costs time."""
 
     github_token: str | None = field(default=None, repr=False)
     github_api_url: str = GITHUB_API_URL
@@ -91,14 +91,14 @@ class Access:
 
 @dataclass
 class ServiceCache:
-    """What one service keeps between two passes; a single command starts with nothing.
+    """What a service keeps between two passes; a single command starts with nothing.
 
-    `known` gives, for a repository, what was read of its discussions before, `rows` the index of the rows on its main
-    branch. `blobs` are contents by object id, `own_commits` the commits that we made, `former_accounts` the names that
-    we had at each service, and `clients` and `listings` belong to the platforms. `intend` is held, by a name and for so
-    many seconds at most, around a write that may be done once: it raises Unsettled where another process holds it, or
-    was killed with it. `is_service` says that requests are looked for in every form of publication: a token of a single
-    command may not be able to.
+    `known` gives, for a repository, what was read of its discussions, `rows` the index of the rows on its main branch.
+    `blobs` are contents by object id, `own_commits` the commits that we made, `former_accounts` our former names at
+    each service; `clients` and `listings` belong to the platforms. `intend` is held, by a name and for so many seconds
+    at most, around each write that must happen once: it raises Unsettled where another process holds it, or was killed
+    with it. `is_service` says that requests are looked for in every form of publication: the token of a single command
+    may not be able to read them.
     """
 
     known: Callable[[str], KnownThreads] = lambda _: KnownThreads()
@@ -114,7 +114,7 @@ class ServiceCache:
 
 @dataclass(frozen=True, slots=True)
 class GitRemote:
-    """A repository that git can fetch: its address, and the token to read it with."""
+    """A repository that git can fetch: its address, and the token to read it."""
 
     url: str
     token: str | None = field(default=None, repr=False)
@@ -122,7 +122,7 @@ class GitRemote:
 
 @dataclass
 class Opener:
-    """Opens whatever an address names, as who we are, with what is kept; relative folders start at `folder`."""
+    """Opens what an address names, with our accounts and with what is kept; relative folders start at `folder`."""
 
     access: Access
     folder: Path = field(default_factory=Path)
@@ -130,22 +130,22 @@ class Opener:
 
     @property
     def look_in_line(self) -> float:
-        """Seconds to wait for a write that may show later: a service has other work, a single command has none."""
+        """Seconds to wait at once for a write that may show later: a service has other work, a command none."""
         return LOOK_IN_LINE if self.service_cache.is_service else UNKNOWN_FATE
 
     def client(self, scheme: str, make: Callable[[], T]) -> T:
-        """The one client of a platform, made when it is first needed."""
+        """The only client of a platform, made when it is first needed."""
         if scheme not in self.service_cache.clients:
             self.service_cache.clients[scheme] = make()
         client: T = self.service_cache.clients[scheme]
         return client
 
     def source(self, name: str) -> Source:
-        """A source. Raises CallError for an address of no platform, or that its platform cannot read."""
+        """The source at an address. Raises CallError for an address of no platform, or that its platform refuses."""
         return platform_of(name).open_source(name, self)
 
     def target(self, name: str, form: Form = "pull-request", discussion: int | None = None) -> Target:
-        """A target for one form of publication. Raises CallError for what is none."""
+        """The target at an address, for one form of publication. Raises CallError for an address of none."""
         return platform_of(name).open_target(name, self, form, discussion)
 
     def discussions(self, name: str) -> Discussions | None:
@@ -154,12 +154,12 @@ class Opener:
 
 
 class Platform(Protocol):
-    """One kind of place for results and rows; `address` shows how one is written."""
+    """One kind of place for results and rows; `address` shows the form of its addresses."""
 
     address: str
 
     def open_source(self, name: str, opener: Opener) -> Source:
-        """The source at an address; nothing is asked yet. Raises CallError for what is none."""
+        """The source at an address; nothing is requested yet. Raises CallError for an address of none."""
         ...
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Target:
@@ -171,11 +171,11 @@ class Platform(Protocol):
         return None
 
     def open_site(self, name: str, opener: Opener) -> SiteHost | None:
-        """The repository that shows a site, None if no site can be. Raises CallError for what is none."""
+        """The repository that shows a site, None if none can. Raises CallError for another address."""
         return None
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
-        """Where git finds the repository at an address, None if there is none to fetch."""
+        """The remote of the repository at an address, None if git cannot fetch it."""
         return None
 
 
@@ -189,7 +189,7 @@ BUILT_IN = {
 
 
 def open_target(name: str, access: Access, form: Form = "pull-request") -> Target:
-    """Open a target for one form of publication; nothing is asked yet. Raises CallError for what is none."""
+    """The target at an address, for one form of publication; nothing is requested yet. Raises CallError for none."""
     return Opener(access).target(name, form)
 
 

@@ -1,7 +1,7 @@
 """The index of rows: every file in the folder of rows on the main branch of a target, by path, with its object id.
 
-It moves on by what differs between two commits, and is made anew by one listing where the old commit is gone. The
-object ids of both are those of the service, and every content is checked against its id.
+The index is updated with what differs between two commits, and made again from one listing where the old commit is
+gone. The object ids are those of the service, and every content is checked against its id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRIES = 3  # of a look at the index while other processes move it
 
 @dataclass(frozen=True, slots=True)
 class IndexedRow:
-    """A file in the folder of rows; `data` is None if it is too large, or has no name of an entry."""
+    """A file in the folder of rows; `data` is None if it is too large, or its name is not that of an entry."""
 
     oid: str
     data: bytes | None = None
@@ -31,7 +31,7 @@ Moved = Mapping[str, IndexedRow | None]
 
 @dataclass
 class RowStore:
-    """Where the index of one target is kept between two passes: here as long as the process lives."""
+    """Keeps the index of one target; this class for the life of the process, a service in its database."""
 
     at: str = ""
     known: dict[str, IndexedRow] = field(default_factory=dict, repr=False)
@@ -41,14 +41,14 @@ class RowStore:
         return self.at
 
     def rows(self, paths: Collection[str] | None = None) -> tuple[str, dict[str, IndexedRow]]:
-        """The commit, and all rows, or those at some paths, as they are at that commit."""
+        """The commit of the index, and all rows, or those at some paths, at that commit."""
         found = self.known if paths is None else {path: self.known[path] for path in paths if path in self.known}
         return self.at, dict(found)
 
     def move(self, old: str, new: str, moved: Moved, *, is_whole: bool) -> None:
         """Bring the index from one commit to another, unless it is no longer at the old one.
 
-        A path with None is gone; where `moved` `is_whole`, so is every path that it does not have.
+        None stands for a path that is gone. Where `moved` `is_whole`, every other path is gone, too.
         """
         if self.at == old:
             now = {**({} if is_whole else self.known), **moved}
@@ -78,9 +78,9 @@ class IndexedSource(Protocol):
 
 @dataclass
 class RowIndex:
-    """The rows on the main branch of one target; what was parsed is remembered as long as this object lives.
+    """The rows on the main branch of one target; parsed rows are kept as long as this object lives.
 
-    `contents` are those that are known besides, by object id.
+    `contents` are further known contents, by object id.
     """
 
     source: IndexedSource
@@ -90,7 +90,7 @@ class RowIndex:
     _parsed: dict[str, Entry | str] = field(default_factory=dict, repr=False)
 
     def entries(self, commit: str) -> StoredEntries:
-        """All entries at a commit of the main branch, and each file among them that has none, with the reason."""
+        """All entries at a commit of the main branch, and the reason for each file among them that is no entry."""
         for _ in range(TRIES):
             if not self._at or self._at != commit:
                 self.follow(commit)
@@ -103,7 +103,7 @@ class RowIndex:
         raise Stale(f"{self.source.name}: other processes read other commits of it at the same moment")
 
     def follow(self, commit: str) -> None:
-        """Bring the index to a commit of the main branch: the cost follows what differs."""
+        """Bring the index to a commit of the main branch; the cost follows what differs."""
         old = self.stored.commit()
         if old == commit:
             return
@@ -120,7 +120,7 @@ class RowIndex:
             self._parsed, self._at = stay | now, commit
 
     def _read(self, found: Sequence[Change], commit: str, known: Mapping[str, bytes]) -> dict[str, IndexedRow | None]:
-        """The files as they are now; contents that are known are not asked for."""
+        """The files as they are now; known contents are not requested."""
         there = [(item, item.oid) for item in found if item.oid is not None]
         worth = {item.path: oid for item, oid in there if is_entry_file(item.path, item.size) and not item.fault}
         here = {oid: data for oid in worth.values() if (data := known.get(oid, self.contents.get(oid))) is not None}
@@ -132,7 +132,7 @@ class RowIndex:
         return rows
 
     def read(self, paths: Collection[str], commit: str) -> dict[str, bytes | None]:
-        """Those files among `paths` that the index has at a commit, None where it has none; nothing at another."""
+        """The files at the paths that the index covers, None where there is no file; nothing at another commit."""
         wanted = [path for path in paths if path.startswith(f"{FOLDER}/")]
         if not wanted or self.stored.commit() != commit:
             return {}

@@ -1,7 +1,7 @@
-"""Write sites to repositories: only changed files, in commits that services accept, and never a foreign file.
+"""Write sites to repositories: only changed files, in commits that services accept, and never over a foreign file.
 
-A list in the repository says which files are the site's. It is written with the first commit of several, so that what a
-killed process wrote is known as ours.
+A list in the repository says which files are the site's. It is part of the first of several commits, so that the files
+of a killed process are known as ours.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ MAX_LIST = 50_000_000  # bytes
 
 
 class SiteList(msgspec.Struct, frozen=True):
-    """The files of a site, each with the stamp of what it was made of, "" if it has none."""
+    """The files of a site, each with the stamp of its content, "" if it has none."""
 
     files: dict[str, str]
     schema: str = SCHEMA
 
 
 def publish_site(site: Site, address: str, opener: Opener) -> Written:
-    """Bring the site at an address in step. Raises CallError if it is somebody else's, or cannot be written."""
+    """Bring the site at an address up to date. Raises CallError if it is somebody else's, or cannot be written."""
     host = open_site(address, opener)
     return write_site(site, opener.folder / Path(address)) if host is None else _publish(site, host)
 
 
 def open_site(address: str, opener: Opener) -> SiteHost | None:
-    """The repository that shows a site, None for a folder; nothing is asked yet. Raises CallError for what is none."""
+    """The repository that shows a site, None for a folder; nothing is requested yet. Raises CallError for none."""
     return platform_of(address).open_site(address, opener)
 
 
@@ -68,7 +68,7 @@ def _publish(site: Site, host: SiteHost) -> Written:
 
 
 def _known(host: SiteHost, there: Mapping[str, str]) -> dict[str, str]:
-    """The files of the bot with their stamps, as the list says."""
+    """The files of the bot with their stamps, from the list."""
     data = host.read(LIST, MAX_LIST) if LIST in there else None
     if data is None:
         return {}
@@ -82,7 +82,7 @@ def _known(host: SiteHost, there: Mapping[str, str]) -> dict[str, str]:
 
 
 def _refuse_foreign(site: Site, host: SiteHost, there: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Raise CallError if a file of somebody else has the path of a file of the site."""
+    """Raise CallError if somebody else's file has the path of a file of the site."""
     foreign = [path for path in there if path in site and path not in known and not is_content(site[path], there[path])]
     if foreign:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
@@ -90,7 +90,7 @@ def _refuse_foreign(site: Site, host: SiteHost, there: Mapping[str, str], known:
 
 
 def _differing(site: Site, there: Mapping[str, str], fresh: set[str]) -> Iterator[tuple[str, bytes]]:
-    """The files that are missing or different at the place; pages with the right stamp are not built."""
+    """The files that are missing or different; pages with the right stamp are not built."""
     for path in site:
         if path not in fresh:
             data = site[path]

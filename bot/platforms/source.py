@@ -1,4 +1,4 @@
-"""The interface of all sources of results, which of their files are read, and the reading of a file in parts."""
+"""The interface of all sources of results, the patterns that select their files, and reading a file in parts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
 
 
 class TooLarge(BotError):
-    """A file holds more bytes than the limit; nothing of the rest was read (exit status 1)."""
+    """A file holds more bytes than the limit, and was not read further (exit status 1)."""
 
     status = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file of which the content changed; `oid` names the content as it is now, None if it is gone.
+    """A file whose content changed; `oid` names the present content, None if the file is gone.
 
-    `size` is in bytes, 0 if the service does not say. `fault` says why the file cannot be read, "" if it can;
-    `path` is then its name with the odd bytes escaped, or its beginning, a digest and its end.
+    `size` is in bytes, 0 if the service does not say. `fault` says why the file cannot be read, "" if it can; `path` is
+    then its name with the odd bytes escaped, or its begin, a digest and its end.
     """
 
     path: str
@@ -41,9 +41,9 @@ class Change:
 
 
 def named_change(path: str, oid: str | None, size: int) -> Change:
-    """The change of a file; a name that is not text is escaped, a long one is cut, and the change says so.
+    """The change of a file; a name that is not text is escaped, a long one is cut, and `fault` says so.
 
-    Half surrogates in `path` represent bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
+    Half surrogates in `path` stand for bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
     """
     name = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
     if len(name) > LONGEST_NAME:
@@ -79,7 +79,7 @@ class LastCommit:
 
 
 class Source(Protocol):
-    """A repository in which results are pushed; commits are full ids."""
+    """A repository to which results are pushed; commits are full ids."""
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class Source(Protocol):
         ...
 
     def contains(self, head: str, commit: str) -> bool:
-        """Tell whether the history of `head` has a commit; services know those of requests and forks, too."""
+        """Tell whether the history of `head` has a commit. A service also knows commits of requests and forks."""
         ...
 
     def changes(self, old: str | None, new: str) -> Iterable[Change]:
@@ -126,13 +126,13 @@ class Source(Protocol):
         ...
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The source, prepared for reading so many files of a commit; most need no preparation."""
+        """The source, prepared to read so many files of a commit; most sources need no preparation."""
         return nullcontext(self)
 
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Translate a pattern as git and GitHub's `paths` read it: `*` stays in a folder, `**/` is any number of them."""
+    """A pattern as git and GitHub's `paths` read it: `*` matches within a folder, `**/` any number of folders."""
     return re.compile("".join(map(_translate, TOKEN.findall(pattern.removeprefix("./")))), re.DOTALL)
 
 
@@ -161,7 +161,7 @@ def _matches(path: str, pattern: str) -> bool:
 def read_whole_files(
     source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES, oids: Mapping[str, str] | None = None
 ) -> Read:
-    """A function that reads files of a source by their shown names; it keeps the last file, which is read in parts.
+    """A function that reads files of a source by their shown names, and keeps the last one, which is read in parts.
 
     `oids` are the object ids that the bytes must have, where they are known.
     """

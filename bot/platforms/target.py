@@ -16,7 +16,7 @@ from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostT
 
 
 class Target(Protocol):
-    """A place that entries are published to. What has a value here is that of a place without requests and comments."""
+    """A place to which entries are published. The methods with a body suit a place without requests and comments."""
 
     @property
     def name(self) -> str:
@@ -25,11 +25,11 @@ class Target(Protocol):
 
     @property
     def comments(self) -> MarkedComments | None:
-        """The comments of the bot there; None where nobody can comment, and people cannot reply to one."""
+        """The bot's comments there; None where nobody can comment, so that people cannot reply."""
         return None
 
     def comment_counts(self) -> Mapping[str, int]:
-        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
+        """The number of comments on the bot's open requests, as far as it is known without reading each of them."""
         return {}
 
     def shared_requests(self) -> list[str]:
@@ -41,18 +41,18 @@ class Target(Protocol):
         return None
 
     def merge(self, name: str, head: str, text: str) -> None:
-        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
+        """Merge a request at its head, and say so. Raises Stale for another head, Refused where we may not.
 
-        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
-        comes in that moment is merged too: `conversation` gives the head that was merged.
+        The comment may be missing where the call broke off. Where a service cannot be told the commit, one that arrives
+        at that moment is merged too: `conversation` gives the head that was merged.
         """
         return
 
     def check(self) -> None:
-        """See that the target can be one, and who we are there. Raises CallError, Unavailable or Refused."""
+        """See that the target can be one, and which account we have there. Raises CallError, Unavailable or Refused."""
 
     def check_readable(self) -> None:
-        """See that the target is there; a public repository asks for no account. Raises as `check` does."""
+        """See that the target is there; a public repository needs no account. Raises as `check` does."""
         self.check()
 
     def head(self) -> str:
@@ -60,23 +60,23 @@ class Target(Protocol):
         ...
 
     def contains(self, commit: str) -> bool:
-        """Tell whether the history of the main branch has a commit; where it has not, somebody rewrote it."""
+        """Tell whether the history of the main branch has a commit; if not, somebody rewrote the history."""
         ...
 
     def identity(self) -> str:
-        """The id that the service gave to the repository, which one made again under its name has not; "" if none."""
+        """The service's id of the repository, "" if there is none; one made again under its name has another."""
         return ""
 
     def forget(self) -> None:
-        """Forget what was read or remembered of the repository, because another one has its name now."""
+        """Forget what was read or remembered of the repository: another one has its name now."""
         return
 
     def pushed_requests(self) -> list[Marker]:
-        """The marks of the bot's open requests of which the newest commit is not known as the bot's."""
+        """The marks of the bot's open requests whose newest commit is not known as the bot's."""
         return []
 
     def scan_entries(self) -> StoredEntries:
-        """All entries on the main branch, and each file among them that is none with the reason."""
+        """All entries on the main branch, and the reason for each file among them that is no entry."""
         ...
 
     def list_folder(self, folder: str) -> list[str]:
@@ -84,11 +84,11 @@ class Target(Protocol):
         return []
 
     def read_keys(self, leaderboard: str) -> set[str]:
-        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        """The rows that the bot's open requests or comments are about, except for those that share a request."""
         return set()
 
     def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
-        """The files at these paths on the main branch, those that are there. A public one asks for no account."""
+        """The files at these paths on the main branch, those that are there. A public one needs no account."""
         return {}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
@@ -96,7 +96,7 @@ class Target(Protocol):
         ...
 
     def apply(self, publication: Publication) -> str:
-        """Carry it out, and return the URL of the result. Raises Stale if the target changed since it was read."""
+        """Carry a publication out; returns its URL. Raises Stale if the target changed since it was read."""
         ...
 
     def find_duplicates(self) -> list[Duplicate]:
@@ -104,19 +104,19 @@ class Target(Protocol):
         return []
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
-        """Close the later one, or take it away, saying why; the first stays."""
+        """Close or remove the later one and say why; the first stays."""
         return
 
     def bulk_writer(self, mark: Marker, form: Form) -> BulkWriter | None:
-        """The cheaper way in for very many rows, None if only a publication that names all of them leads there."""
+        """The cheaper writer for very many rows; None if only a publication that names all of them is possible."""
         return None
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
-        """The files derived from the entries on main that are not what these give."""
+        """The derived files that do not follow from the entries on main, as they should be."""
         return {}
 
     def rebuild_board(self, board: Board) -> bool:
-        """Write the table where it is not what the entries on main give; says whether anything was written."""
+        """Write the table where it does not follow from the entries on main; tell whether anything was written."""
         files = self.board_files(board)
         if files:
             self.apply(board_commit(board, files))
@@ -131,9 +131,9 @@ def board_commit(board: Board, files: Mapping[str, bytes | None]) -> Commit:
 
 @dataclass
 class SiteHost(ABC):
-    """A branch in which a site is published, as it stood when it was first looked at.
+    """A branch in which a site is published, as it was when it was first looked at.
 
-    `name` is its address as people write it, `oids` has the object ids of its files.
+    `name` is its address as people write it, `oids` are the object ids of its files.
     """
 
     name: str
@@ -153,7 +153,7 @@ class SiteHost(ABC):
         return self.oids
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None if there is none."""
+        """The bytes of a file; None if there is none."""
         return self.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
 
     @abstractmethod
@@ -162,10 +162,10 @@ class SiteHost(ABC):
 
 
 class BulkWriter(Protocol):
-    """Where many new rows go: the main branch, or the one request with a mark."""
+    """The writer for many new rows: to the main branch, or to the one request with a mark."""
 
     def paths(self) -> set[str]:
-        """The paths of the entries that are there, or are proposed there."""
+        """The paths of the entries that are there or proposed there."""
         ...
 
     def current(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -173,5 +173,5 @@ class BulkWriter(Protocol):
         ...
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
-        """Write new files, and say where. Raises Stale if somebody else wrote meanwhile."""
+        """Write new files; returns where. Raises Stale if somebody else wrote meanwhile."""
         ...

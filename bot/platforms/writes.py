@@ -1,4 +1,4 @@
-"""What comes before a write: a check that this process still may, a note of what is intended, a split into commits."""
+"""What comes before a write: a check that this process still may, a note of the intention, a split into commits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILES, BYTES = 100, 20_000_000  # of one commit; a single larger file is a commi
 
 @contextmanager
 def checked_lease(check: Callable[[], None]) -> Iterator[None]:
-    """Have `check` called before each write of this block; it raises LeaseLost where another process may write."""
+    """Have `check` called before each write in this block; it raises LeaseLost where another process may write."""
     token = _checks.set((*_checks.get(), check))
     try:
         yield
@@ -28,14 +28,14 @@ def check_lease() -> None:
 
 
 def no_intent(_: str, __: float) -> AbstractContextManager[object]:
-    """Allow the write: there is one process, and it remembers nothing."""
+    """Allow the write: there is one process only, and it remembers nothing."""
     return nullcontext()
 
 
 def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractContextManager[object]:
     """Keep other processes from writing about the mark of a text while it is written at a place.
 
-    Raises Unsettled where another process writes about it. One that was killed while it wrote counts for `seconds`:
+    Raises Unsettled where another process writes about it. A process that was killed meanwhile counts for `seconds`:
     what it sent shows by then, or never.
     """
     from bot.publishing.publication import find_marker  # only who writes loads it: it takes most of a command's start
@@ -47,7 +47,7 @@ def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractConte
 def in_chunks(
     files: Iterable[tuple[str, bytes | None]], most: int = FILES, most_bytes: int = BYTES
 ) -> Iterator[dict[str, bytes | None]]:
-    """The files (None deletes) in their order, part by part, `most` in each; no part is empty."""
+    """The files (None deletes one) in their order, at most `most` and `most_bytes` in each part; no part is empty."""
     part: dict[str, bytes | None] = {}
     size = 0
     for path, data in files:

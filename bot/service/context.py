@@ -39,15 +39,15 @@ if TYPE_CHECKING:  # only who shares a state with other processes needs the extr
 
 
 def nobody_writes(_: str) -> bool:
-    """The known rights of an account if no service can be asked."""
+    """The answer about the rights of every account where no service can be asked: False."""
     return False
 
 
 @dataclass(frozen=True)
 class Maintainers(Container[str]):
-    """The accounts that the settings name; with `@writers` also those that may write to the source.
+    """The accounts that the settings name; with `@writers` also the accounts that may write to the source.
 
-    `may_write` asks the source about an account; it is asked for no one else.
+    `may_write` asks the source about an account. It is called only where `@writers` is set.
     """
 
     names: Sequence[str]
@@ -104,7 +104,7 @@ class WatchContext:
 
     @property
     def maintainers(self) -> Maintainers:
-        """Who may do more by a command at the source than others."""
+        """The accounts whose commands at the source may do more than those of others."""
         may_write = self.discussions.may_write if self.discussions is not None else nobody_writes
         return Maintainers(self.watch.maintainers_at(self.watch.source), may_write)
 
@@ -138,7 +138,7 @@ class WatchContext:
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
     def mark(self, found: Iterable[Mark], later: float = 0.0) -> None:
-        """Mark things as out of step, due at once, or so many seconds later."""
+        """Mark items as out of step, due at once or `later` seconds from now."""
         self.state.items.mark(found, self.clock() + later)
 
     def due(
@@ -157,7 +157,7 @@ class WatchContext:
         return judge_stored(judge, found)
 
     def made(self, found: Sequence[StoredSubmission]) -> MadeEntries:
-        """The entries of the rows that submissions make, and which of them cannot be written."""
+        """The entries of the rows that submissions make, and the reasons for rows that cannot be written."""
         return self.made_of(self.judge(found).rows, found)
 
     def made_of(self, rows: Iterable[Row], found: Sequence[StoredSubmission]) -> MadeEntries:
@@ -204,7 +204,7 @@ class ContextFactory:
         self.opener = Opener(self.access, self.folder, service_cache)
 
     def take(self, settings: Settings) -> None:
-        """Take over what settings say of the whole service."""
+        """Apply the settings that concern the whole service: the public address and the former accounts."""
         self.public_url = settings.public_url or space_url()
         for service, former in self.opener.service_cache.former_accounts.items():
             former.clear()
@@ -213,7 +213,7 @@ class ContextFactory:
 
     @property
     def known_ids(self) -> set[str]:
-        """The ids of the bot's accounts in deliveries, if they are known already: no delivery waits for an answer."""
+        """The bot's account ids in deliveries, as far as they are known: no delivery waits for a request."""
         clients = self.opener.service_cache.clients
         account = clients["hf"].__dict__.get("account") if "hf" in clients else None
         login = clients["github"].__dict__.get("user") if "github" in clients else None

@@ -1,7 +1,7 @@
-"""What git brings of a remote repository into a bare one: a commit with its files, or a whole history.
+"""Fetch a remote repository over git into a bare one: a commit with its files, or a whole history.
 
-What is fetched is hostile: nothing of it is checked out, and no hook, filter, submodule or large-file storage has a
-part in it. The token stands in the environment of git alone, never in an address or among the arguments of a process.
+What is fetched is hostile: nothing of it is checked out, and no hook, filter, submodule or large-file storage is used.
+The token is only in the environment of git, never in an address or among the arguments of a process.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def fetched_source(source: Source, remote: GitRemote, cache: Path, commit: str, *, is_many: bool) -> Iterator[Source]:
-    """The source with all files of one commit fetched below `cache`; the source itself where git cannot bring them.
+    """The source with all files of one commit fetched below `cache`; the source itself where git cannot fetch them.
 
-    Where they are not many, only a copy of this commit is used that a killed process left; another one goes.
+    Unless there are many files, only a copy of this commit that a killed process left is used; a copy of another commit
+    is deleted.
     """
     name = hashlib.sha256(remote.url.encode()).hexdigest()[:20]
     folders = [cache / "git" / f"{name}-{number}" for number in range(SLOTS)]
@@ -61,7 +62,7 @@ def fetched_source(source: Source, remote: GitRemote, cache: Path, commit: str, 
 
 @contextmanager
 def _slot(folders: Iterable[Path]) -> Iterator[Path | None]:
-    """The first of the folders that no other process uses, None if there is none."""
+    """The first folder that no other process uses; None if there is none."""
     for folder in folders:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +80,7 @@ def _slot(folders: Iterable[Path]) -> Iterator[Path | None]:
 
 
 def secret_settings(remote: GitRemote) -> dict[str, str]:
-    """The variables that let git read what is at the host of a repository as the owner of its token."""
+    """The environment variables with which git reads from the repository's host as the owner of its token."""
     if not remote.token:
         return {}
     parts = urlsplit(remote.url)
@@ -93,9 +94,9 @@ def secret_settings(remote: GitRemote) -> dict[str, str]:
 
 @contextmanager
 def fetched(folder: Path, remote: GitRemote, commit: str) -> Iterator[GitSource]:
-    """Fetch one commit into a bare repository in `folder`, which goes when it was read to its end.
+    """Fetch one commit into a bare repository in `folder`, which is deleted at the end of the block.
 
-    Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable if git is not
+    Where the process is killed meanwhile, the commit is still there the next time. Raises Unavailable if git is not
     there, is refused, or brings too much.
     """
     if not is_fetched(folder, remote, commit):
@@ -111,7 +112,7 @@ def fetched(folder: Path, remote: GitRemote, commit: str) -> Iterator[GitSource]
 
 
 def is_fetched(folder: Path, remote: GitRemote, commit: str) -> bool:
-    """Tell whether the commit stands there since a process was killed; what else it left goes."""
+    """Tell whether a killed process left the commit there; anything else that it left is deleted."""
     if folder.is_dir() and _Git(folder, remote).has(commit):
         return True
     shutil.rmtree(folder, ignore_errors=True)
@@ -126,7 +127,7 @@ def fetch_history(folder: Path, remote: GitRemote) -> None:
 
 
 def _fetch(git: _Git, commit: str) -> None:
-    """Fetch a commit by its id; where the service gives none by id, that of the default branch, which it mostly is."""
+    """Fetch a commit by its id; where the service does not allow that, the default branch, mostly the same."""
     for name in (commit, "HEAD"):
         with suppress(Unavailable):
             git.fetch(f"+{name}:refs/heads/read", how=("--depth=1",))
@@ -138,7 +139,7 @@ def _fetch(git: _Git, commit: str) -> None:
 
 @dataclass
 class _Git:
-    """Runs git in a folder, within limits of seconds and of bytes on the disk; `complaint` is its last one."""
+    """Runs git in a folder, within limits of time and of bytes on the disk; `complaint` is the last message of git."""
 
     folder: Path
     remote: GitRemote
@@ -158,7 +159,7 @@ class _Git:
         self("fetch", *how, *HOW, self.remote.url, *what, protocol=protocol)
 
     def has(self, commit: str) -> bool:
-        """Tell whether the commit is there; a fetch brings it with all that is asked for, or nothing."""
+        """Tell whether the commit is there; a fetch brings it whole or not at all."""
         try:
             self("cat-file", "-e", f"{commit}^{{commit}}")
         except Unavailable:

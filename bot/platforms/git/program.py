@@ -111,10 +111,10 @@ def run(
     timeout: float,
     most: int | None = None,
 ) -> tuple[int, bytes, bytes]:
-    """Run git to its end: its exit status, what it prints, and what it says of faults.
+    """Run git to its end: its exit status, its standard output, and its standard error.
 
-    Raises Unavailable where it takes longer than `timeout` seconds or prints more than `most` bytes, which are
-    MOST_PRINTED where nothing is said.
+    Raises Unavailable where it takes longer than `timeout` seconds or prints more than `most` bytes (MOST_PRINTED
+    unless given).
     """
     pipe, end, most = subprocess.PIPE, time.monotonic() + timeout, MOST_PRINTED if most is None else most
     with tempfile.TemporaryFile() as out:
@@ -131,9 +131,9 @@ def run(
 def wait(
     process: subprocess.Popen[bytes], seconds: float, is_enough: Callable[[bytes], bool], data: bytes = b""
 ) -> bytes:
-    """Send git its input and wait for its end: what it says of faults.
+    """Send git its input and wait for its end; returns its standard error.
 
-    It is killed after so many seconds, or where `is_enough` of what it said so far.
+    It is killed after so many seconds, or when `is_enough` of its standard error so far.
     """
     end, unsent = time.monotonic() + seconds, data or None
     while True:
@@ -147,7 +147,7 @@ def wait(
 
 @cache
 def is_recent() -> bool:
-    """Tell whether git answers each change of refs at once: older ones keep their answers back."""
+    """Tell whether git answers each move of refs at once, which older ones do not."""
     found = re.search(r"(\d+)\.(\d+)", version()[1])
     return found is None or (int(found[1]), int(found[2])) >= OLDEST
 
@@ -160,7 +160,7 @@ def version() -> tuple[int, str]:
 
 @dataclass
 class Talk:
-    """One git that answers questions for as long as it is needed: a process for each of them would cost far more."""
+    """One git process that answers many questions: a process for each of them would cost far more."""
 
     args: tuple[str, ...]
     git_dir: Path
@@ -169,7 +169,7 @@ class Talk:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def ask(self, question: bytes, read: Callable[[IO[bytes]], T]) -> T:
-        """Write a question, and give what `read` makes of the answer; it raises ValueError for none.
+        """Write a question, and return what `read` makes of the answer; `read` raises ValueError if there is none.
 
         Raises Unavailable where git ends, or takes longer than `timeout` seconds.
         """
@@ -202,7 +202,7 @@ class Talk:
 
 
 def read_head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None:
-    """The id, kind and bytes of an object, as `cat-file` gives them in a line; None if it is not there.
+    """The id, kind and size in bytes of an object, from a line of `cat-file`; None if there is no such object.
 
     Raises ValueError where git has ended.
     """
@@ -214,9 +214,9 @@ def read_head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None
 
 
 def save_object(answer: IO[bytes], question: bytes, into: IO[bytes], limit: int | None = None) -> str | None:
-    """Write an object in an answer of `cat-file --batch` into an open file, and give its kind; None if it is not there.
+    """Write an object from the answer of `cat-file --batch` into a file; returns its kind, None for no object.
 
-    Raises ValueError where git has ended, and TooLarge past the limit, where the next question may follow.
+    Raises ValueError where git has ended, and TooLarge past the limit; the next question may follow after that.
     """
     head = read_head(answer, question)
     if head is None:

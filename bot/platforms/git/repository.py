@@ -57,9 +57,9 @@ class GitLayout:
 
 
 def find_layout(folder: Path) -> GitLayout | None:
-    """The repository whose root, or bare directory, is this folder; None if there is none. No git is started.
+    """The repository whose root, or bare directory, is this folder; None if there is none. Git is not started.
 
-    A file `.git` leads to the directory of a linked work tree or of a submodule.
+    A file `.git` names the directory of a linked work tree or of a submodule.
     """
     inside = folder / ".git"
     try:
@@ -92,7 +92,7 @@ def root_of(folder: Path) -> Path | None:
 
 
 def name_of_remote(url: str) -> str:
-    """The address of a remote as sources are named, without user, password and query; "" for a folder of a machine."""
+    """The address of a remote in the form of sources, without user, password and query; "" for a folder."""
     known = SCP.fullmatch(url)
     host, path = (known[1], known[2]) if known else ("", "")
     if "://" in url:
@@ -107,7 +107,7 @@ def name_of_remote(url: str) -> str:
 
 
 def is_closed(layout: GitLayout, within: Path) -> bool:
-    """Tell whether all that git would read of a repository lies below a folder: no link and no alternate leads out."""
+    """Tell whether everything that git would read of a repository lies below a folder, without links or alternates."""
     root = within.resolve()
     objects, inside = layout.common / "objects", [layout.git_dir, layout.common]
     try:
@@ -121,7 +121,7 @@ def is_closed(layout: GitLayout, within: Path) -> bool:
 
 
 def is_of(layout: GitLayout, folder: Path) -> bool:
-    """Tell whether a repository is that of a folder: one that lies elsewhere leads back, as for a linked work tree."""
+    """Tell whether a repository belongs to a folder: it lies inside, or leads back, as for a linked work tree."""
     back = layout.git_dir / "gitdir"
     is_inside = layout.git_dir.is_relative_to(folder.resolve())
     leads_back = is_inside or (
@@ -145,14 +145,14 @@ class Repository:
 
     @property
     def layout(self) -> GitLayout | None:
-        """Where it lies, None as long as there is none."""
+        """Where the repository lies; None as long as there is none."""
         if self._layout is None:
             self._layout = find_layout(self.folder)
         return self._layout
 
     @property
     def git_dir(self) -> Path:
-        """The directory that git takes for the repository: ours, with links to what it may use.
+        """The directory that git is given as the repository: one of ours, with links to what git may use.
 
         It has no settings, hooks, attributes, remotes and grafts of the repository. Raises Gone where there is none.
         """
@@ -175,7 +175,7 @@ class Repository:
         return self._ours
 
     def close(self) -> None:
-        """End what runs of git."""
+        """End all git processes of this object."""
         if self._ours is not None:
             self._end()
             self._ours = None
@@ -183,7 +183,7 @@ class Repository:
     def git(
         self, *args: str, data: bytes = b"", index: Path | None = None, more: Mapping[str, str] | None = None
     ) -> bytes:
-        """Run git and give what it prints. Raises Unavailable with git's own last line where it fails."""
+        """Run git and return its standard output. Raises Unavailable with git's own last line where it fails."""
         variables = dict(more or {}) | ({"GIT_INDEX_FILE": str(index)} if index is not None else {})
         status, out, err = program.run(*args, git_dir=self.git_dir, data=data, more=variables, timeout=DEADLINE)
         if status:
@@ -192,14 +192,14 @@ class Repository:
         return out
 
     def walk(self, *args: str) -> str:
-        """Let git walk through folders, in little memory; bytes of a name that are not UTF-8 stand as half surrogates.
+        """Let git walk through folders in little memory; bytes of a name that are not UTF-8 become lone surrogates.
 
-        Raises Unavailable where git fails, or the folders hold more than a result repository has.
+        Raises Unavailable where git fails, or the folders hold more than a repository of results has.
         """
         return self.git(*args, more=program.WALKING).decode("utf-8", "surrogateescape")
 
     def try_git(self, *args: str) -> bytes | None:
-        """Run git where a failure means that something is not there."""
+        """Run git; None where it fails, because something is not there."""
         try:
             return self.git(*args)
         except (Unavailable, Gone):
@@ -216,7 +216,7 @@ class Repository:
             return ""
 
     def address(self) -> str:
-        """The address of its remote `origin` without what is secret in it; its folder's name where there is none."""
+        """The address of the remote `origin` without secrets; the folder's name where there is none."""
         layout = self.layout
         try:
             text = (layout.common / "config").read_text("utf-8", "replace") if layout else ""
@@ -245,7 +245,7 @@ class Repository:
         return found[0] if found is not None and found[1] == "commit" else ""
 
     def _look(self, name: str) -> tuple[str, str, int] | None:
-        """The id, kind and bytes of an object; None if it is not there. Raises Gone where there is no repository."""
+        """The id, kind and size in bytes of an object; None if there is none. Raises Gone without a repository."""
         self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
         return self._heads.ask(question, lambda answer: program.read_head(answer, question))
@@ -257,7 +257,7 @@ class Repository:
         return None if kind is None else (kind, body.getvalue())
 
     def _save(self, name: str, into: IO[bytes], limit: int | None = None) -> str | None:
-        """Write an object to an open file, and give its kind; None if it is not there."""
+        """Write an object to an open file; returns its kind, None if it is not there."""
         self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
         return self._contents.ask(question, lambda answer: program.save_object(answer, question, into, limit))
@@ -271,7 +271,7 @@ class Repository:
     def listing(self, commit: str, *paths: str) -> dict[str, Blob]:
         """The files of a commit below the given paths (all of them for none), without submodules and symbolic links.
 
-        Bytes of a name that are not UTF-8 stand as half surrogates.
+        Bytes of a name that are not UTF-8 become lone surrogates.
         """
         if not commit:
             return {}
@@ -289,7 +289,7 @@ class Repository:
         return Unavailable("git", f"{self.folder}: the object {oid} is missing; `git fsck` in it says what else is")
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
-        """The bytes of each object that is a file."""
+        """The size in bytes of each object that is a file."""
         found = {oid: self._look(oid) for oid in oids}
         return {oid: head[2] for oid, head in found.items() if head is not None and head[1] == "blob"}
 
@@ -303,7 +303,7 @@ class Repository:
         return {path: oid if mode.startswith(FILE) else "" for path, (_, mode, _, oid, _) in found.items()}
 
     def find(self, commit: str, path: str) -> Blob | None:
-        """The file at a path of a commit, None if there is none."""
+        """The file at a path of a commit; None if there is none."""
         checked_name(commit)
         if "\n" in path:  # a question is one line
             return self.listing(commit, path).get(path)
@@ -315,7 +315,7 @@ class Repository:
         return Blob(oid, size) if kind == "blob" else None
 
     def _see_absent(self, commit: str, path: str) -> None:
-        """See that a path is in no folder of a commit. Raises Unavailable where an object on its way is missing."""
+        """See that no folder of a commit has a path. Raises Unavailable where an object on the way to it is missing."""
         folder, _, name = path.rpartition("/")
         found = self.content(f"{commit}:{folder}")
         if found is not None:
@@ -360,7 +360,7 @@ class Repository:
         return self.read_blob(checked_name(commit)).partition(b"\n\n")[2].decode("utf-8", "replace")
 
     def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str) -> str:
-        """Make a commit on `parent` ("" for none) with files changed or (None) deleted; no ref moves yet."""
+        """Make a commit on `parent` ("" for none) with files changed, or deleted where None; no ref moves yet."""
         top = self.tree_of(parent) if parent else ""
         tree = self._write_tree(top, files) or self.empty_tree()
         person = f"{program.NAME} <{program.ADDRESS}> {int(time.time())} +0000"
@@ -368,12 +368,12 @@ class Repository:
         return self._write(self._commits, "\n".join([*lines, "", message.rstrip("\n"), ""]).encode())
 
     def empty_tree(self) -> str:
-        """The object id of a folder without files."""
+        """The object id of an empty folder."""
         self.git_dir  # noqa: B018 - it opens the repository
         return self._ask(self._trees, b"\0")
 
     def _write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
-        """Make the folder `old` ("" for none) with files changed; "" where nothing is left in it."""
+        """Store the folder `old` ("" for none) with files changed; returns its id, "" where it is then empty."""
         entries = self._entries(old)
         below: dict[str, dict[str, bytes | None]] = {}
         for path, data in files.items():
@@ -410,14 +410,14 @@ class Repository:
         return entries
 
     def _write(self, talk: program.Talk, data: bytes) -> str:
-        """Store an object, and give its id."""
+        """Store an object; returns its id."""
         with tempfile.NamedTemporaryFile(dir=self.git_dir) as file:
             file.write(data)
             file.flush()
             return self._ask(talk, f"{file.name}\n".encode())
 
     def _ask(self, talk: program.Talk, question: bytes) -> str:
-        """The object id that git gives to what it stored. Raises Unavailable."""
+        """The object id of what git stored. Raises Unavailable."""
 
         def read(answer: IO[bytes]) -> str:
             oid = answer.readline().decode("ascii", "replace").strip()
@@ -441,16 +441,17 @@ class Repository:
 
 
 def _see_committed(answer: IO[bytes]) -> None:
-    """Raises ValueError where the refs did not move."""
+    """Raise ValueError where the refs did not move."""
     for step in ("start", "prepare", "commit"):
         if answer.readline() != f"{step}: ok\n".encode():
             raise ValueError("another process moved a ref")
 
 
 def logged_files(log: str) -> Iterator[tuple[str, str, str]]:
-    """Read what `git log --raw -z` prints: for each file the head of its commit, the line about it, and its path.
+    """Parse the output of `git log --raw -z`: for each file the header of its commit, the line about it, and its path.
 
-    A line begins with a colon, a head with the commit's id, and no text of a stranger can hold the NUL that ends both.
+    A line about a file begins with a colon, a header with the commit's id, and no text of a stranger can hold the NUL
+    that ends both.
     """
     fields, head = iter(log.split("\0")), ""
     for part in fields:
@@ -462,7 +463,7 @@ def logged_files(log: str) -> Iterator[tuple[str, str, str]]:
 
 
 def checked_name(name: str) -> str:
-    """The name of a ref or the full id of a commit. Raises Gone for anything else: git might take it for an option."""
+    """The name of a ref or the full id of a commit. Raises Gone for anything else, such as an option of git."""
     if not NAME.fullmatch(name) or ".." in name:
         raise Gone("git", f"{name[:80]!r} is neither the full id of a commit nor a ref")
     return name
@@ -475,7 +476,7 @@ def _close(ours: Path, *talks: program.Talk) -> None:
 
 
 def _link(ours: Path, layout: GitLayout) -> None:
-    """Fill a directory of ours with links to the objects and refs of a repository, and settings of our own."""
+    """Fill a directory of ours with links to the objects and refs of a repository, and with our own settings."""
     (ours / "logs").mkdir()
     for name in LINKED:
         (ours / name).symlink_to(layout.common / name)

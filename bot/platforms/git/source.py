@@ -1,4 +1,4 @@
-"""Local folders as a platform: git repositories, and one of them as a source, which is never checked out."""
+"""Local git repositories: the platform, and one of them as a source, which is never checked out."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ TOGETHER = 100  # paths that one git looks for: it compares each file with each 
 
 @dataclass(frozen=True)
 class GitSource(Source):
-    """Reads the repository in `folder`, bare or not, always at a named commit; `name` is how evidence names it."""
+    """Reads the repository in `folder`, bare or not, always at a named commit; `name` is its name in evidence."""
 
     folder: Path
     name: str = ""
 
     @lazy_property
     def _asked(self) -> Counter[str]:
-        """How many questions about the last commits of files were asked, by commit."""
+        """The number of questions about the last commits of files, by commit."""
         return Counter()
 
     @lazy_property
@@ -55,7 +55,7 @@ class GitSource(Source):
         return Repository(self.folder)
 
     def head(self) -> str:
-        """The commit at the branch that stands checked out (in a bare repository, its main branch)."""
+        """The commit of the branch that is checked out; of a bare repository that of its main branch."""
         repository = self._repository
         if repository.layout is None:
             raise Refused("git", f"{self.folder} {_why_none(self.folder)}")
@@ -82,7 +82,7 @@ class GitSource(Source):
         return bool(self._repository.resolve(commit))
 
     def contains(self, head: str, commit: str) -> bool:
-        """Tell whether the history of `head` has a commit; it is remembered, for the many files of a board."""
+        """Tell whether the history of `head` has a commit; the history is kept for the many files of a board."""
         if head not in self._ancestors:
             self._ancestors.clear()
             self._ancestors[head] = frozenset(self._repository.walk("rev-list", checked_name(head)).split())
@@ -91,8 +91,8 @@ class GitSource(Source):
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`.
 
-        Whoever asks for many files, or for one after the other, is answered from a whole history, read once: that of
-        the branch, which knows every commit that touched a file, or that of a commit that is asked about often.
+        Many questions, or a question about many files, are answered from a whole history that is read once: that of the
+        branch, which knows every commit that touched a file, or that of a commit that is asked about often.
         """
         self._asked[commit] += 1
         found: dict[str, LastCommit] = {}
@@ -108,7 +108,7 @@ class GitSource(Source):
         return found | {path: next(iter(some[path].values())) for path in left if path in some}
 
     def _history(self, commit: str) -> History:
-        """The whole history of a commit; two are remembered."""
+        """The whole history of a commit; two histories are kept."""
         if commit not in self._histories:
             while len(self._histories) > 1:
                 del self._histories[list(self._histories)[-1]]
@@ -137,7 +137,7 @@ class GitSource(Source):
         return True
 
     def read_content(self, oid: str, limit: int) -> bytes | None:
-        """The content with an object id, None if it is not there: git looks through no folder for it.
+        """The content of an object id, None if it is not there; git need not look through folders for it.
 
         Raises as `read` does.
         """
@@ -148,15 +148,15 @@ class GitSource(Source):
         return data
 
     def close(self) -> None:
-        """End git."""
+        """End the git processes."""
         self._repository.close()
 
 
 @dataclass(frozen=True)
 class CopiedSource(Source):
-    """A source of which one commit was fetched, or its whole history where `commit` is "".
+    """A source with a copy of one commit, or of its whole history where `commit` is "".
 
-    What git does not have is asked of the source.
+    What the copy does not have is asked of the source.
     """
 
     source: Source
@@ -169,11 +169,11 @@ class CopiedSource(Source):
         return self.source.name
 
     def head(self) -> str:
-        """The commit at main, of a whole history when it was fetched."""
+        """The commit at main; with a whole history, as it was when it was fetched."""
         return self.source.head() if self.commit else self.copy.head()
 
     def _has(self, commit: str) -> bool:
-        """Tell whether git has a commit; of one that was fetched alone it is not asked, for each file anew."""
+        """Tell whether the copy has a commit; for a commit that was fetched alone, git is not asked."""
         return commit == self.commit if self.commit else self.copy.knows(commit)
 
     def knows(self, commit: str) -> bool:
@@ -181,7 +181,7 @@ class CopiedSource(Source):
         return self._has(commit) or self.source.knows(commit)
 
     def contains(self, head: str, commit: str) -> bool:
-        """Tell whether the history of `head` has a commit; a whole history that was fetched is that of main."""
+        """Tell whether the history of `head` has a commit; the copy of a whole history answers for main."""
         is_fetched = not self.commit and head == self.copy.head()
         return (self.copy if is_fetched else self.source).contains(head, commit)
 
@@ -211,7 +211,7 @@ class CopiedSource(Source):
 
 
 def _why_none(folder: Path) -> str:
-    """Why a folder is no source; one inside a repository has the root to name: git lists files from there."""
+    """Why a folder is no source; for one inside a repository, with the root to name: git lists files from there."""
     root = (
         next((parent for parent in folder.resolve().parents if find_layout(parent)), None) if folder.is_dir() else None
     )
@@ -236,7 +236,7 @@ def checked_folder(name: str, start: Path = Path()) -> str:
 
 
 class GitPlatform(Platform):
-    """Local git repositories: a request is a branch, nothing can be said to anybody, and nothing is fetched.
+    """Local git repositories: a request is a branch, nobody can be told anything, and nothing is fetched.
 
     The files of a site lie in a folder as they are, without a commit.
     """

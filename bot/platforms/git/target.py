@@ -106,7 +106,7 @@ class LocalRepository(Repository):
             raise CallError(f"{self.name}: cannot be written: {error.strerror}") from None
 
     def _refuse_links(self) -> None:
-        """See, once, that no link or file in the repository leads what git writes to elsewhere. Raises CallError."""
+        """See, once, that git writes to nothing outside: no link or file leads there. Raises CallError."""
         if self._is_own or self.layout is None:
             return
         if not is_of(self.layout, self.folder):
@@ -121,7 +121,7 @@ class LocalRepository(Repository):
         self._is_own = True
 
     def _init(self) -> None:
-        """Make a repository aside and move it in at once: a killed `git init` leaves one that git refuses."""
+        """Make a repository elsewhere and move it in at once: a killed `git init` leaves one that git refuses."""
         aside = Path(mkdtemp(prefix=NEW, dir=self.folder))
         status, _, said = program.run(*INIT, str(aside.resolve()), git_dir=None, timeout=DEADLINE)
         if status:
@@ -131,10 +131,10 @@ class LocalRepository(Repository):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the repository against other bots; the lock ends with the process, however that ends.
+        """Lock the repository against other bots for the block; the lock ends with the process, however that ends.
 
-        While it is held the file says so. Where it says so when it is taken, a bot was killed in the middle, and what
-        locks of git it may have left behind are removed: no living bot has them. Raises LeaseLost as `check_lease`.
+        The lock's file says that it is held. Where it says so when it is taken, a bot was killed meanwhile, and the
+        locks of git that it may have left are removed: no living bot has them. Raises LeaseLost as `check_lease` does.
         """
         check_lease()
         layout = self.layout
@@ -172,7 +172,7 @@ class LocalRepository(Repository):
             stale.unlink(missing_ok=True)
 
     def _remember_requests(self) -> None:
-        """Remember each request that a killed bot had opened: git moves one ref after the other."""
+        """Remember each request that a killed bot opened: git moves one ref after the other."""
         known = self.refs(MEMORY)
         for ref, commit in self.refs(BRANCHES).items():
             memory = MEMORY + ref.removeprefix(BRANCHES)
@@ -180,20 +180,20 @@ class LocalRepository(Repository):
                 self.move_refs([(memory, "", commit)])
 
     def _begin(self) -> None:
-        """Let main begin with an empty commit, so that requests have a base."""
+        """Begin main with an empty commit, so that requests have a base."""
         if not self.main:
             first = self.write_commit("", {}, "Start the leaderboard")
             self.move_refs([(self.main_ref, "", first)])
 
     def _identify(self, root: Path) -> None:
-        """Give the repository an id, where it has none; what somebody put there instead is left alone."""
+        """Give the repository an id where it has none; a link or file that somebody put there is left alone."""
         if not self.identity:
             with suppress(OSError), open(root / IDENTITY, "w", opener=_no_link, encoding="ascii") as file:
                 file.write(uuid4().hex)
 
     @property
     def identity(self) -> str:
-        """The id that the repository got with its first write, which one made again in the folder has not."""
+        """The id that the repository got with its first write; one that is made again in the folder has another."""
         with suppress(OSError, UnicodeDecodeError):
             if self.layout is not None and (self.layout.common / IDENTITY).is_file():
                 with open(self.layout.common / IDENTITY, opener=_no_link, encoding="ascii") as file:
@@ -212,10 +212,10 @@ class LocalRepository(Repository):
         return OLD_MAIN if is_old else MAIN
 
     def follow(self, *, was_killed: bool = False) -> None:
-        """Let the work tree follow main, where main is checked out and nobody has changed it.
+        """Bring the work tree to main, where main is checked out and nobody has changed the files.
 
-        Run whenever the lock is taken too, for a process may be killed between moving main and this. A work tree that
-        somebody works in is left alone: git says there what is to be done.
+        This also runs whenever the lock is taken: a process may be killed between moving main and this. A work tree in
+        which somebody works is left alone: git itself says there what is to be done.
         """
         layout = self.layout
         if layout is None or layout.tree is None or self.head() != self.main_ref:
@@ -247,7 +247,7 @@ class LocalRepository(Repository):
                     self._remove_torn(tree, main)
 
     def _remove_torn(self, tree: str, main: str) -> None:
-        """Remove what was begun to be checked out: files that are the new ones, or the beginning of them."""
+        """Remove files of a checkout that broke off: those that are new, or the beginning of new ones."""
         changed = self.walk("diff-tree", "-r", "-z", "--no-renames", "--name-only", tree, main).split("\0")
         for path in filter(None, changed):
             file, new = self.folder / path, self.read(main, path)
@@ -256,7 +256,7 @@ class LocalRepository(Repository):
 
 
 class Folder(Target):
-    """The target in one folder: a branch or a file is named by its mark, so nothing stands twice."""
+    """The target in one folder: the mark names the branch or file, so that nothing exists twice."""
 
     name: str = ""
 
@@ -279,7 +279,7 @@ class Folder(Target):
         return self._is_merged(commit, self._repository.main)
 
     def identity(self) -> str:
-        """The id of the repository, "" where the bot did not write yet."""
+        """The id of the repository, "" before the bot first wrote there."""
         return self._repository.identity
 
     def scan_entries(self) -> StoredEntries:
@@ -301,7 +301,7 @@ class Folder(Target):
         return found.decode().strip() if found else ""
 
     def read_keys(self, leaderboard: str) -> set[str]:
-        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        """The rows that our open requests or comments are about, except for those that share a request."""
         main = self._repository.main
         if not main:
             return set()
@@ -339,12 +339,12 @@ class Folder(Target):
         )
 
     def _closed(self, mark: Marker, main: str) -> tuple[str, str]:
-        """The commits of the last request that was merged, and of one that a person closed since; "" where none was."""
+        """The commits of the last merged request, and of one that a person closed since; "" where there is none."""
         last, merged = self._repository.resolve(MEMORY + mark.key), self._repository.resolve(MERGED + mark.key)
         return (last, "") if last and self._is_merged(last, main) else (merged, last)
 
     def _earlier(self, mark: Marker) -> list[str]:
-        """The commits of requests that people closed before the last one; to list the refs would be a process a row."""
+        """The commits of requests that people closed before the last one, without a git process for each row."""
         found = (self._repository.resolve(f"{CLOSED}{mark.key}/{number}") for number in count(1))
         return list(takewhile(bool, found))
 
@@ -368,7 +368,7 @@ class Folder(Target):
         return {path: self._repository.read(commit, path) for path in paths}
 
     def apply(self, publication: Publication) -> str:
-        """Carry it out, and return where it can be seen. Raises Stale if the target changed since it was read."""
+        """Carry a publication out; returns where it can be seen. Raises Stale if the target changed since."""
         self._repository.start()
         with self._repository.alone():
             paths, seen = self._seen.get(publication.mark, ((), None))
@@ -411,7 +411,7 @@ class Folder(Target):
         self._repository.follow()
 
     def rebuild_board(self, board: Board) -> bool:
-        """Write the table where it is not what the entries on main give; says whether anything was written.
+        """Write the table where it does not follow from the entries on main; tell whether anything was written.
 
         Raises Stale if main has other entries than when they were read.
         """
@@ -427,7 +427,7 @@ class Folder(Target):
         return bool(files)
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
-        """The files derived from the entries on main that are not what these give."""
+        """The derived files that do not follow from the entries on main, as they should be."""
         main = self._repository.main
 
         @cache
@@ -443,7 +443,7 @@ class Folder(Target):
         return files
 
     def _forget_merged(self) -> None:
-        """Delete the branches of merged requests, but for one that is checked out, and remember their commits."""
+        """Remember the commits of merged requests, and delete their branches, except for one that is checked out."""
         form = "--format=%(refname) %(objectname)"
         listed = self._repository.git("for-each-ref", "--merged", self._repository.main_ref, form, BRANCHES, MEMORY)
         rows = (line.split(" ") for line in listed.decode("utf-8", "surrogateescape").split("\n")[:-1])
@@ -456,7 +456,7 @@ class Folder(Target):
 
 
 def _comment_path(mark: Marker) -> str:
-    """Where a comment stands; only the key of a row is a path, others may hold the name of a folder or an address."""
+    """The path of a comment. Only the key of a row is a path; another may be the name of a folder or an address."""
     if mark.key.startswith(key_start(mark.leaderboard)):
         return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
     digest = sha256(mark.key.encode()).hexdigest()[:8]  # two keys may read alike without their signs
@@ -464,12 +464,12 @@ def _comment_path(mark: Marker) -> str:
 
 
 def _no_link(path: str, flags: int) -> int:
-    """Open a file that somebody else may have put there: a link would lead us to write elsewhere."""
+    """Open a file, but not through a link: somebody else may have put one there that leads elsewhere."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes whenever a file is written anew, None where there is none."""
+    """A value that changes whenever a file is written; None where there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -18,14 +18,14 @@ OBJECT = re.compile(r"(?:pulls|issues)/(?P<number>\d+)|(?:contents|git/refs?/hea
 
 @dataclass(frozen=True, slots=True)
 class GitHubAddress:
-    """What `github://owner/name[#number]` names; `number` is the issue that comments go to, None for our own."""
+    """A parsed `github://owner/name[#number]`; `number` is the issue for comments, None for one of our own."""
 
     name: str
     number: int | None = None
 
 
 def parse_address(text: str) -> GitHubAddress:
-    """Take a `github://` address apart. Raises CallError if it is none."""
+    """Parse a `github://` address. Raises CallError if it is none."""
     match = ADDRESS.fullmatch(text)
     if match is None:
         raise CallError(f"{text}: expected github://owner/name, or github://owner/name#number for comments there")
@@ -33,7 +33,7 @@ def parse_address(text: str) -> GitHubAddress:
 
 
 def place_of(url: str) -> str:
-    """What a URL of the API is about, for a person: the repository, then the request's number, the branch or path."""
+    """The subject of a URL of the API, for a person: the repository, then the request's number, the branch or path."""
     match = CALL.fullmatch(urlsplit(url).path)
     if match is None:
         return ""

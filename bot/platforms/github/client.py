@@ -1,4 +1,4 @@
-"""The client of one account for GitHub: calls with time limits, repeated if that is safe."""
+"""The client of one account at GitHub: calls with time limits, repeated where that is safe."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHOWN = 5  # installations that a message names
 
 
 def seconds_between_writes(api_url: str) -> float:
-    """GitHub's advice against secondary rate limits, which a server of one's own has only where its owner sets them."""
+    """The pause that GitHub advises against secondary rate limits; an own server rarely has such limits."""
     host = urlsplit(api_url).hostname or ""
     return 1.0 if host == "api.github.com" or host.endswith(".ghe.com") else 0.0
 
@@ -46,9 +46,9 @@ def _certificates() -> ssl.SSLContext:
 
 @dataclass
 class GitHubClient(ServiceClient):
-    """Calls of one token, or of one app, to one GitHub; without either it is anonymous, with 60 requests an hour.
+    """Calls with one token, or as one app, to one GitHub; without either it is anonymous, with 60 requests an hour.
 
-    `patience` is how many seconds all waits for rate limits may last.
+    `patience` is how many seconds all waits for rate limits together may last.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -62,7 +62,7 @@ class GitHubClient(ServiceClient):
 
     @lazy_property
     def github(self) -> Github:
-        """PyGithub; it opens its line with the first call."""
+        """PyGithub, which connects with the first call."""
         install_connections()
         options: dict[str, Any] = {
             "base_url": self.api_url.rstrip("/"),
@@ -77,7 +77,7 @@ class GitHubClient(ServiceClient):
 
     @property
     def has_account(self) -> bool:
-        """Tell whether we are anybody at GitHub."""
+        """Tell whether calls are made as an account."""
         return bool(self.token) or self.app is not None
 
     @property
@@ -86,7 +86,7 @@ class GitHubClient(ServiceClient):
         return Backoff(self.pause, longest=self.patience, sleep=self.sleep)
 
     def __call__(self, call: Callable[[], T]) -> T:
-        """Give what `call` gives; repeat it where it wrote nothing, and wait for rate limits while patience lasts.
+        """The result of `call`, repeated where it wrote nothing, and after rate limits while `patience` lasts.
 
         Raises Unavailable, Refused, Gone, Stale.
         """
@@ -112,14 +112,14 @@ class GitHubClient(ServiceClient):
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
 
     def get(self, route: str, **parameters: Any) -> Any:
-        """The answer to a GET below the API's URL, for data that PyGithub's objects would ask for in several calls."""
+        """The answer to a GET below the API's URL, for data that PyGithub's objects would request in several calls."""
         return self(lambda: self.github.requester.requestJsonAndCheck("GET", route, parameters=parameters)[1])
 
     def save_blob(self, repository: str, oid: str, limit: int, into: IO[bytes]) -> None:
         """Write the raw bytes of a blob into an open file, piece by piece; raises TooLarge past `limit`.
 
-        Raises Unavailable where others came, which are asked for again. PyGithub would hold the whole answer, base64
-        and all, before it could be measured.
+        Raises Unavailable where other bytes keep coming than those of the id. PyGithub would hold the whole answer in
+        base64 before it could be measured.
         """
         where = f"github://{repository} object {oid[:12]}"
 
@@ -151,7 +151,7 @@ class GitHubClient(ServiceClient):
                     raise httpx.ReadTimeout("the answer takes too long")
 
     def repo(self, name: str) -> Repository:
-        """A repository; asked for once. Raises Gone with the new name of one that was renamed."""
+        """A repository, requested once. Raises Gone with the new name of one that was renamed."""
         if name not in self._repos:
             found = self(lambda: self.github.get_repo(name))
             new = found.full_name
@@ -162,14 +162,14 @@ class GitHubClient(ServiceClient):
         return self._repos[name]
 
     def forget_repo(self, name: str) -> None:
-        """Ask for a repository again: another one may have its name now."""
+        """Request a repository again the next time: another one may have its name now."""
         self._repos.pop(name, None)
 
     @lazy_property
     def user(self) -> str:
-        """Who the token speaks for: comments and requests are ours only when this account wrote them.
+        """The account of the token: comments and requests are ours only when it wrote them.
 
-        Asked by GraphQL, because a workflow's token may not `GET /user`. Raises Refused without a token.
+        Requested by GraphQL, because a workflow's token may not `GET /user`. Raises Refused without a token.
         """
         if not self.has_account:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
@@ -181,7 +181,7 @@ class GitHubClient(ServiceClient):
 
 
 def error_json(body: bytes) -> Any:
-    """The JSON of a refusal, None if it is something else."""
+    """The JSON of a refusal; None if it is not JSON."""
     try:
         return json.loads(body)
     except ValueError:
@@ -189,7 +189,7 @@ def error_json(body: bytes) -> Any:
 
 
 def account_of(token: str | None, app: GitHubApp | None, **options: Any) -> Auth.Auth | None:
-    """The credentials of calls, None if there are none; an app comes before a token.
+    """The credentials of calls, None if there are none; an app has precedence over a token.
 
     `options` are PyGithub's own. Raises CallError for an invalid key, or if the app has not exactly one installation.
     """
@@ -204,7 +204,7 @@ def account_of(token: str | None, app: GitHubApp | None, **options: Any) -> Auth
 
 
 def _only_installation(account: Auth.AppAuth, **options: Any) -> int:
-    """The number of the one installation of an app."""
+    """The number of the only installation of an app."""
     requester = Github(auth=account, **options).requester
     _, rows = requester.requestJsonAndCheck("GET", "/app/installations", parameters={"per_page": 100})
     if len(rows) == 1:

@@ -48,9 +48,9 @@ LISTINGS = 200  # folders of which the listings are asked for to learn what one 
 class GitHubDiscussions:
     """Reads and writes the issues and pull requests of one repository.
 
-    `memory` may remember, by number, what was read of our own issues: whatever is not in it is read again. `intend` is
-    held around what must be written once. `counts` has a number that changes with each comment on what was listed.
-    Unless it `asks_edits`, an opening text counts as never edited.
+    `known` may have what was read of our own issues and requests; anything else is read again. `intend` is held around
+    each write that must happen once. `counts` has, by number, a value that changes with each comment. Unless it
+    `asks_edits`, an opening text counts as never edited.
     """
 
     source: RequestSource
@@ -61,12 +61,12 @@ class GitHubDiscussions:
 
     @property
     def client(self) -> GitHubClient:
-        """The way to GitHub."""
+        """The client for GitHub."""
         return self.source.client
 
     @property
     def us(self) -> str:
-        """Our account."""
+        """Our account's name."""
         return self.client.user
 
     @property
@@ -101,7 +101,7 @@ class GitHubDiscussions:
         return f"/repos/{self.client.repo(self.source.address.name).full_name}"
 
     def read(self, num: int) -> Thread:
-        """One issue or pull request with its comments, now."""
+        """One issue or pull request with its comments, as it is now."""
         issue: Row = self.client.get(f"{self._api}/issues/{num}")
         comments = self._comments(num)
         for row in [issue, *comments]:
@@ -123,7 +123,7 @@ class GitHubDiscussions:
         )
 
     def _comments(self, num: int) -> list[Row]:
-        """The comments on one issue or pull request. Raises TooLong past what the bot reads of one."""
+        """The comments on one issue or pull request. Raises TooLong for more than the bot reads."""
         rows: list[Row] = []
         size = 0
         for page in self._pages(f"issues/{num}/comments"):
@@ -141,9 +141,10 @@ class GitHubDiscussions:
         return Comment(str(row["id"]), author, row["body"] or "", at, changed, place, edited=is_edited)
 
     def _edits(self, texts: Iterable[Row]) -> dict[str, float]:
-        """When those texts were edited last for which it matters, see `_when_edited`, by node id.
+        """When those of the texts that may decide something were last edited, see `_when_edited`, by node id.
 
-        Whoever may write edits what others wrote, and GitHub's own times have whole seconds: only GraphQL tells of it.
+        Whoever may write can edit what others wrote, and GitHub's own times have whole seconds: only GraphQL tells of
+        it.
         """
         asked = {row["node_id"]: row for row in texts if self._decides(row)}
         found: dict[str, float] = {}
@@ -155,14 +156,14 @@ class GitHubDiscussions:
         return found
 
     def _when_edited(self, edit: Row, author: str) -> float:
-        """When a text was edited last; of a text of ours that another edited, never: nobody saw what we wrote."""
+        """When a text was last edited; infinity for one of ours that somebody else edited: nobody saw ours."""
         editor = edit["editor"] or {}
         name = str(editor.get("login")) + ("[bot]" if editor.get("__typename") == "Bot" else "")
         is_ours = self.client.as_ours(author) == self.us
         return inf if is_ours and self.client.as_ours(name) != self.us else _at(edit, "lastEditedAt")
 
     def _decides(self, row: Row) -> bool:
-        """Tell whether a text opens an issue of ours, is a verdict or an answer of ours, or may be a command."""
+        """Tell whether a text opens an issue of ours, is a verdict or answer of ours, or may be a command."""
         text, is_ours = row["body"] or "", self.client.as_ours(login_of(row)) == self.us
         if is_ours and "title" in row:  # no comment has one
             return not _is_pull(row)
@@ -175,9 +176,9 @@ class GitHubDiscussions:
     # what is ours
 
     def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
-        """Every issue or request that we opened, oldest first: its number, and what finds it again.
+        """All issues or requests that we opened, oldest first: the number, and the remembered row with its mark.
 
-        The list begins with what changed last, and is read no further than to what is known; `whole` reads all of it.
+        The list begins with the last change, and is read down to what is known; with `whole` to its end.
         """
         for issue in reversed(self._changed(whole=whole)):  # what is known is then never newer than what is not
             self.known.note(issue["number"], _known(issue))
@@ -197,7 +198,7 @@ class GitHubDiscussions:
         return row is not None and row.get("updated") == issue["updated_at"]
 
     def note_head(self, num: int, mark: Marker, head: str) -> None:
-        """Remember the commit that we wrote last for a request."""
+        """Remember the last commit that we wrote for a request."""
         self.known.note(num, {"kind": "pull_request", "status": "open", "mark": mark.render(), "head": head})
 
     def is_newest(self, num: int, head: str) -> bool:
@@ -205,13 +206,13 @@ class GitHubDiscussions:
         return bool(head) and (self.known.find(num) or {}).get("head") == head
 
     def forget_head(self, num: int) -> None:
-        """Forget the commit that we wrote last for a request, so that one that people reopen is looked at."""
+        """Forget the last commit that we wrote for a request, so that it is looked at again if people reopen it."""
         row = self.known.find(num) or {}
         if row.pop("head", None) is not None:
             self.known.put(num, row)
 
     def may_have_answers(self) -> list[int]:
-        """The issues and requests in which we answered; all comments of the repository are read, a hundred at once."""
+        """The issues and requests in which we answered, from all comments of the repository, a hundred at once."""
         rows = (
             row
             for page in self._pages("issues/comments")
@@ -225,7 +226,7 @@ class GitHubDiscussions:
     # what is written
 
     def open_discussion(self, title: str, text: str) -> int:
-        """Open an issue; its number."""
+        """Open an issue; returns its number."""
         with self._writing(text):
             return self.client.sent_once(
                 lambda: self.client(lambda: self.repo.create_issue(title[:TITLE_LIMIT], body=text)).number,
@@ -295,7 +296,7 @@ class GitHubDiscussions:
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
         """Show a verdict as the status of a commit, unless it is shown already.
 
-        Where the token may not, the comment has to do. A status that was set twice shows once.
+        Where the token may not, the comment has to do. A status that is set twice shows once.
         """
         text = text if len(text) <= STATUS_LIMIT else f"{text[: STATUS_LIMIT - 1]}…"
         status = {"context": name, "state": state, "description": text}
@@ -307,7 +308,7 @@ class GitHubDiscussions:
 
 
 def pages_of(client: GitHubClient, route: str, **filters: str) -> Iterator[list[Row]]:
-    """The pages of a list; PyGithub's objects would ask for each row once more, and its lists keep all of them."""
+    """The pages of a list; PyGithub's objects would request each row again, and its lists keep all of them."""
     for page in count(1):
         rows: list[Row] = client.get(route, **filters, per_page=PAGE, page=page)
         yield rows
@@ -326,7 +327,7 @@ def _status(issue: Row) -> str:
 
 
 def _closed_by(issue: Row) -> str:
-    """Who closed it, "" while it is open."""
+    """The account that closed an issue, "" while it is open."""
     return "" if issue["state"] == "open" else str((issue.get("closed_by") or {}).get("login") or "")
 
 
@@ -335,12 +336,12 @@ def _at(row: Row, name: str) -> float:
 
 
 def _count(issue: Row) -> int:
-    """A number that changes with each comment: how many there are, and when something last happened."""
+    """A number that changes with each comment, made of the number of comments and the time of the last change."""
     return int(_at(issue, "updated_at")) * 1000 + int(issue["comments"]) % 1000
 
 
 def _known(issue: Row) -> dict[str, str]:
-    """The stored fields by which the bot finds its issue again."""
+    """The row to remember an issue of ours by."""
     mark = find_marker(issue["body"] or "")
     return {
         "kind": "pull_request" if _is_pull(issue) else "discussion",
@@ -353,19 +354,19 @@ def _known(issue: Row) -> dict[str, str]:
 
 @dataclass
 class RequestSource(GitHubSource):
-    """A repository in which others open requests: what these change is read within a bound.
+    """A repository in which others open requests, whose changes are read within a bound.
 
-    A fork's request is read here, too: GitHub keeps its commits in the repository that it is proposed to. `bases` has,
-    by head, the commit of the branch that a merged request was merged into.
+    A fork's request is read here too: GitHub keeps its commits in the repository that it is proposed to. `bases` has,
+    by head, the commit of the base branch into which a request was merged.
     """
 
     most_listings: int = LISTINGS
     bases: dict[str, str] = field(default_factory=dict, repr=False)
 
     def refs(self, *, requests: bool = False) -> dict[str, str]:
-        """Each open request to the default branch as `refs/pr/7`: its commit.
+        """The commit of each open request to the default branch, as `refs/pr/7`.
 
-        A request for another branch is left out: merging it changes no result.
+        A request to another branch is left out: merging it changes no result.
         """
         found = dict[str, str]()
         for page in pages_of(self.client, f"/repos/{self._repo.full_name}/pulls", state="open"):
@@ -385,5 +386,5 @@ class RequestSource(GitHubSource):
         return pull.head.sha if pull.base.ref == self._repo.default_branch else None
 
     def fork_point(self, one: str, other: str) -> str | None:
-        """The newest commit that both histories hold, as they were when `one` was merged, where it is."""
+        """The newest commit that both histories hold; for a merged request as the histories were before the merge."""
         return super().fork_point(one, self.bases.get(one, other))

@@ -23,7 +23,7 @@ BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
 
 
 class GitHubPlatform:
-    """Repositories of GitHub: results and rows in their files, requests and issues beside them."""
+    """Repositories on GitHub: results and rows in their files, requests and issues beside them."""
 
     address = "github://owner/name"
 
@@ -35,7 +35,7 @@ class GitHubPlatform:
         )
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> GitHubTarget:
-        """A repository of rows; comments go to the issue of that number, or of the address."""
+        """A repository of rows. Comments go to the issue `discussion`, or to the one in the address."""
         address = parse_address(name)
         place = replace(address, number=discussion or address.number)
         service_cache, where = opener.service_cache, f"github://{address.name}"
@@ -50,7 +50,7 @@ class GitHubPlatform:
         )
 
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
-        """The issues and pull requests of a repository of results; None without an account, which can say nothing."""
+        """The issues and pull requests of a repository of results; None without an account, which could say nothing."""
         client, address = self.client(opener), parse_address(name)
         if not client.has_account:
             return None
@@ -67,14 +67,14 @@ class GitHubPlatform:
         return GitHubSite(f"{source.name}@{branch}", source, branch)
 
     def git_remote(self, name: str, access: Access) -> GitRemote:
-        """The repository, on the host whose API is asked."""
+        """The repository on the host of the API."""
         api = urlsplit(access.github_api_url)
         host = api.netloc if api.path.strip("/") else api.netloc.removeprefix("api.")  # a server's own API has a path
         return GitRemote(f"{api.scheme}://{host}/{parse_address(name).name}.git", access.github_token)
 
     @staticmethod
     def client(opener: Opener) -> GitHubClient:
-        """The one way to GitHub."""
+        """The one client for GitHub."""
         access = opener.access
         return opener.client(
             "github",
@@ -93,7 +93,7 @@ PLATFORM = GitHubPlatform()
 
 @dataclass
 class GitHubSite(SiteHost):
-    """One branch, which the first commit makes where there is none."""
+    """One branch, which is made with the first commit."""
 
     source: GitHubSource
     branch: str

@@ -25,7 +25,7 @@ def login_of(row: Row) -> str:
 
 
 def is_ours(made: Issue | IssueComment | PullRequest, client: GitHubClient) -> bool:
-    """Tell whether our account, or a former one of ours, wrote it; of a deleted account PyGithub has no user."""
+    """Tell whether our account, or a former one, wrote something; PyGithub has no user for a deleted account."""
     return client.as_ours(getattr(made.user, "login", None) or "ghost") == client.user
 
 
@@ -39,7 +39,7 @@ class WriteRights:
     _insiders: set[str] = field(default_factory=set, repr=False)
 
     def learn(self, row: Row) -> None:
-        """Note who wrote something, where GitHub calls the author an insider."""
+        """Note the author of something, where GitHub says that it is an insider."""
         if row.get("author_association") in INSIDERS:
             self._insiders.add(login_of(row))
 

@@ -42,7 +42,7 @@ OID = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class TreeItem:
-    """What lies at a name in a folder; `kind` is blob, tree, commit (a submodule) or link, `size` in bytes."""
+    """An entry of a folder; `kind` is blob, tree, commit (a submodule) or link, `size` is in bytes."""
 
     kind: str
     oid: str
@@ -68,8 +68,8 @@ class PullRequestFiles:
 class GitHubSource(Source):
     """Reads one repository, always at a named commit.
 
-    `most_listings` bounds how many folders one comparison asks for or looks into again: what a stranger proposes can
-    have any number, and folders may hold each other many times over.
+    `most_listings` bounds how many folders one comparison lists or looks into again: a stranger may propose any number,
+    and folders may hold each other many times over.
     """
 
     client: GitHubClient
@@ -84,7 +84,7 @@ class GitHubSource(Source):
         return f"github://{self.address.name}"
 
     def head(self) -> str:
-        """The commit at the default branch, which may have another name since it was asked for."""
+        """The commit at the default branch, also where that was renamed meanwhile."""
         with suppress(Gone):
             return self.head_of(self._repo.default_branch)
         self.client.forget_repo(self.address.name)
@@ -108,10 +108,9 @@ class GitHubSource(Source):
             yield from self._compare(old, new)
 
     def _compare(self, old: str | None, new: str | None) -> Iterator[Change]:
-        """The differences between two versions of the root folder, and below; None for one that is not there.
+        """The differences between two versions of the root folder, and below it; None stands for no version.
 
-        Folders may lie in each other as deep as a stranger likes, so nothing here calls itself, and what is deep is
-        listed at once.
+        A stranger may nest folders to any depth, so nothing here is recursive, and deep folders are listed at once.
         """
         waiting = [(old, new, "")]
         while waiting:
@@ -133,7 +132,7 @@ class GitHubSource(Source):
             ]
 
     def _whole(self, sha: str | None) -> Tree | None:
-        """All entries in a folder and below it; None if that is more than one answer lists."""
+        """All entries in a folder and below it; None if one answer does not list them all."""
         if sha is None:
             return {}
         self._count_listing()
@@ -146,7 +145,7 @@ class GitHubSource(Source):
     def _cached_tree(self, sha: str) -> Tree | None:
         """The entries of a folder, by the id of its tree or of a commit; None if there is none.
 
-        What an id names never changes, so it is kept for the next push.
+        What an id names never changes, so the entries are kept for the next push.
         """
         known = self.trees.get(sha)
         if known is None:
@@ -164,7 +163,7 @@ class GitHubSource(Source):
         return known
 
     def _check_empty(self, sha: str, found: Tree) -> None:
-        """Raise Unavailable for an empty listing of a tree, or of a commit, that git does not know as the empty one."""
+        """Raise Unavailable for an empty listing, unless git knows its tree as the empty one."""
         if found or sha == EMPTY_TREE:
             return
         try:
@@ -175,7 +174,7 @@ class GitHubSource(Source):
             raise Unavailable(SERVICE, f"{self.name}: the listing of {sha[:12]} is empty, but its tree is not")
 
     def _count_listing(self) -> None:
-        """Count one folder that is looked into. Raises Refused past the bound."""
+        """Count a folder that is looked into. Raises Refused past the bound."""
         self._listings += 1
         if self._listings > self.most_listings:
             raise Refused(SERVICE, f"{self.name}: more than {self.most_listings:,} folders differ; split the request")
@@ -215,7 +214,7 @@ class GitHubSource(Source):
         return found
 
     def _histories(self, paths: Sequence[str], commit: str) -> dict[str, LastCommit]:
-        """The commit that last touched each path, all in one question. Raises Gone where there is no such commit."""
+        """The commit that last touched each path, in one query. Raises Gone where there is no such commit."""
         names = {f"p{number}": path for number, path in enumerate(paths)}
         last = "{ nodes { oid committedDate } }"
         asked = " ".join(f"{name}: history(first: 1, path: ${name}) {last}" for name in names)
@@ -237,7 +236,7 @@ class GitHubSource(Source):
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit.
 
-        With `oid` one question is enough: the content is asked for by its id.
+        With `oid` one request is enough: the content is requested by its id.
         """
         oid = oid or self._id_of(path, commit)
         return self.read_content(oid, limit) if oid else None
@@ -261,9 +260,9 @@ class GitHubSource(Source):
         return "" if isinstance(found, list) else found.sha
 
     def read_content(self, oid: str, limit: int) -> bytes:
-        """The bytes behind a content id, asked for where they were not yet; raises TooLarge past `limit`.
+        """The bytes of an object id, requested unless they are known; raises TooLarge past `limit`.
 
-        Raises Unavailable if bytes came that the id does not name.
+        Raises Unavailable if other bytes came.
         """
         data = self.client.blobs.get(oid)
         if data is None:
@@ -275,26 +274,26 @@ class GitHubSource(Source):
         return data
 
     def read_start(self, oid: str, limit: int) -> bytes:
-        """The first bytes behind a content id, of one that is too large to be read."""
+        """The first bytes of an object id, for a file that is too large to be read."""
         body = BytesIO()
         with suppress(TooLarge):
             self.client.save_blob(self.address.name, oid, limit, body)
         return body.getvalue()[:limit]
 
     def is_submodule(self, path: str, commit: str) -> bool:
-        """Tell whether another repository is linked at a path of a commit; a pull request lists it like a file."""
+        """Tell whether the path of a commit links another repository, which a pull request lists like a file."""
         found = self.client(lambda: self._repo.get_contents(path, ref=commit))
         return not isinstance(found, list) and found.type == "submodule"
 
     def fetch(self, oids: Iterable[str]) -> None:
-        """Ask for many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
+        """Request many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
         missing = [oid for oid in dict.fromkeys(oids) if oid not in self.client.blobs]
         if self.client.has_account and len(missing) > ONE_BY_ONE:
             for start in range(0, len(missing), BATCH):
                 self.client.blobs.update(self._texts(missing[start : start + BATCH]))
 
     def _texts(self, oids: Sequence[str]) -> dict[str, bytes]:
-        """The blobs that GraphQL gives as text; leaves out those that are binary, cut off, or not equal to their id."""
+        """The contents that GraphQL gives as text, without those that are binary, cut off, or other than their id."""
         asked = {f"b{number}": oid for number, oid in enumerate(oids) if OID.fullmatch(oid)}
         parts = " ".join(f'{name}: object(oid: "{oid}") {{ ... on Blob {{ text }} }}' for name, oid in asked.items())
         query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {parts} }} }}"
@@ -321,7 +320,7 @@ class GitHubSource(Source):
         return [item for item in self.changes(old, new) if item.path.startswith(f"{folder}/")]
 
     def contents(self, oids: Mapping[str, str], commit: str = "", limit: int = MAX_BYTES) -> dict[str, bytes]:
-        """The bytes of files of a target by path, given the ids of their contents."""
+        """The bytes of files of a target by path, given their object ids."""
         self.fetch(oids.values())
         return {path: self.read_content(oid, limit) for path, oid in oids.items()}
 
@@ -353,13 +352,13 @@ class GitHubSource(Source):
         return self.client.repo(self.address.name)
 
     def _all_files(self, commit: str) -> Iterator[Change]:
-        """Every file; folder by folder where there are more than one answer lists."""
+        """Every file; folder by folder where one answer does not list them all."""
         whole = self._whole(commit)
         yield from self._compare(None, commit) if whole is None else _differences({}, whole, "")
 
 
 def _changes(files: Iterable[File]) -> Iterator[Change]:
-    """What a pull request lists; a file that moved is removed where it was."""
+    """The changes in the list of a pull request; a file that moved is removed at its old path."""
     for file in files:
         if file.status == "renamed":
             yield Change(file.previous_filename, None, 0)
@@ -367,7 +366,7 @@ def _changes(files: Iterable[File]) -> Iterator[Change]:
 
 
 def _listed(tree: GitTree) -> tuple[Tree, bool]:
-    """What a tree lists, and whether the list was cut."""
+    """The entries of a tree, and whether the list was cut."""
     items = {
         item.path: TreeItem("link" if item.mode == LINK else item.type, item.sha, item.size or 0) for item in tree.tree
     }
@@ -375,12 +374,12 @@ def _listed(tree: GitTree) -> tuple[Tree, bool]:
 
 
 def _tree_id(item: TreeItem | None) -> str | None:
-    """The id of a folder, None for all else."""
+    """The id of a folder; None for anything else."""
     return item.oid if item is not None and item.kind == "tree" else None
 
 
 def _differences(before: Tree, after: Tree, folder: str) -> Iterator[Change]:
-    """The files that differ between two listings; what lies below their folders is not looked at."""
+    """The files that differ between two listings, without what lies below their folders."""
     for name in sorted(before.keys() | after.keys()):
         was, now = before.get(name), after.get(name)
         if was == now:

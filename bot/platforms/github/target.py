@@ -60,21 +60,21 @@ REFUSED = re.compile(r"\.\.|(^|/)\.|\.(/|$)|\.lock(/|$)|//|[^\w./-]", re.ASCII)
 
 
 def branch_name(mark: Marker) -> str:
-    """The branch of a request, which follows from its key; a key that git refuses is named by its digest."""
+    """The branch of a request, named by its key; where git refuses that name, by the key's digest."""
     if mark.key and not REFUSED.search(mark.key):
         return PREFIX + mark.key
     return f"{PREFIX}key-{hashlib.sha256(mark.key.encode()).hexdigest()[:16]}"
 
 
 class Branches:
-    """The branches of one repository. What another did first ends in Stale: nothing is forced."""
+    """The branches of one repository. Nothing is forced: where somebody was faster, Stale is raised."""
 
     def __init__(self, client: GitHubClient, repo: Repository) -> None:
         self._call = client
         self._repo = repo
 
     def ref(self, branch: str) -> GitRef | None:
-        """A branch's ref as it is now, None if there is none."""
+        """A branch's ref as it is now; None if there is none."""
         try:
             return self._call(lambda: self._repo.get_git_ref(f"heads/{branch}"))
         except Gone:
@@ -85,7 +85,7 @@ class Branches:
         return self._call(lambda: self._repo.get_git_ref(f"heads/{self._repo.default_branch}"))
 
     def commit_to(self, branch: str, files: Mapping[str, bytes | None], message: str, parent: str) -> str:
-        """Commit on any branch, which is made without a parent where `parent` is ""; raises Stale where it moved."""
+        """Commit to any branch; one is made where `parent` is "". Raises Stale where it moved."""
         ref = self.ref(branch)
         if (ref.object.sha if ref else "") != parent:
             raise Stale(f"the branch {branch} moved meanwhile")
@@ -100,10 +100,10 @@ class Branches:
         return commit.sha
 
     def propose(self, branch: str, files: Mapping[str, bytes | None], message: str) -> str:
-        """Bring a branch to main with these files changed.
+        """Bring a branch to main with these files changed; returns the commit.
 
-        The commit has the branch as its first parent and main as its second, so the ref only moves forward, and the
-        request shows these files and nothing else, however far main has moved.
+        The commit has the branch as its first parent and main as its second, so that the ref only moves forward, and
+        the request shows these files and nothing else, however far main has moved.
         """
         main, ref = self.head().object.sha, self.ref(branch)
         if ref is None:
@@ -119,7 +119,7 @@ class Branches:
         return commit.sha
 
     def delete(self, branch: str) -> None:
-        """Take a branch away where it is still there."""
+        """Delete a branch if it is still there."""
         ref = self.ref(branch)
         if ref is not None:
             with suppress(Stale):  # somebody else has just done it
@@ -129,9 +129,9 @@ class Branches:
         return self._call(lambda: self._repo.get_git_commit(sha))
 
     def _commit(self, files: Mapping[str, bytes | None], message: str, parents: list[str]) -> GitCommit:
-        """Make commits with the tree of the first parent and files changed; many files are several, each on the other.
+        """Make commits with the tree of the first parent and files changed; very many files are several commits.
 
-        The parents are listed newest last; the last commit is given.
+        `parents` begins with main, and ends with the branch where there is one. The last commit is returned.
         """
         known = [self._git_commit(sha) for sha in parents]
         gone = {path for path, data in files.items() if data is None}
@@ -148,7 +148,7 @@ class Branches:
         return known[0]
 
     def _there(self, commit: GitCommit, paths: set[str]) -> set[str]:
-        """Those of some paths that a commit has; one by one where there are more than one answer lists."""
+        """The paths that a commit has; looked up one by one where one answer does not list them all."""
         tree = self._call(lambda: self._repo.get_git_tree(commit.tree.sha, recursive=True))
         if not tree.raw_data.get("truncated"):
             return paths.intersection(item.path for item in tree.tree)
@@ -174,9 +174,9 @@ class Branches:
 class GitHubTarget(Target):
     """The target in one repository: requests are pull requests, comments are on an issue or a pull request.
 
-    `known` may keep what was read of our issues, and the commit that we wrote last for each request, `trees` listings
-    of folders, and `rows` the index of the rows on the default branch; `intend` is held around what must be written
-    once.
+    `known` may have what was read of our issues, and the last commit that we wrote for each request; `trees` are
+    listings of folders, and `rows` the index of the rows on the default branch. `intend` is held around each write that
+    must happen once.
     """
 
     client: GitHubClient
@@ -197,7 +197,7 @@ class GitHubTarget(Target):
         return GitHubSource(self.client, self.address, self.trees)
 
     def check(self) -> None:
-        """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
+        """See that the repository is there and the token has an account; raises Refused or Unavailable."""
         if not self.client.has_account:
             raise CallError(f"{self.name}: publishing to GitHub needs a token; set GITHUB_TOKEN")
         self.check_readable()
@@ -227,11 +227,11 @@ class GitHubTarget(Target):
 
     @lazy_property
     def _main(self) -> str:
-        """The commit at the default branch when it was first looked at; a write makes it look again."""
+        """The commit at the default branch when it was first looked at; a write makes the next look read it again."""
         return self._source.head()
 
     def look_again(self) -> None:
-        """Forget where the default branch is."""
+        """Forget the commit at the default branch."""
         self.__dict__.pop("_main", None)
 
     def head(self) -> str:
@@ -246,11 +246,11 @@ class GitHubTarget(Target):
         return self._source.contains(self.head(), commit)
 
     def identity(self) -> str:
-        """The id of the repository, asked for now. Raises Unavailable or Refused."""
+        """The id of the repository, requested each time. Raises Unavailable or Refused."""
         return str(self.client.get(f"/repos/{self.address.name}")["id"])
 
     def forget(self) -> None:
-        """Forget which commits were written, and what was read."""
+        """Forget everything that was read or written."""
         self.rows.move(self.rows.commit(), "", {}, is_whole=True)
         self.known.clear()
         for name in ("_main", "_discussions", "_rows"):
@@ -258,7 +258,7 @@ class GitHubTarget(Target):
         self.client.forget_repo(self.address.name)
 
     def pushed_requests(self) -> list[Marker]:
-        """The marks of our open requests of which the newest commit is not known as ours."""
+        """The marks of our open requests whose newest commit is not known as ours."""
         found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._repo.default_branch)))
         pushed = [one for one in found if not self._discussions.is_newest(one.number, one.head.sha or "")]
         marks = [find_marker(one.body or "") for one in pushed if is_ours(one, self.client)]
@@ -277,7 +277,7 @@ class GitHubTarget(Target):
         return [item.path for item in self._source.folder(folder, self._main)]
 
     def read_keys(self, leaderboard: str) -> set[str]:
-        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        """The rows that our open requests or comments are about, except for those that share a request."""
         if self.form == "comment":
             return self.comments.keys(leaderboard)
         found = self.client(lambda: list(self._repo.get_pulls(state="open", base=self._repo.default_branch)))
@@ -285,7 +285,7 @@ class GitHubTarget(Target):
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """The current state: files on the default branch; of requests and comments what the form asks for."""
+        """The current state: files on the default branch, and the requests and comments that the form uses."""
         files = self.read_files(paths)
         if self.form == "comment" or mark.has_own_discussion:
             return CurrentState(files=files, comment=self.comments.find(mark))
@@ -312,7 +312,7 @@ class GitHubTarget(Target):
         return {path: data for path, data in found.items() if data is not None}
 
     def _known_pulls(self, mark: Marker) -> list[PullRequest]:
-        """Our requests of this mark; a token that may only commit need not be able to read requests."""
+        """Our requests of this mark; none for a token that may only commit, and not read requests."""
         try:
             return self._pulls(mark)
         except Refused:
@@ -336,7 +336,7 @@ class GitHubTarget(Target):
         return Request(str(pull.number), self._proposed(pull), text, pull.html_url, self._pushes(pull))
 
     def _pushes(self, pull: PullRequest) -> tuple[Push, ...]:
-        """The commits of others; not asked for where the newest is ours and the text names none."""
+        """The commits of others; not requested where the newest is ours and the text names none."""
         head = pull.head.sha or ""
         if self._discussions.is_newest(pull.number, head) and PUSHED not in (pull.body or ""):
             return ()
@@ -345,7 +345,7 @@ class GitHubTarget(Target):
         return tuple(Push(oid, author) for oid, author in authors if self.client.as_ours(author) != self.client.user)
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
-        """What a closed request proposed; None if we closed it."""
+        """The files that a closed request proposed; None if we closed it."""
         self._discussions.forget_head(pull.number)  # if somebody reopens it, it is looked at again
         closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by
         if closed_by is not None and self.client.as_ours(closed_by.login) == self.client.user:
@@ -375,7 +375,7 @@ class GitHubTarget(Target):
     # what people say on our requests
 
     def comment_counts(self) -> Mapping[str, int]:
-        """How many comments the bot's open requests have."""
+        """The number of comments on each open request of the bot."""
         creator: Any = self.client.user
         found = self.client(lambda: list(self._repo.get_issues(state="open", creator=creator)))
         ours = [one for one in found if one.pull_request is not None and is_ours(one, self.client)]
@@ -431,7 +431,7 @@ class GitHubTarget(Target):
         return True if self.client(lambda: self._repo.get_pull(int(name))).merged_at is not None else None
 
     def apply(self, publication: Publication) -> str:
-        """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""
+        """Carry a publication out; returns its URL. Raises Stale if somebody was faster: decide again."""
         try:
             return self._apply(publication)
         finally:
@@ -479,7 +479,7 @@ class GitHubTarget(Target):
         return pull.html_url
 
     def _close(self, publication: CloseRequest) -> str:
-        """Close with the reason on top of the text: one call, so that a try after a failure says it once."""
+        """Close with the reason above the text, in one call, so that a repeated try says it once."""
         pull = self.client(lambda: self._repo.get_pull(int(publication.request.name)))
         body = f"{publication.reason}\n\n{pull.body or ''}"
         self.client(lambda: pull.edit(body=body, state="closed"))
@@ -487,7 +487,7 @@ class GitHubTarget(Target):
         return pull.html_url
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
-        """The files derived from the entries on main that are not what these give."""
+        """The derived files that do not follow from the entries on main, as they should be."""
         head = self._main
 
         @cache

@@ -1,6 +1,6 @@
 """The HTTP connections of PyGithub, with the deadlines and checks of answers that it lacks.
 
-What one call asked is noted, so that a failure can name what it is about, and a write is never repeated blindly.
+Each request of a call is noted, so that a failure can name what it is about, and a write is never repeated blindly.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ EMPTY = "make a first commit in it, for example a README"
 
 
 def rate_limit_wait(error: GithubException) -> float | None:
-    """Seconds that GitHub wants to be left alone; None if the error is about something else.
+    """Seconds that GitHub asks to wait; None if the error is about something else.
 
     https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
     """
@@ -86,7 +86,7 @@ def error_message(error: GithubException) -> str:
 
 
 def translated(error: GithubException, wait: float | None, asked: Asked) -> BotError:
-    """Our exception for one of PyGithub's; `wait` is what `rate_limit_wait` gave, `asked` what the call was about."""
+    """Our exception for one of PyGithub's; `wait` is the result of `rate_limit_wait`, `asked` is about the call."""
     said, status = error_message(error), error.status
     if wait is not None:
         return Unavailable(SERVICE, asked.about(f"{said} (try again in {wait:.0f} s)"), retry_after=wait)
@@ -126,14 +126,14 @@ PIECE = 65_536  # bytes that are read between two looks at the clock
 
 @dataclass
 class Asked:
-    """What one call asked: what its last request was about, whether it was a write, and the pages it read."""
+    """The requests of one call: the place of the last one, whether it was a write, and the pages that were read."""
 
     place: str = ""
     is_write: bool = False
     pages: set[str] = field(default_factory=set)
 
     def note(self, method: str, url: str) -> None:
-        """Note a request. Raises Unavailable for a page that names itself as the next, LeaseLost as `check_lease`."""
+        """Note a request. Raises Unavailable for a page that names itself as the next, and as `check_lease`."""
         self.place = place_of(url)
         self.is_write = method not in {"GET", "HEAD"} and not url.endswith(("/graphql", "/access_tokens"))
         if self.is_write:
@@ -143,7 +143,7 @@ class Asked:
         self.pages.add(url)
 
     def about(self, why: str) -> str:
-        """A reason with what the last request was about in front of it."""
+        """A reason after the place of the last request."""
         return f"{self.place}: {why}" if self.place else why
 
 
@@ -152,7 +152,7 @@ _asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def noted() -> Iterator[Asked]:
-    """Note what is asked in this block."""
+    """Note the requests of this block."""
     asked = Asked()
     token = _asked.set(asked)
     try:
@@ -162,7 +162,7 @@ def noted() -> Iterator[Asked]:
 
 
 def note(method: str, url: str) -> None:
-    """Note a request that is not PyGithub's."""
+    """Note a request that PyGithub does not make."""
     (_asked.get() or Asked()).note(method, url)
 
 
@@ -213,7 +213,7 @@ class _Limited:
         return key_of(f"{self.host}:{self.port}", str(names.get("authorization", "")), kind)
 
     def _learn(self, answer: requests.Response) -> None:
-        """Note what an answer says of the budget; a refusal says itself how long to wait."""
+        """Note what an answer says of the budget; a refusal itself says how long to wait."""
         said = {name: answer.headers.get(f"x-ratelimit-{name}", "") for name in ("limit", "remaining", "reset")}
         if answer.status_code < 400 and all(seconds_in(value) is not None for value in said.values()):
             kind = answer.headers.get("x-ratelimit-resource", "core")
@@ -222,7 +222,7 @@ class _Limited:
 
 
 def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
-    """The body of an answer. Raises ReadTimeout if no time is left, Unavailable for far more than GitHub gives."""
+    """The body of an answer. Raises ReadTimeout if no time is left, Unavailable for more than GitHub ever sends."""
     limits, body = current_limits(), bytearray()
     for piece in answer.raw.stream(PIECE, decode_content=True):
         body += piece
@@ -234,7 +234,7 @@ def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
 
 
 def _check_json(answer: requests.Response, asked: Asked) -> None:
-    """Take a page for people with a status of success, whatever it is called, for the outage that it is."""
+    """Raise Unavailable for a web page that comes with a status of success instead of JSON."""
     kind, body = answer.headers.get("content-type", ""), answer.content.strip()
     if answer.status_code in {200, 201} and body and ("json" not in kind or not body.startswith((b"{", b"["))):
         what = "nothing" if body == b"null" else kind.partition(";")[0] if "json" not in kind else "something else"
@@ -252,7 +252,7 @@ class _LimitedHTTPS(_Limited, HTTPSRequestsConnectionClass):
 
 @cache
 def install_connections() -> None:
-    """Let PyGithub use these connections, and say nothing of its own on standard error, in the whole process."""
+    """Make PyGithub use these connections in the whole process, and write nothing of its own to standard error."""
     log = logging.getLogger("github")
     log.handlers.clear()
     log.setLevel(logging.WARNING)

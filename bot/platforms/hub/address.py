@@ -18,7 +18,7 @@ FILE = re.compile(r"/(?:(?P<kind>datasets|spaces)/)?(?P<name>[^/]+/[^/]+)/(?P<re
 
 @dataclass(frozen=True, slots=True)
 class HubAddress:
-    """What `hf://datasets/org/name[@revision][/path]` names; `kind` is the Hub's singular word."""
+    """A parsed `hf://datasets/org/name[@revision][/path]`; `kind` is the Hub's singular word."""
 
     kind: str
     name: str
@@ -32,10 +32,7 @@ class HubAddress:
 
 
 def parse_address(text: str) -> HubAddress:
-    """Take an `hf://` address apart; a slash in a revision is written `%2F`.
-
-    Raises CallError if it is none.
-    """
+    """Parse an `hf://` address; a slash in a revision is written `%2F`. Raises CallError if it is none."""
     match = ADDRESS.fullmatch(text)
     if match is None or not is_hub_id(match[2]):
         raise CallError(f"{text}: expected hf://datasets/org/name[@revision][/path]")
@@ -44,13 +41,13 @@ def parse_address(text: str) -> HubAddress:
 
 
 def repository_of(url: str) -> str:
-    """The `hf://` address of the repository that a URL of the Hub is about, "" if it is about none."""
+    """The `hf://` address of the repository in a URL of the Hub, "" if there is none."""
     match = _matched(url)
     return f"hf://{match['kind'] or 'models'}/{match['name']}" if match else ""
 
 
 def place_of(url: str) -> str:
-    """What a URL of the Hub is about, for a person: the repository, then the request, the revision or the path."""
+    """The subject of a URL of the Hub, for a person: the repository, then the request, the revision or the path."""
     match = _matched(url)
     if match is None:
         return ""

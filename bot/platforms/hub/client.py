@@ -1,4 +1,4 @@
-"""The client of one account for the Hub: calls with time limits, repeated if that is safe."""
+"""The client of one account at the Hub: calls with time limits, repeated where that is safe."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def is_write(request: httpx2.Request) -> bool:
 
 
 def about(request: httpx2.Request, why: str) -> str:
-    """A reason with what the request is about in front of it."""
+    """A reason after the place that a request is about."""
     place = place_of(request.url.raw_path.decode("ascii", "replace"))
     return f"{place}: {why}" if place else why
 
@@ -124,7 +124,7 @@ def _refusal(response: httpx2.Response, said: str) -> type[Refused]:
 
 
 def translated(error: Exception) -> BotError | None:
-    """Our exception for one of the client's; None for what is not the Hub's doing."""
+    """Our exception for one of the client's; None for an error that the Hub did not cause."""
     if isinstance(error, HfHubHTTPError):
         message = error.server_message or error.response.reason_phrase or type(error).__name__
         return translated_status(error.response, message.splitlines()[0][:300])
@@ -148,7 +148,7 @@ def _with_reason(error: Exception) -> str:
 
 @contextmanager
 def hub_errors(what: str = "") -> Iterator[None]:
-    """Turn the client's exceptions into ours; `what` names what was asked, where an answer is not what it should be."""
+    """Turn the client's exceptions into ours; `what` is named where an answer is not from the Hub."""
     try:
         yield
     except OIDCError as error:
@@ -176,7 +176,7 @@ SMALL_FILES = "/api/resolve-cache/"  # where the Hub sends who asks for a small 
 
 @cache
 def install_client_factory() -> None:
-    """Give the process-wide client of huggingface_hub what it lacks."""
+    """Give the process-wide client of huggingface_hub time limits, budgets and checks of its answers."""
 
     def factory() -> httpx2.Client:
         hooks: dict[str, list[Callable[..., Any]]] = {
@@ -194,7 +194,7 @@ def install_client_factory() -> None:
 
 
 def count_answer(response: httpx2.Response) -> None:
-    """Note the answer for the metrics, and what is left for the budget; a refusal says itself how long to wait."""
+    """Count the answer for the metrics, and note what is left of the budget; a refusal itself says how long to wait."""
     limit = parse_ratelimit_headers(response.headers)
     ANSWERS.count("hub", response.status_code, None if limit is None else limit.remaining)
     if limit is not None and response.status_code < 400:
@@ -203,12 +203,12 @@ def count_answer(response: httpx2.Response) -> None:
 
 
 def is_api(path: str) -> bool:
-    """Tell whether a path is one of the API, whose answers are JSON, and not a small file of a public repository."""
+    """Tell whether a path belongs to the API with its JSON answers; small files of public repositories do not."""
     return path.startswith("/api/") and not path.startswith(SMALL_FILES)
 
 
 def spend_budget(request: httpx2.Request) -> None:
-    """Count a request. Raises Unavailable if the account has none left, or where bulk work used its half."""
+    """Count a request. Raises Unavailable if the account has none left, or bulk work used its half."""
     path = request.url.path
     is_file = "/resolve/" in path or path.startswith(SMALL_FILES)
     kind = "resolvers" if is_file else "api" if is_api(path) else "pages"
@@ -216,12 +216,12 @@ def spend_budget(request: httpx2.Request) -> None:
 
 
 def budget_of(request: httpx2.Request, kind: str) -> str:
-    """The budget that a request is counted in."""
+    """The name of the budget that a request counts for."""
     return key_of(request.url.netloc.decode("ascii", "replace"), request.headers.get("authorization", ""), kind)
 
 
 def limit_time(request: httpx2.Request) -> None:
-    """Let the answer take the longer, the more was sent. Raises Unavailable if no time is left."""
+    """Give an answer more time, the more was sent. Raises Unavailable if no time is left."""
     limits = current_limits()
     if not limits.left:
         raise Unavailable(SERVICE, about(request, "no time is left for this operation"))
@@ -231,13 +231,13 @@ def limit_time(request: httpx2.Request) -> None:
 
 
 def refuse_long_waits(response: httpx2.Response) -> None:
-    """End a call whose own retry would sleep longer than we allow; the client knows no limit."""
+    """End a call whose own retry would sleep longer than we allow: the client has no limit."""
     if response.status_code in {429, 503} and (asked_wait(response.headers) or 0) > LONGEST_WAIT:
         raise translated_status(response, "it asks for a long pause")
 
 
 def refuse_moved(response: httpx2.Response) -> None:
-    """Name the new name of a repository that was renamed: evidence and settings have to follow."""
+    """Raise Gone with the new name of a renamed repository: evidence and settings have to follow."""
     if not response.has_redirect_location:
         return
     old = repository_of(str(response.request.url))
@@ -247,7 +247,7 @@ def refuse_moved(response: httpx2.Response) -> None:
 
 
 def end_in_time(response: httpx2.Response) -> None:
-    """Let an answer that comes drop by drop end with its operation."""
+    """Make an answer that comes drop by drop end with the time of its operation."""
     if isinstance(response.stream, httpx2.SyncByteStream):
         response.stream = Timed(response.stream, current_limits(), response.request)
 
@@ -255,8 +255,7 @@ def end_in_time(response: httpx2.Response) -> None:
 def read_in_bounds(response: httpx2.Response) -> None:
     """Read an answer of the API here: the client would unpack any number of bytes.
 
-    A page for people with status 200 instead of an answer is the outage that it is. Raises TooLong past
-    MOST_JSON.
+    A web page with status 200 instead of an answer is an outage. Raises TooLong past MOST_JSON.
     """
     if not is_api(response.request.url.path) or response.has_redirect_location:
         return
@@ -274,7 +273,7 @@ def read_in_bounds(response: httpx2.Response) -> None:
 
 
 class Timed(httpx2.SyncByteStream):
-    """The pieces of an answer, until the time of the operation is over."""
+    """The pieces of an answer, as long as the operation has time."""
 
     def __init__(self, stream: httpx2.SyncByteStream, limits: Limits, request: httpx2.Request) -> None:
         self._stream, self._limits, self._request = stream, limits, request
@@ -298,9 +297,9 @@ T = TypeVar("T")
 class HubClient(ServiceClient):
     """Calls of one account to one Hub.
 
-    `read` is for calls that may be repeated, `write` for those that may have landed although they failed: those are
-    sent once, within `sent_once`. `keyless` lets the client exchange a workflow's identity for a token of one
-    repository (trusted publishing, HF_OIDC_RESOURCE). Below `cache` lies what git fetches while it is read.
+    `read` is for calls that may be repeated, `write` for those that may have landed although they failed: these are
+    sent once, within `sent_once`. With `keyless` the client exchanges a workflow's identity for a token of one
+    repository (trusted publishing, HF_OIDC_RESOURCE). `cache` is the folder for what git fetches.
     """
 
     endpoint: str = ENDPOINT
@@ -320,12 +319,12 @@ class HubClient(ServiceClient):
         )
 
     def read(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
-        """Call, and again after a failure of the service, as long as the waits stay short."""
+        """Make a call, and repeat it after a failure of the service as long as the waits stay short."""
         what = str(how.get("repo_id") or next(iter(args), ""))
         return self.patiently(lambda: call(*args, **how), what)
 
     def write(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
-        """Call once: what failed may have landed. Raises LeaseLost if another process may write by now."""
+        """Make a call once: a failed one may have landed. Raises LeaseLost if another process may write by now."""
         check_lease()
         with within(self.deadline, self.timeout), hub_errors(str(how.get("repo_id", ""))):
             return call(*args, **how)
@@ -342,7 +341,7 @@ class HubClient(ServiceClient):
 
     @lazy_property
     def account(self) -> Mapping[str, Any]:
-        """The bot's account: `name` and `id`; asked once, because the Hub limits this call hard."""
+        """The bot's account with `name` and `id`, requested once, because the Hub limits this call hard."""
         if self.api.token is False:
             raise Refused(SERVICE, TOKEN)
         return self.read(lambda: {**self.api.whoami()})
@@ -355,7 +354,7 @@ class HubClient(ServiceClient):
     def get_json(self, path: str, take: Callable[[Any], T], **params: Any) -> T:
         """The result of `take` on the answer to a GET below the endpoint, for data that the client's calls do not give.
 
-        An answer of which `take` cannot make anything is asked for again.
+        Where `take` fails on an answer, it is requested again.
         """
         return self.patiently(lambda: take(self.get(f"{self.endpoint}{path}", params).json()), place_of(path))
 
@@ -363,7 +362,7 @@ class HubClient(ServiceClient):
         """The result of `take` on each item of a list in pages; each page is requested when it is needed.
 
         The client's own lists wait a second or more after every failure, and as long as they are told to. Raises
-        Unavailable for a page that names itself, or one before it, as the next.
+        Unavailable where a page names itself, or an earlier one, as the next.
         """
 
         def page(url: str, params: Mapping[str, Any]) -> tuple[list[T], str]:
@@ -383,7 +382,7 @@ class HubClient(ServiceClient):
             url, params = urljoin(url, following) if following else "", {}
 
     def get(self, url: str, params: Mapping[str, Any]) -> httpx2.Response:
-        """One GET that ended well; another host than the Hub's gets no token."""
+        """The answer to one successful GET; hosts other than the Hub's get no token."""
         is_ours = urlsplit(url)[:2] == urlsplit(self.endpoint)[:2]
         headers = self.headers if is_ours else {}
         response = get_session().get(url, params=dict(params) or None, headers=headers)
@@ -392,7 +391,7 @@ class HubClient(ServiceClient):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of a call that we make ourselves."""
+        """The headers for requests that are not made by the client."""
         return dict(self.api._build_hf_headers())  # noqa: SLF001 - it alone knows about tokens by OIDC
 
     def save(
@@ -400,8 +399,8 @@ class HubClient(ServiceClient):
     ) -> bool:
         """Write a file into an open one; False if it is not there.
 
-        Raises TooLarge past `limit` bytes, of which no more than a chunk is read, and Unavailable where the bytes are
-        not those of the object id: the given one, or the one that the answer names.
+        Raises TooLarge past `limit` bytes, before more than one piece beyond it is read. Raises Unavailable where the
+        bytes are not those of the given object id, or of the one that the answer names.
         """
         url = hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
         where = f"{address.url} {path}"
@@ -420,14 +419,14 @@ class HubClient(ServiceClient):
         return self.patiently(call, where)
 
     def web(self, address: HubAddress) -> str:
-        """The address of the repository for people and for git."""
+        """The web address of the repository, which git uses too."""
         return f"{self.endpoint}/{'' if address.kind == 'model' else f'{address.kind}s/'}{address.name}"
 
 
 def stream(url: str, headers: dict[str, str], limit: int, into: IO[bytes]) -> tuple[str, str | None] | None:
-    """Read a file piece by piece, uncompressed, and stop at the limit.
+    """Read a file piece by piece, uncompressed, up to the limit.
 
-    What the Hub's own answer says of it: the commit and the object id, "" and None where it says nothing.
+    Returns the commit and the object id that the Hub's own answer names, "" and None where it names none.
     """
     with get_session().stream("GET", url, headers={**headers, "Accept-Encoding": "identity"}) as response:
         try:
@@ -466,7 +465,7 @@ def hub_client(
 
 
 def role_of(account: Mapping[str, Any]) -> str:
-    """What kind of token we have: "read", "write", "fineGrained", "" if the Hub does not say."""
+    """The role of our token: "read", "write", "fineGrained", or "" if the Hub does not say."""
     auth = account.get("auth")
     token = auth.get("accessToken") if isinstance(auth, dict) else None
     return str(token.get("role") or "") if isinstance(token, dict) else ""

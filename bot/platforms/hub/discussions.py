@@ -55,8 +55,8 @@ KINDS: tuple[Kind, ...] = ("pull_request", "discussion")
 class HubDiscussions:
     """Reads and writes the discussions of one repository.
 
-    `known` may remember what was read before: whatever is not in it is read again, so it can be empty. `intend` is held
-    around what must be written once. `counts` has how many comments the list counted, None if it did not say.
+    `known` may have what was read before; anything else is read again, so it may be empty. `intend` is held around each
+    write that must happen once. `counts` has the number of comments that the list gave, None if it gave none.
     `unedited` are the ids of comments of our former accounts.
     """
 
@@ -68,7 +68,7 @@ class HubDiscussions:
 
     @property
     def client(self) -> HubClient:
-        """The way to the Hub."""
+        """The client for the Hub."""
         return self.source.client
 
     @property
@@ -78,7 +78,7 @@ class HubDiscussions:
 
     @property
     def us(self) -> str:
-        """Our account."""
+        """Our account's name."""
         return self.client.user
 
     @property
@@ -86,7 +86,7 @@ class HubDiscussions:
         return {"repo_id": self.address.name, "repo_type": self.address.kind}
 
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
-        """The discussions that the filters name; ours are those of our former accounts, too."""
+        """The discussions that the filters name; those of our former accounts count as ours."""
         accounts = self.client.accounts if author and author == self.us else [author]
         return [row for account in accounts for row in self._listed_by(kind, status, account)]
 
@@ -101,7 +101,7 @@ class HubDiscussions:
         return list(found.values())
 
     def _page(self, kind: Kind, status: Status, author: str, page: int) -> tuple[int, list[Listed]]:
-        """One page of a list, and how many rows the Hub counts; the client's own list does not tell."""
+        """One page of a list, and the total number of rows, which the client's own list does not tell."""
         filters = {"type": kind, "status": status} | ({"author": author} if author else {})
         path = f"/api/{self.address.kind}s/{self.address.name}/discussions"
         total, rows = self.client.get_json(path, as_page, **filters, p=page)
@@ -110,7 +110,7 @@ class HubDiscussions:
         return total, rows
 
     def read(self, num: int) -> Thread:
-        """Read one discussion or request; its kind, mark and status are remembered."""
+        """Read one discussion or request; one of ours is remembered."""
         path = f"/api/{self.address.kind}s/{self.address.name}/discussions/{num}"
         details = self.client.get_json(path, partial(as_details, endpoint=self.client.endpoint))
         thread = self._as_ours(as_thread(details))
@@ -118,7 +118,7 @@ class HubDiscussions:
         return thread
 
     def _as_ours(self, thread: Thread) -> Thread:
-        """The thread with what our former accounts wrote as ours, but for what was said again since."""
+        """The thread in which the texts of our former accounts are ours, except for those that we wrote again since."""
         former = self.client.former_accounts
         authors = {*(one.author for one in thread.comments), *(one.author for one in thread.commits)}
         if not former & {thread.author, thread.closed_by, *authors}:
@@ -151,11 +151,11 @@ class HubDiscussions:
         self._keep(thread.num, row, mark)
 
     def opened(self, num: int, mark: Marker, head: str) -> None:
-        """Remember a request that we opened just now: nothing of it has to be asked."""
+        """Remember a request that we just opened, so that it need not be read."""
         self._keep(num, {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us, "head": head}, mark)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
-        """Remember one. The head of a closed request is forgotten, so that one that people reopen is looked at."""
+        """Remember one. The head of a closed request is dropped, so that it is looked at again if people reopen it."""
         before = self.known.find(num)
         kept = {**(before or {}), **row, "mark": mark.render() if mark else ""}
         kept = {name: value for name, value in kept.items() if name != "head" or row["status"] in OPEN}
@@ -163,26 +163,26 @@ class HubDiscussions:
             self.known.put(num, kept)
 
     def note_head(self, num: int, head: str) -> None:
-        """Remember the newest commit of our request that was written, or looked at, by the bot."""
+        """Remember the newest commit of our request that the bot wrote or looked at."""
         row = self.known.find(num)
         if row is not None and row.get("head") != head:
             self.known.put(num, row | {"head": head})
 
     def writing(self, text: str) -> AbstractContextManager[object]:
-        """Hold what a text of the bot is about while it is written; raises Unsettled where another process may."""
+        """Hold the mark of a text while it is written; raises Unsettled where another process may be writing it."""
         return held(self.intend, self.address.url, text, self.client.unknown_until)
 
     def ours(self, kind: Kind, *, whole: bool = False) -> list[tuple[int, Row]]:
-        """Every discussion of that kind that we opened, oldest first: its number, and what finds it again."""
+        """All discussions of a kind that we opened, oldest first: the number, and the remembered row with its mark."""
         self.look(kind, whole=whole)
         return [(num, row) for num, row in self.known.of(kind) if row["mark"]]
 
     def look(self, kind: Kind, *, whole: bool = False) -> None:
-        """Learn which discussions of that kind we opened; `whole` reads the lists to their ends.
+        """Learn which discussions of a kind we opened; `whole` reads the lists to their ends.
 
-        Else only what is new is read, so that this costs the same however many are open. The lists are read to their
-        ends after a loss of the memory, and, at most every LIST_AGAIN seconds, where the Hub counts more or fewer open
-        ones than are remembered: somebody closed or opened one, and nothing told the bot.
+        Otherwise only what is new is read, so that the cost does not grow with the open ones. The lists are read to
+        their ends after a loss of the memory. They also are, at most every LIST_AGAIN seconds, where the Hub counts
+        more or fewer open ones than are remembered: somebody closed or opened one, and no webhook told of it.
         """
         listed_at, now = self.known.listed_at(kind), time.time()
         if not whole and listed_at is not None:
@@ -195,7 +195,7 @@ class HubDiscussions:
         self.known.set_listed(kind, now)
 
     def _learn_new(self, kind: Kind) -> int:
-        """Read the lists of open ones, the newest first, down to a known one: how many the Hub counts."""
+        """Read the lists of open ones, newest first, down to a known one; returns how many the Hub counts."""
         counted, listed, gone = 0, dict[int, str](), set[int]()
         for account in self.client.accounts:
             total, found, oldest = self._newest(kind, account)
@@ -206,7 +206,7 @@ class HubDiscussions:
         return counted
 
     def _newest(self, kind: Kind, account: str) -> tuple[int, dict[int, str], int]:
-        """How many open ones an account has, those down to a known one with their status, and the oldest of these."""
+        """The number of an account's open ones, those down to a known one with their status, and the oldest."""
         found: dict[int, str] = {}
         page, total, rows = 0, *self._page(kind, "open", account, 0)
         while True:
@@ -219,7 +219,7 @@ class HubDiscussions:
             total, rows = self._page(kind, "open", account, page)
 
     def _read_changed(self, listed: Mapping[int, str], gone: AbstractSet[int]) -> None:
-        """Read those that are not remembered with the status of the list, and those that it lacks."""
+        """Read the listed ones that are not remembered with this status, and those that are not listed any more."""
         before = self.known.at(listed)
         for num, status in sorted(listed.items()):
             if num not in before or before[num]["status"] != status:
@@ -228,9 +228,9 @@ class HubDiscussions:
             self._read_one(num, "closed")
 
     def _read_one(self, num: int, status: str) -> None:
-        """Read one that changed; one that the Hub deleted, or that is too long to be read, stops no other.
+        """Read one that changed. One that was deleted, or is too long to be read, does not stop the others.
 
-        It keeps its mark where that is known; if it is not open, somebody else closed it.
+        It keeps its mark if that is known; if it is not open, it counts as closed by somebody else.
         """
         try:
             self.read(num)
@@ -240,16 +240,16 @@ class HubDiscussions:
                 self.known.put(num, row | {"status": status, "closed_by": "" if status in OPEN else SOMEBODY})
 
     def may_have_answers(self) -> list[int]:
-        """Every discussion and request, open or closed: the Hub does not tell in which of them we wrote."""
+        """All discussions and requests, open or closed: the Hub does not tell in which of them we wrote."""
         statuses: tuple[Status, ...] = ("open", "closed")
         return [row.num for kind in KINDS for status in statuses for row in self.listed(kind, status)]
 
     # what is written: each call is sent once, and looked for where it may have landed
 
     def find_own(self, kind: Kind, title: str, text: str) -> int | None:
-        """The number of an open discussion or request of the bot with this text, None if there is none.
+        """The number of an open discussion or request of ours with this text; None if there is none.
 
-        One with a mark is found by it: no more is read than what is new.
+        A text with a mark is found by it, and only what is new is read.
         """
         mark = find_marker(text)
         if mark is not None:
@@ -261,7 +261,7 @@ class HubDiscussions:
         return None
 
     def open_discussion(self, title: str, text: str) -> int:
-        """Open a discussion; its number."""
+        """Open a discussion; returns its number."""
 
         def send() -> int:
             made = self.client.write(
@@ -292,7 +292,7 @@ class HubDiscussions:
     def edit(self, num: int, comment_id: str, text: str) -> None:
         """Replace the text of a comment of the bot; the same text twice is harmless.
 
-        Of a former account nothing can be edited: a comment is written anew, and an opening text stays as it is.
+        Texts of a former account cannot be edited: a comment is written anew, an opening text stays as it is.
         """
         if comment_id not in self.unedited:
             edit = self.client.api.edit_discussion_comment
@@ -359,7 +359,7 @@ class HubDiscussions:
 def as_details(answer: dict[str, Any], endpoint: str) -> DiscussionWithDetails:
     """The answer about one discussion as the client's data.
 
-    The client's own call fails where an account was deleted (null), and has every request's diff sent along.
+    The client's own call fails where an account was deleted (null), and also requests the diff of every request.
     """
     written = [{**row, "author": row.get("author") or {}} for row in (answer, *answer["events"])]
     changes = answer.get("changes") or {}
@@ -382,7 +382,7 @@ def as_details(answer: dict[str, Any], endpoint: str) -> DiscussionWithDetails:
 
 
 def as_thread(details: DiscussionWithDetails) -> Thread:
-    """The client's data as a thread of the bot; of hidden comments only the first is kept."""
+    """The client's data as a thread; a hidden comment is kept only if it is the first."""
     events = list(enumerate(details.events))
     comments = [(place, e) for place, e in events if isinstance(e, DiscussionComment)]
     changes = [e for _, e in events if isinstance(e, DiscussionStatusChange)]
@@ -403,14 +403,14 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
 
 
 def _commits(events: list[tuple[int, DiscussionEvent]]) -> tuple[Pushed, ...]:
-    """The commits of a request, but for those that came after its merge."""
+    """The commits of a request, without those after its merge."""
     ends = [place for place, e in events if isinstance(e, DiscussionStatusChange) and e.new_status == "merged"]
     end = ends[0] if ends else len(events)
     return tuple(Pushed(e.oid, place, e.author) for place, e in events[:end] if isinstance(e, DiscussionCommit))
 
 
 def _as_comment(event: DiscussionComment, place: int) -> Comment:
-    """A comment; the Hub may leave the text of a hidden one out."""
+    """A comment; of a hidden one the Hub may leave the text out."""
     data = event._event["data"]  # noqa: SLF001 - the client's properties fail where `latest` is absent
     latest = data.get("latest") or {}
     at = event.created_at.timestamp()

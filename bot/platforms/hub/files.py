@@ -1,4 +1,4 @@
-"""The files of a repository on the Hub: read once for each content, and committed, each commit sent once."""
+"""The files of a repository on the Hub: each content is read once, and each commit is sent once."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Operation = CommitOperationAdd | CommitOperationDelete
 class Operations:
     """Makes the operations of the commits to one repository.
 
-    Before each commit the client asks which files go to the large-file storage. What the Hub once said of small files
-    with an ending it says of all of them, and is not asked again while this object lives.
+    Before each commit the client asks which files go to the large-file storage. The Hub's answer for small files with
+    an ending holds for all small files with it, and is not requested again by this object.
     """
 
     _modes: dict[str, set[str | None]] = field(default_factory=dict)
 
     def of(self, changes: Mapping[str, bytes | None]) -> list[Operation]:
-        """The operations for files; None deletes."""
+        """The operations for files; None deletes one."""
         made: list[Operation] = []
         for path, data in changes.items():
             one = CommitOperationDelete(path) if data is None else CommitOperationAdd(path, data)
@@ -42,7 +42,7 @@ class Operations:
         return made
 
     def learn(self, made: list[Operation]) -> None:
-        """Note what the Hub said of the files of a commit that landed."""
+        """Note the Hub's answer about the files of a commit that landed."""
         for one in made:
             if isinstance(one, CommitOperationAdd) and _is_small(one):
                 self._modes.setdefault(_ending(one), set()).add(one._upload_mode)  # noqa: SLF001
@@ -58,7 +58,7 @@ def _is_small(one: CommitOperationAdd) -> bool:
 
 @dataclass
 class HubCommits:
-    """Writes files to the revisions of one repository, or as new requests."""
+    """Commits files to the revisions of one repository, or opens requests with them."""
 
     discussions: HubDiscussions
     operations: Operations = field(default_factory=Operations, repr=False)
@@ -78,10 +78,10 @@ class HubCommits:
         parent: str | None = None,
         request: bool = False,
     ) -> tuple[str, int | None]:
-        """Commit files (None deletes) to a revision, or as a new request: the last commit, and the request's number.
+        """Commit files (None deletes one) to a revision, or as a new request: the last commit, and its number.
 
-        Many files are several commits. Raises Stale if the revision is no longer at `parent`, or where a request
-        would change nothing.
+        Many files are several commits. Raises Stale if the revision is no longer at `parent`, or where a request would
+        change nothing.
         """
         parts = list(in_chunks(sorted(changes.items())))
         oid, num = parent or "", None
@@ -97,7 +97,7 @@ class HubCommits:
     def _open_request(
         self, changes: Mapping[str, bytes | None], title: str, text: str, parent: str | None
     ) -> tuple[str, int]:
-        """Open a request with one commit: the commit and the number."""
+        """Open a request with one commit; returns the commit and the number."""
 
         def send() -> tuple[str, int]:
             made = self._send(changes, title, text, "main", parent, request=True)
@@ -114,7 +114,7 @@ class HubCommits:
     def _commit(
         self, changes: Mapping[str, bytes | None], title: str, text: str, revision: str, parent: str | None
     ) -> str:
-        """Commit to a branch or a request's ref: the commit."""
+        """Commit to a branch or a request's ref; returns the commit."""
         return self.source.client.sent_once(
             lambda: str(self._send(changes, title, text, revision, parent).oid),
             lambda: self._find_commit(changes, revision, parent),
@@ -183,7 +183,7 @@ class HubFiles:
         return self._listed[folder, commit]
 
     def read(self, paths: Sequence[str], commit: str) -> dict[str, bytes]:
-        """The bytes of those files that are there, at a commit."""
+        """The bytes of these files at a commit, of those that are there."""
         unseen = [path for path in paths if (commit, path) not in self.seen]
         found = self.rows.read(unseen, commit)
         unseen = [path for path in unseen if path not in found]
@@ -202,10 +202,10 @@ class HubFiles:
 
 @dataclass
 class HubBulkWriter:
-    """Writes files to one ref and remembers what was there before, so that a commit costs one request.
+    """Writes files to one ref, and remembers what was there before, so that a commit costs one request.
 
-    `ids` are the object ids of the entries at the ref's head, as they were listed last; what is written here is not
-    among them, for no row is written twice.
+    `ids` are the object ids of the entries at the ref's head when they were listed. What is written here is not added:
+    no row is written twice.
     """
 
     commits: HubCommits
@@ -221,7 +221,7 @@ class HubBulkWriter:
         return self.commits.source
 
     def _look(self) -> None:
-        """Read the commit of the ref, and list the entries there, unless that was done since the last failure."""
+        """Read the commit of the ref, and list the entries there, unless both are known."""
         if self.head:
             return
         refs = self.source.refs(requests=True)
@@ -244,7 +244,7 @@ class HubBulkWriter:
         return set(self.ids)
 
     def current(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The current content at the paths of these files; equal bytes cost no request."""
+        """The current contents at the paths of these files; equal ones cost no request."""
         self._look()
         found = {path: data for path, data in files.items() if is_content(data, self.ids.get(path, ""))}
         others = [path for path in files if path in self.ids and path not in found]

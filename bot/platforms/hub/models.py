@@ -1,4 +1,4 @@
-"""The repositories of models as one target: each model has its own, with requests and results of everybody."""
+"""The repositories of models as one target: each model has its own, in which anybody may propose results."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SHOWN_WITHIN = 10.0  # seconds in which the Hub should show the files of a reque
 
 @dataclass
 class HubModels(Target):
-    """The target `hf://models`: what is asked about one model goes to its own repository.
+    """The target `hf://models`: requests about a model go to its own repository.
 
-    No row is read back from here, and nobody comments here: `repository` opens the target of one model, `page` says
-    what a proposal to it depends on. What benchmarks say is asked once.
+    No row is read back from here, and nobody comments here. `repository` opens the target of one model, `page` says
+    what a proposal to it depends on. What a benchmark says is requested once.
     """
 
     name: ClassVar[str] = MODELS
@@ -49,7 +49,7 @@ class HubModels(Target):
         return self.open_repository(f"{MODELS}/{model}")
 
     def result_files(self, repository: HubTarget) -> list[str]:
-        """The result files on main; one that is too large to be shown is left out."""
+        """The result files on main, without those that are too large for the Hub to show."""
         found = repository.source.walk(repository.head(), FOLDER)
         return [item.path for item in found if item.path.endswith(SUFFIXES) and item.size <= eval_result.LARGEST][
             :MOST_FILES
@@ -111,7 +111,7 @@ class HubModels(Target):
     def unshown(self, model: str, paths: Mapping[str, str]) -> list[str]:
         """The proposed files that the Hub does not show, with its reason; `paths` gives their task ids.
 
-        It is asked for some seconds before a file counts as not shown.
+        The Hub is asked for some seconds before a file counts as not shown.
         """
 
         def look() -> list[str]:
@@ -129,27 +129,27 @@ class HubModels(Target):
     # asked of every target; no row is stored here
 
     def check(self) -> None:
-        """Raises CallError: only a watch, whose settings list the organizations, writes to models."""
+        """Raise CallError: only a watch, whose settings list the organizations, writes to models."""
         raise CallError(f"{MODELS} accepts only rows of a watch; docs/model-pages.md shows the settings")
 
     def head(self) -> str:
-        """None: there is no common branch."""
+        """Always "": there is no common branch."""
         return ""
 
     def contains(self, commit: str) -> bool:
-        """Tell whether there is such a commit: the pages of models have no common history."""
+        """Always True: there is no common history that could lack a commit."""
         return True
 
     def scan_entries(self) -> StoredEntries:
-        """None."""
+        """Always none."""
         return StoredEntries()
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """Nothing."""
+        """Always empty."""
         return CurrentState()
 
     def apply(self, publication: Publication) -> str:
-        """Raises CallError: write to the repository of one model."""
+        """Raise CallError: only the repository of one model is written to."""
         raise CallError(f"{MODELS} is not one repository")
 
 
@@ -157,7 +157,7 @@ ASKED = {"expand[]": "evalResults"}
 
 
 def _proposed_files(answer: Any) -> dict[int, list[str]]:
-    """The result files that open requests bring, by their numbers, as `evalResults` of a model names them."""
+    """The result files that open requests bring, by the requests' numbers, from the `evalResults` of a model."""
     found: dict[int, list[str]] = {}
     for item in answer if isinstance(answer, list) else ():
         num = item.get("pullRequest") if isinstance(item, dict) else None

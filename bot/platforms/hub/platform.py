@@ -27,7 +27,7 @@ STATIC = re.compile(r"^sdk:\s*[\"']?static[\"']?\s*$", re.MULTILINE)
 
 
 class HubPlatform:
-    """Repositories of the Hub: results and rows in their files, requests and discussions beside them."""
+    """Repositories on the Hub: results and rows in their files, requests and discussions beside them."""
 
     address = "hf://datasets/org/name"
 
@@ -37,7 +37,7 @@ class HubPlatform:
         return HubSource(self.client(opener), address, opener.service_cache.listings.setdefault(address.url, {}))
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
-        """A repository of rows, with what is remembered of it, or the repositories of all models."""
+        """A repository of rows with what is remembered of it, or the repositories of all models."""
         if name == MODELS:
             return HubModels(self.client(opener), lambda each: self.repository(each, opener, form))
         return self.repository(name, opener, form, discussion)
@@ -72,14 +72,14 @@ class HubPlatform:
         return HubSite(address.url, HubSource(self.client(opener), address))
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
-        """A dataset; the rows of no other repository are read over git."""
+        """A dataset; other repositories are not read over git."""
         if not name.startswith("hf://datasets/"):
             return None
         return GitRemote(f"{access.hf_endpoint}/{name.removeprefix('hf://')}", access.hf_token)
 
     @staticmethod
     def client(opener: Opener) -> HubClient:
-        """The one way to the Hub."""
+        """The one client for the Hub."""
         access = opener.access
         return opener.client(
             "hf", lambda: hub_client(access, opener.look_in_line, opener.service_cache.former_accounts["hf"])
@@ -87,7 +87,7 @@ class HubPlatform:
 
 
 def whole_repository(name: str) -> HubAddress:
-    """The repository at an address. Raises CallError for one with a revision or a path, which would not count here."""
+    """The repository at an address. Raises CallError for a revision or a path, which would be ignored here."""
     address = parse_address(name)
     if address.revision or address.path:
         raise CallError(f"{name}: name the whole repository, {address.url}; its main branch counts")
@@ -112,7 +112,7 @@ class HubSite(SiteHost):
         return self.source.head()
 
     def files(self) -> Mapping[str, str]:
-        """The object ids of all files. Raises CallError if the Space does not show files, but runs a program."""
+        """The object ids of all files. Raises CallError if the Space runs a program instead of showing files."""
         found = super().files()
         card = (self.read(CARD, CARD_LIMIT) or b"").decode("utf-8", "replace")
         span = front_matter(card)

@@ -45,7 +45,7 @@ Below = Mapping[str, Sequence[RepoFile]]
 
 @dataclass
 class HubSource(Source):
-    """Reads one repository, always at a named commit; `listings` are those that are remembered between two passes."""
+    """Reads one repository, always at a named commit; `listings` are those that were kept from the last pass."""
 
     client: HubClient
     address: HubAddress
@@ -59,7 +59,7 @@ class HubSource(Source):
         return self.address.url
 
     def refs(self, *, requests: bool = False) -> dict[str, str]:
-        """Every branch, and every request's ref where asked for, with its commit."""
+        """The commits of all branches, and of all requests where asked for, by ref."""
         found = self.client.read(
             self.client.api.list_repo_refs,
             self.address.name,
@@ -73,7 +73,7 @@ class HubSource(Source):
         return self.refs(requests=True).get(f"refs/pr/{number}")
 
     def head(self) -> str:
-        """The commit at main; from the refs, because the repository's own summary may lag behind."""
+        """The commit at main, from the refs: the repository's own summary may be older."""
         try:
             return self.refs()["refs/heads/main"]
         except KeyError:
@@ -102,9 +102,9 @@ class HubSource(Source):
         yield from found
 
     def listing(self, oid: str, commit: str, path: str) -> Listing | None:
-        """The entries of a folder, not of its subfolders; None if the commit or the folder is not there.
+        """The entries of a folder without those of its subfolders; None if the commit or the folder is not there.
 
-        What an object id or a commit names never changes: a listing that is not too long is remembered.
+        What an object id or a commit names never changes, so a listing that is not too long is kept.
         """
         key, listings = f"{oid} {path}", self.listings  # two folders may be equal, but not their paths
         if key not in listings:
@@ -129,14 +129,14 @@ class HubSource(Source):
             self._check_empty(commit, path)
 
     def check_count(self, count: int) -> None:
-        """Raise Refused for more entries or folders than a repository has whose folders do not hold each other."""
+        """Raise Refused for more entries or folders than a repository has, unless its folders hold each other."""
         if count > self.most_entries:
             raise Refused(
                 SERVICE, f"{self.name}: more than {self.most_entries:,} files and folders are listed or differ"
             )
 
     def _check_empty(self, commit: str, path: str) -> None:
-        """Raise Unavailable for a folder, because git has no empty one, and for a commit that has files."""
+        """Raise Unavailable for an empty listing of a folder, which git cannot have, or of a commit that has files."""
         if path:
             raise Unavailable(SERVICE, f"{self.name} {path}: its listing is empty, but git has no empty folder")
         where = f"{self._api}/revision/{quote(commit, safe='')}"
@@ -148,7 +148,7 @@ class HubSource(Source):
         return f"/api/{self.address.kind}s/{self.address.name}"
 
     def if_there(self, call: Callable[[], T]) -> T | None:
-        """The result of a call, None if the commit or the folder that it asks for does not exist."""
+        """The result of a call; None if the commit or folder that it asks for does not exist."""
         try:
             return call()
         except Refused as refusal:
@@ -157,19 +157,19 @@ class HubSource(Source):
             raise
 
     def walk(self, commit: str, path: str) -> list[RepoFile]:
-        """Every file below a folder; none where it is not there. Raises Unavailable if the commit is not there."""
+        """Every file below a folder; none if the folder is not there. Raises Unavailable if the commit is not there."""
         everything = self.if_there(lambda: list(self.tree(commit, path, recursive=True)))
         if everything is None:
             self.see_commit(commit)
         return [item for item in everything or [] if isinstance(item, RepoFile)]
 
     def see_commit(self, commit: str) -> None:
-        """Raise Unavailable if a commit is not there: then an absent folder says nothing about its files."""
+        """Raise Unavailable if a commit is not there: an absent folder then says nothing about its files."""
         if not self.knows(commit):
             raise Unavailable(SERVICE, f"{self.name}: the Hub does not show commit {commit[:12]}")
 
     def folder(self, folder: str, commit: str) -> list[Change]:
-        """Every file below a folder; none where it is not there."""
+        """Every file below a folder; none if the folder is not there."""
         return [added(item) for item in self.walk(commit, folder)]
 
     def differences(self, folder: str, old: str, new: str) -> list[Change] | None:
@@ -196,7 +196,7 @@ class HubSource(Source):
         return {path: data for path, oid in oids.items() if (data := found[oid]) is not None}
 
     def see_absent(self, paths: Sequence[str], commit: str) -> None:
-        """Raise Unavailable if one of these files is listed after all: then its absence is an outage."""
+        """Raise Unavailable if one of these files is listed after all: its absence is then an outage."""
         if paths and (listed := self.object_ids(paths, commit)):
             raise Unavailable(SERVICE, UNREAD.format(name=self.name, path=next(iter(listed)), commit=commit[:12]))
 
@@ -205,7 +205,7 @@ class HubSource(Source):
         return {item.path: item.blob_id for item in self.files_at(paths, commit)}
 
     def files_at(self, paths: Sequence[str], commit: str) -> list[RepoFile]:
-        """Those of the paths that are files, as of `commit`."""
+        """The files among these paths, as of `commit`."""
         found: list[RepoFile] = []
         for start in range(0, len(paths), PATHS):
             items = self.client.read(
@@ -237,17 +237,17 @@ class HubSource(Source):
     def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes at a commit to an open one; False if it is not there.
 
-        The bytes are those of `oid`, and those that the Hub's answer names. Raises Unavailable for others, and TooLarge
-        past the limit.
+        Raises Unavailable where the bytes are not those of `oid`, or of the id that the answer names, and TooLarge past
+        the limit.
         """
         if {"", ".", ".."}.intersection(path.split("/")):
             return False  # a client would walk up the path of the address
         return self.client.save(self.address, path, commit, limit, file, oid=oid)
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """Very many files are brought by one fetch over git, where git can bring them.
+        """The source with the files of a commit fetched over git, where they are very many and git can fetch them.
 
-        Fewer come from a copy where one is there: a process that read very many was killed near its end.
+        Fewer files come from a fetched copy if there is one: a process that read very many was killed near its end.
         """
         return self._fetched(commit, is_many=count > MANY)
 
@@ -260,7 +260,7 @@ class HubSource(Source):
         return first_shared(self.history(one), self.history(other))
 
     def contains(self, head: str, commit: str) -> bool:
-        """Tell whether the history of `head` has a commit; it is read as far as needed, and once."""
+        """Tell whether the history of `head` has a commit; the history is read as far as needed, and kept."""
         seen, rest = self._histories.pop(head) if head in self._histories else (set(), self.history(head))
         while commit not in seen and (one := next(rest, None)) is not None:
             seen.add(one)
@@ -268,12 +268,12 @@ class HubSource(Source):
         return commit in seen
 
     def history(self, commit: str) -> Iterator[str]:
-        """The commit and those before it, newest first, a page at a time."""
+        """The commit and its ancestors, newest first, a page at a time."""
         yield from self.client.get_pages(f"{self._api}/commits/{commit}", lambda item: str(item["id"]))
 
 
 def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
-    """The first item that both yield, taking turns; None if there is none."""
+    """The first item that both iterators give, taking turns; None if there is none."""
     seen: tuple[set[str], set[str]] = (set(), set())
     for pair in zip_longest(one, other):
         for side, item in enumerate(pair):
@@ -284,7 +284,7 @@ def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
 
 
 def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSource, str]:
-    """The repository, and the commit of the branch or ref in its address; `name` is what errors call it.
+    """The repository, and the commit of the branch or ref in its address; `name` is its name in errors.
 
     Raises CallError if there is no such branch.
     """
@@ -300,12 +300,12 @@ def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSour
 
 
 def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
-    """The commit at main of each model, see `ask_models`."""
+    """The commit at main of each model. Raises as `ask_models`."""
     return ask_models(models, lambda address: HubSource(client, address).head())
 
 
 def read_facts(client: HubClient, models: Iterable[str]) -> dict[str, ModelFacts]:
-    """Size, licence, type and base model of each model as its page says them today, see `ask_models`."""
+    """Size, licence, type and base model of each model from its page today. Raises as `ask_models`."""
     today = datetime.now(UTC).date().isoformat()
 
     def facts(address: HubAddress) -> ModelFacts:
@@ -316,7 +316,7 @@ def read_facts(client: HubClient, models: Iterable[str]) -> dict[str, ModelFacts
 
 
 def ask_models(models: Iterable[str], ask: Callable[[HubAddress], T]) -> dict[str, T]:
-    """What the Hub answers about each model, one request each; models that the bot may not see are left out.
+    """The Hub's answer about each model, one request each, without models that the bot may not see.
 
     Raises Unavailable if the Hub does not answer.
     """
@@ -332,7 +332,7 @@ def ask_models(models: Iterable[str], ask: Callable[[HubAddress], T]) -> dict[st
 
 
 def in_threads(pool: ThreadPoolExecutor, names: Iterable[str], call: Callable[[str], T]) -> dict[str, T]:
-    """The result of a call for each name; work that can wait can wait in the threads, too."""
+    """The result of a call for each name; bulk work stays bulk work in the threads."""
     known = list(dict.fromkeys(names))
     contexts = [copy_context() for _ in known]
     found = pool.map(lambda context, name: context.run(call, name), contexts, known)
@@ -341,7 +341,7 @@ def in_threads(pool: ThreadPoolExecutor, names: Iterable[str], call: Callable[[s
 
 @dataclass(slots=True)
 class CommitComparison:
-    """Two commits of a source; `entered` counts the folders that differ, and the files below deep ones."""
+    """Two commits of a source; `entered` counts the folders that differ, and the files below deep folders."""
 
     source: HubSource
     old: str
@@ -349,9 +349,9 @@ class CommitComparison:
     entered: int = 0
 
     def changes(self, folder: str, was: str, now: str) -> Iterator[Change] | None:
-        """The differences below a folder; None if the old one is not there.
+        """The differences below a folder; None if the old folder is not there.
 
-        `was` and `now` name what is in it. Raises Refused past `most_entries`.
+        `was` and `now` are its object ids or commits. Raises Refused past `most_entries`.
         """
         self.entered += 1
         self.source.check_count(self.entered)
@@ -364,7 +364,7 @@ class CommitComparison:
         return self._compared(before, after or {}, folder)
 
     def _compared(self, before: Listing, after: Listing, folder: str) -> Iterator[Change]:
-        """The differences between the listings of a folder in both commits, and below."""
+        """The differences between the listings of a folder in both commits, and below it."""
         paths = sorted(path for path in before.keys() | after.keys() if not _is_same(before.get(path), after.get(path)))
         both = _folders(before).intersection(paths, _folders(after))
         gone = self.listed(folder, _folders(before) - after.keys() | both, before, self.old)
@@ -390,7 +390,7 @@ class CommitComparison:
     def listed(self, folder: str, paths: Iterable[str], there: Listing, commit: str) -> Below:
         """The files below each of the folders at `paths`, from one listing of everything in `folder`.
 
-        Empty where that takes more requests than a listing of each.
+        Empty where that would take more requests than a listing of each folder.
         """
         found: dict[str, list[RepoFile]] = {path: [] for path in paths}
         start, most = len(folder) + bool(folder), ENTRIES * len(found)
@@ -410,7 +410,7 @@ class CommitComparison:
         return self.source.if_there(take) or {}
 
     def files_of(self, item: RepoFile | RepoFolder | None, commit: str) -> Iterator[RepoFile]:
-        """The file itself, or the files below a folder."""
+        """The file itself, or the files below the folder."""
         if isinstance(item, RepoFile):
             yield item
         elif item is not None:
@@ -436,22 +436,22 @@ def _differences(was: Sequence[RepoFile], now: Sequence[RepoFile]) -> Iterator[C
 
 
 def object_id(item: RepoFile | RepoFolder) -> str:
-    """The id of what lies at a path; equal ids are equal contents."""
+    """The id of the content at a path; equal ids mean equal contents."""
     return item.blob_id if isinstance(item, RepoFile) else item.tree_id
 
 
 def tree_item(row: Mapping[str, Any]) -> RepoFile | RepoFolder:
-    """A row of a listing."""
+    """One row of a listing as the client's data."""
     made: type[Any] = RepoFile if row["type"] == "file" else RepoFolder
     item: RepoFile | RepoFolder = made(**row)
     return item
 
 
 def added(item: RepoFile) -> Change:
-    """A file as it is now."""
+    """The change to a file as it is now."""
     return named_change(item.path, item.lfs.sha256 if item.lfs else item.blob_id, item.size)
 
 
 def removed(item: RepoFile) -> Change:
-    """A file that is gone."""
+    """The change of a file that is gone."""
     return named_change(item.path, None, 0)

@@ -1,4 +1,4 @@
-"""A repository of the Hub as a target: reads its state, carries out one publication, keeps the bot's requests."""
+"""A repository of the Hub as a target: its state, the carrying out of one publication, and the bot's requests."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ Files = Mapping[str, bytes | None]
 class HubTarget(Target):
     """The target in one repository, as it stood when it was first looked at; a failed write makes it look again.
 
-    `known` and `blobs` may keep what was read before, by number and by object id, `rows` the index of the rows on
-    main, and `listings` folders; `intend` is held around what must be written once. `discussion` is the number of the
-    discussion that holds the rows of the form `comment`, None for one of our own for each leaderboard.
+    `known` and `blobs` may have what was read before, by number and by object id; `rows` is the index of the rows on
+    main, `listings` are folders. `intend` is held around each write that must happen once. `discussion` is the number
+    of the discussion for rows of the form `comment`, None for one of ours for each leaderboard.
     """
 
     client: HubClient
@@ -103,25 +103,25 @@ class HubTarget(Target):
 
     @lazy_property
     def branches(self) -> dict[str, str]:
-        """Branches with their commits."""
+        """The commits of the branches."""
         return self.source.refs()
 
     @lazy_property
     def refs(self) -> dict[str, str]:
-        """Branches and requests with their commits: a long list, where many requests were ever opened."""
+        """The commits of branches and requests: a long list where many requests were ever opened."""
         found = self.source.refs(requests=True)
         self.__dict__.setdefault("branches", found)  # what was read before stays, so that all fits together
         return found
 
     @lazy_property
     def _looked(self) -> dict[Marker, list[tuple[int, Row]]]:
-        """Our requests by mark, each as it stood when it was first asked for after a look at the list."""
+        """Our requests by mark, each as it was when it was first asked for after reading the list."""
         self.discussions.look("pull_request")
         return {}
 
     @lazy_property
     def requests(self) -> list[tuple[int, Row]]:
-        """Our requests, oldest first; none if the form opens none, because the token may then not name an account."""
+        """Our requests, oldest first; none if the form opens none: the token may then have no account."""
         if not self.has_requests:
             return []
         _ = self._looked
@@ -165,12 +165,12 @@ class HubTarget(Target):
         self.look_again()
 
     def pushed_requests(self) -> list[Marker]:
-        """The marks of our open requests of which the newest commit is not known as ours."""
+        """The marks of our open requests whose newest commit is not known as ours."""
         known = {num: (row.get("head"), find_marker(row["mark"])) for num, row in self.open_requests}
         return [mark for num, (head, mark) in known.items() if mark and head != self.refs.get(f"refs/pr/{num}")]
 
     def check(self) -> None:
-        """See that the repository is there and knows us. Raises Unavailable or Refused."""
+        """See that the repository is there and our token has an account. Raises Unavailable or Refused."""
         self.check_readable()
         if self.has_requests or self.has_comments:
             _ = self.client.user
@@ -211,18 +211,18 @@ class HubTarget(Target):
         )
 
     def _declined(self, mark: Marker) -> list[int]:
-        """The requests of the bot with a mark that a person closed, oldest first."""
+        """The requests of ours with a mark that people closed, oldest first."""
         closed = [(num, row) for num, row in self.requests_of(mark) if row["status"] == "closed"]
         return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
 
     def closings(self, mark: Marker) -> int:
-        """How many requests of the bot with a mark people closed."""
+        """The number of our requests with a mark that people closed."""
         return len(self._declined(mark))
 
     def read_request(
         self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]
     ) -> Request | None:
-        """One of the bot's requests, None if it is closed by now."""
+        """One of our requests; None if it is closed by now."""
         thread = self.discussions.read(num)
         if not thread.is_open:
             return None
@@ -232,7 +232,7 @@ class HubTarget(Target):
         return Request(str(num), self.proposed(num, mark, paths, files), text, self.url(num), pushes)
 
     def proposed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
-        """The files that a request would change: those at `paths`, and all of them for a rolling one."""
+        """The files that a request changes: those at `paths`, or all of them for a shared request."""
         head = self.refs.get(f"refs/pr/{num}")
         if head is None:
             return {}
@@ -244,7 +244,7 @@ class HubTarget(Target):
         return {path: there.get(path) for path in paths if there.get(path) != files.get(path)}
 
     def bulk_writer(self, mark: Marker, form: Form) -> HubBulkWriter:
-        """The way in for very many rows."""
+        """The writer for very many rows."""
         return HubBulkWriter(self.commits, mark, form)
 
     def scan_entries(self) -> StoredEntries:
@@ -256,7 +256,7 @@ class HubTarget(Target):
         return self.files.listing(folder, self.head())
 
     def read_keys(self, leaderboard: str) -> set[str]:
-        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        """The rows that our open requests or comments are about, except for those that share a request."""
         marks = [find_marker(row["mark"]) for _, row in self.open_requests]
         keys = {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
         return keys | self.comments.keys(leaderboard) if self.has_comments else keys
@@ -264,7 +264,7 @@ class HubTarget(Target):
     # what people say on our requests
 
     def comment_counts(self) -> Mapping[str, int]:
-        """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""
+        """The number of comments on each open request of ours, as far as lists that were read anyway tell it."""
         found = {num: self.discussions.counts.get(num) for num, _ in self.open_requests}
         return {str(num): count for num, count in found.items() if count is not None}
 
@@ -301,7 +301,7 @@ class HubTarget(Target):
     # what is written
 
     def apply(self, publication: Publication) -> str:
-        """Carry it out, and return the URL of the result. Raises Stale if the target changed since it was read."""
+        """Carry a publication out; returns its URL. Raises Stale if the target changed since it was read."""
         try:
             match publication:
                 case OpenRequest():
@@ -327,17 +327,17 @@ class HubTarget(Target):
             raise
 
     def _write(self, files: Files, text: PostText, **how: Any) -> tuple[str, int | None]:
-        """Commit files, see `HubCommits.write`; the commit and the contents are remembered as ours."""
+        """Commit files, see `HubCommits.write`, and remember the commit and the contents as ours."""
         oid, num = self.commits.write(files, text.title, text.body, **how)
         self.own_commits.append(oid)
         self.blobs.update({blob_id(data): data for data in files.values() if data is not None})
         return oid, num
 
     def _open_request(self, publication: OpenRequest) -> int:
-        """Open a request, after a last look for one that another process opened meanwhile: its number.
+        """Open a request, after a last look for one that another process opened meanwhile; returns its number.
 
-        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
-        and close their own where it is the later one.
+        The Hub has no key that would keep two processes from opening one each at the same moment: both look again, and
+        close their own where it is the later one.
         """
         text, mark = publication.text, publication.mark
         with self.discussions.writing(text.body):
@@ -352,7 +352,7 @@ class HubTarget(Target):
             return self._keep_first(mark, num)
 
     def _keep_first(self, mark: Marker, num: int) -> int:
-        """Close our new request where an earlier one has its mark: the number of the one that stays."""
+        """Close our new request where an earlier one has its mark; returns the number of the one that stays."""
         same = [other for other, row in self.requests_of(mark) if row["status"] in OPEN]
         first = min([num, *same])
         if first != num:
@@ -361,9 +361,9 @@ class HubTarget(Target):
         return first
 
     def _update_request(self, publication: UpdateRequest) -> int:
-        """Bring a request's files, title and description to what they should be, in this order: its number.
+        """Bring a request's files, title and description to what they should be, in this order; returns its number.
 
-        Where another takes its place, that is the number of the new one.
+        Where a new request has to take its place, that one's number is returned.
         """
         request, files, text = publication.request, publication.files, publication.text
         num, body = int(request.name), publication.text.body
@@ -388,7 +388,7 @@ class HubTarget(Target):
         return num
 
     def _is_in_vain(self, ref: str, changes: Files, proposed: Files) -> bool:
-        """Tell whether a request has one of these files from its begin: merging it would not bring the file to main."""
+        """Tell whether a request had one of these files from the start: merging it would not bring the file to main."""
         new = {path: data for path, data in changes.items() if path not in proposed}
         there = self.source.object_ids(list(new), self.refs[ref]) if new else {}
         return any(there.get(path) == (None if data is None else blob_id(data)) for path, data in new.items())
@@ -399,7 +399,7 @@ class HubTarget(Target):
         return [(num, row) for num, row in self.requests if row["status"] in OPEN]
 
     def find_duplicates(self) -> list[Duplicate]:
-        """The bot's duplicates under one mark."""
+        """Our later requests, discussions and comments with the mark of an earlier one."""
         self.look_again()
         return self.discussions.find_duplicates() if self.has_requests or self.has_comments else []
 
@@ -409,10 +409,9 @@ class HubTarget(Target):
         self.look_again()
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
-        """The files derived from the entries on main that are not what these give: the table as CSV, and the card.
+        """The derived files that do not follow from the entries on main, as they should be: the CSV, and the card.
 
-        A Parquet file is left to the Hub, which makes one from the CSV: a binary file would go through its
-        large-file storage.
+        The Hub makes a Parquet file from the CSV itself: a binary file would go through its large-file storage.
         """
         return {**derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))}
 

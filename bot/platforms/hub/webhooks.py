@@ -15,7 +15,7 @@ Watched = Sequence[dict[str, str]]
 
 
 def create(access: Access, url: str, watched: Watched, secret: str) -> str:
-    """Make the webhook, or renew the one that has this address; others with it are deleted. One line about it."""
+    """Create the webhook, or renew the one with this address and delete others with it; returns a line about it."""
     client = hub_client(access)
     found = [hook for hook in hooks(client) if hook.url and address_of(hook) == _address(url)]
     if not found:
@@ -30,7 +30,7 @@ def create(access: Access, url: str, watched: Watched, secret: str) -> str:
 
 
 def update(access: Access, which: str, url: str, watched: Watched, secret: str) -> str:
-    """Renew one webhook: what it watches, its secret, and its address where a new one is given; one line about it.
+    """Renew what one webhook watches, its secret, and its address where a new one is given; returns a line about it.
 
     `which` is its id or its address, "" for the only one that delivers to a service. Raises CallError if that names
     none, several, or one that starts a job.
@@ -46,7 +46,7 @@ def update(access: Access, which: str, url: str, watched: Watched, secret: str) 
 
 
 def delete(access: Access, which: str) -> Iterator[str]:
-    """Delete the webhook with an id, or all with an address; a line about each. Raises CallError for none."""
+    """Delete the webhook with an id, or all with an address; returns a line about each. Raises CallError for none."""
     client = hub_client(access)
     found = [hook for hook in hooks(client) if _is_named(hook, which)]
     if not found:
@@ -108,6 +108,6 @@ def _address(url: str) -> str:
 
 
 def line_about(hook: Any) -> str:
-    """What a webhook watches, and where it delivers."""
+    """A line with what a webhook watches, and where it delivers."""
     watched = ", ".join(f"{kind} {name}" for kind, name in sorted(names(hook)))
     return f"{watched} → {address_of(hook)}{' (disabled)' if hook.disabled else ''}"

@@ -19,7 +19,7 @@ SIZE = 7  # about the width of a character, in pixels
 
 
 def badge_of(rows: int, wrong: int, unavailable: int) -> tuple[str, str]:
-    """What a badge says of so many rows, and its mood: some do not follow, and some could not be asked about."""
+    """The text of a badge, and its mood: of so many rows, some do not follow, and some could not be checked."""
     if wrong:
         return f"{wrong:,} of {rows:,} do not follow", "bad"
     if unavailable or not rows:
@@ -49,7 +49,7 @@ def badge_svg(message: str, mood: str) -> str:
 
 
 def to_json(row: VerifiedRow) -> dict[str, object]:
-    """A row with its outcome, and both values of each number that differs."""
+    """A row with its outcome, and both values of each field that differs."""
     return {
         "key": row.key,
         "outcome": row.outcome,

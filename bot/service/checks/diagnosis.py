@@ -1,4 +1,4 @@
-"""What every check of the doctor needs: the case of a service, a diagnosis for each check, and a trial delivery."""
+"""What every check of `doctor` uses: the set-up that is checked, the result of one check, and a trial delivery."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The result of one check: `text` says it, `advice` what to do, "" if nothing is to be done.
+    """The result of one check: `text` says what was found, `advice` what to do, "" if nothing is to be done.
 
-    A `warning` is something that works and may surprise, or a check that cannot be made.
+    A `warning` works but may surprise, or stands for a check that cannot be made.
     """
 
     name: str
@@ -43,9 +43,9 @@ class Diagnosis:
 
 @dataclass
 class ServiceCase:
-    """The object of the checks: the settings file, the accounts, the state, and the secrets of deliveries.
+    """The set-up that is checked: the settings file, the accounts, the state, and the secrets of webhooks.
 
-    `clock` gives Unix seconds; `settings` are None until they are read, and where they cannot be.
+    `clock` gives Unix seconds. `settings` are None before they were read, and where they cannot be read.
     """
 
     path: Path
@@ -90,7 +90,7 @@ def scheme_of(address: str) -> str:
 
 
 def attempt(name: str, call: Callable[[], str], advice: str) -> Diagnosis:
-    """The check of a call: `ok` with its text if it succeeds, otherwise `wrong` with the reason."""
+    """The result of a check that makes a call: `ok` with its text, or `wrong` with the reason for its failure."""
     try:
         return Diagnosis(name, "ok", call())
     except Unavailable as error:
@@ -100,7 +100,7 @@ def attempt(name: str, call: Callable[[], str], advice: str) -> Diagnosis:
 
 
 def unchecked(name: str, why: str) -> Diagnosis:
-    """A check that cannot be made: nobody knows whether anything is wrong."""
+    """The result of a check that cannot be made: whether anything is wrong is not known."""
     return Diagnosis(name, "warning", f"cannot be checked: {why}")
 
 
@@ -117,20 +117,20 @@ def compare_clocks(date: str | None, ours: float, service: str) -> Diagnosis:
 
 
 def hub_headers(secret: str) -> dict[str, str]:
-    """How the Hub shows a secret."""
+    """The header in which the Hub sends the secret of a webhook."""
     return {"X-Webhook-Secret": secret}
 
 
 def github_headers(secret: str) -> dict[str, str]:
-    """How GitHub shows a secret."""
+    """The headers of an empty delivery by GitHub, which proves the secret with a signature."""
     signature = hmac.new(secret.encode(), EMPTY, hashlib.sha256).hexdigest()
     return {"X-Hub-Signature-256": f"sha256={signature}", "X-GitHub-Event": "ping"}
 
 
 def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnosis:
-    """Deliver nothing to an address, and say what came back; `variable` names the secret that the headers show.
+    """Send an empty delivery to an address, and say what came back.
 
-    The secret is sent over TLS only, or to this machine.
+    `variable` is the environment variable that holds the secret, which is sent only over TLS or to this machine.
     """
     name = f"delivery to {address}"
     parts = urlsplit(address)

@@ -1,4 +1,4 @@
-"""Find what keeps a service from working, by reads alone: one line for each check, with advice."""
+"""Find what keeps a service from working: one line with advice for each check. Nothing is written."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def examine(case: ServiceCase) -> Iterator[Diagnosis]:
 
 
 def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
-    """Tell whether the settings can be read; all their faults."""
+    """Tell whether the settings can be read, with all their faults."""
     case.settings = None
     try:
         case.settings = open_settings(case.path, case.access)
@@ -52,7 +52,7 @@ def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
 
 
 def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
-    """Tell whether the declaration of a watch can be read; all its faults."""
+    """Tell whether the declaration of a watch can be read, with all its faults."""
     name = f"declaration of {watch.name}"
     try:
         board = open_declaration(watch.leaderboard, case.opener.folder, case.access)
@@ -68,7 +68,7 @@ def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
 
 
 def _todos(value: Any, key: str = "") -> Iterator[str]:
-    """The keys of a declaration whose text a draft left to a person."""
+    """The keys of a declaration in which a draft left a TODO for a person."""
     if isinstance(value, dict):
         for name, one in value.items():
             yield from _todos(one, f"{key}.{name}".removeprefix("."))
@@ -136,7 +136,7 @@ def check_source(case: ServiceCase, name: str) -> Diagnosis:
 
 
 def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
-    """Tell whether a target can be one."""
+    """Tell whether an address can be used as a target."""
 
     def call() -> str:
         if target.models is not None:

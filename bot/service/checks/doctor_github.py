@@ -114,7 +114,7 @@ def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]
 
 
 def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]:
-    """Tell whether something can be said at the sources: not in an archived repository, nor beside disabled issues."""
+    """Tell whether the bot can comment at the sources: not where they are archived, or their issues are disabled."""
     for watch in case.watches:
         if scheme_of(watch.source) != "github" or not watch.comments:
             continue
@@ -134,7 +134,7 @@ def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis
 
 
 def check_secret(case: ServiceCase) -> Diagnosis:
-    """Tell whether deliveries of GitHub can be told from those of strangers."""
+    """Tell whether a secret is set, without which nobody can tell GitHub's deliveries from those of strangers."""
     name, advice = "GITHUB_WEBHOOK_SECRET", "set it here, where serve runs, and in the webhook at GitHub"
     if not case.github_secret:
         why = "is not set: only a server on loopback takes webhooks of GitHub without it"
@@ -143,7 +143,7 @@ def check_secret(case: ServiceCase) -> Diagnosis:
 
 
 def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> Iterator[Diagnosis]:
-    """Tell whether one webhook of a repository tells the service, and what came of its last delivery."""
+    """Tell whether one webhook of a repository delivers to the service, and how its last delivery ended."""
     name = f"webhook of github://{repository}"
     try:
         rows = client.get(f"/repos/{repository}/hooks", per_page=100)
@@ -162,7 +162,7 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
 
 
 def check_schedules(case: ServiceCase, client: GitHubClient, repository: str) -> Iterator[Diagnosis]:
-    """Tell of each workflow that runs the bot on a schedule whether GitHub starts it."""
+    """Tell whether GitHub still starts each workflow that runs the bot on a schedule."""
     try:
         listed = client.get(f"/repos/{repository}/actions/workflows").get("workflows") or []
         source = case.opener.source(f"github://{repository}")
@@ -191,7 +191,7 @@ def _address_of(hook: dict[str, Any]) -> str:
 
 
 def _diagnosis_of(name: str, address: str, found: Sequence[dict[str, Any]]) -> Diagnosis:
-    """The problem with the webhooks of one address."""
+    """What is wrong with the webhooks that deliver to one address."""
     if len(found) > 1:
         return Diagnosis(name, "wrong", f"{len(found)} webhooks deliver to {address}", "delete all but one")
     faults, shown = list(_faults(found[0])), f"{found[0]['id']} → {address}"

@@ -65,7 +65,7 @@ def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
 
 
 def check_secret(case: ServiceCase) -> Diagnosis:
-    """Tell whether deliveries can be told from those of strangers."""
+    """Tell whether a secret is set, without which nobody can tell the Hub's deliveries from those of strangers."""
     name, advice = "WEBHOOK_SECRET", "set it here, where serve runs, and by: leaderboard-bot webhook update"
     if not case.secret:
         why = "is not set: only a server on loopback takes webhooks of the Hub without it"
@@ -96,7 +96,7 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
 
 
 def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
-    """Tell whether one webhook tells the service of all repositories of the settings; a line for each address."""
+    """Tell whether one webhook covers all repositories of the settings; a line for each address of a webhook."""
     try:
         wanted = {(one["type"], one["name"]) for one in watched_by(case.settings)} if case.settings else set()
         found = [hook for hook in hooks(client) if _is_ours(hook, wanted)]
@@ -115,7 +115,7 @@ def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
 
 
 def check_address(found: Sequence[Any], wanted: Names, secret: str | None) -> Diagnosis:
-    """Tell whether there is one webhook for an address, and whether it is whole."""
+    """Tell whether an address has exactly one webhook, and whether that one is enabled and covers everything."""
     hook, address = found[0], address_of(found[0])
     if len(found) > 1 and hook.url:
         text = f"doubled: {', '.join(one.id for one in found)} all deliver to {address}"
@@ -140,19 +140,19 @@ def _faults(hook: Any, wanted: Names, secret: str | None) -> Iterator[str]:
 
 
 def _is_ours(hook: Any, wanted: Names) -> bool:
-    """Tell whether a webhook delivers to a service, or starts a job, for a repository of the bot."""
+    """Tell whether a webhook for a repository of the settings delivers to a service like ours, or starts a job."""
     is_for_service = delivers_to_service(hook) or not hook.url
     return is_for_service and any(_watches(hook, kind, name) for kind, name in wanted)
 
 
 def _watches(hook: Any, kind: str, name: str) -> bool:
-    """Tell whether a webhook watches a repository, or all of its owner."""
+    """Tell whether a webhook watches a repository, or all repositories of its owner."""
     owner = name.partition("/")[0]
     return bool(names(hook) & {(kind, name), ("org", owner), ("user", owner)})
 
 
 def check_beside(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
-    """The checks of an answer's headers: the Hub's clock, and the requests that are left."""
+    """The checks that the headers of an answer allow: the Hub's clock, and how many requests are left."""
     name = "limits of the Hub"
     try:
         date, limit = service_headers(client, parse_address(case.addresses("hf")[0]))

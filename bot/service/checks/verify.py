@@ -70,9 +70,9 @@ class VerifiedRow:
         return self.outcome == "follows"
 
     def named(self, limit: int) -> list[str]:
-        """The first fields that differ, a line for each with both values, and how many more there are.
+        """The first fields that differ, each with both values on a line, and how many more there are.
 
-        There are none where the evidence gives no row: then the reason says it all.
+        Empty where the evidence gives no row: the reason then says everything.
         """
         if all(one.computed is None for one in self.differences):
             return []
@@ -164,21 +164,21 @@ class Verifier:
         return VerifiedRow(entry.key, "follows", notice="; ".join(remarks))
 
     def _read(self, entry: Entry, file: Evidence, declared: Leaderboard) -> tuple[Parsed, float | None]:
-        """A submission with its sample logs, read again or as the row says, and when it was committed."""
+        """A submission with its sample logs, read again or taken from the row, and the time of its commit."""
         parsed, when = self._evidence.read(file)
         if not self.reads_samples or not entry.samples:
             return as_recorded(parsed, entry, declared), when
         return self._evidence.with_samples(parsed, file, entry), when
 
     def _unusual(self, entry: Entry) -> Iterator[str]:
-        """A sentence for a row that is scored neither as its leaderboard is shipped nor, else, as most rows are."""
+        """A sentence for a row whose declaration scores otherwise than the shipped one, or than that of most rows."""
         board = entry.leaderboard
         if board.scoring_digest != self._usual[board.id]:
             which = "the one that is shipped" if board.id in shipped() else "that of most rows"
             yield f"its declaration of {brief(board.id)} is not {which}: {declaration_path(board.digest)}"
 
     def _unasked(self, entry: Entry) -> Iterator[str]:
-        """A sentence for each harness commit about which the row is believed, because GitHub gave no answer."""
+        """A sentence for each harness commit that GitHub did not answer about: there the row is believed."""
         recorded = entry.facts.commits if entry.facts else {}
         asked = self.look_up(recorded, self._declaration(entry)) if recorded else {}
         for commit in recorded:
@@ -188,7 +188,7 @@ class Verifier:
     def _recomputed(
         self, entry: Entry, read: Sequence[tuple[Evidence, Parsed, float | None]], declared: Leaderboard
     ) -> tuple[Entry | None, str]:
-        """The row that the evidence gives under a declaration; None if it gives none, and why."""
+        """The row that the evidence gives under a declaration; None, and why, if it gives none."""
         committed = {file.path: when for file, _, when in read if when is not None}
         judgement = _judge_of(entry, declared, self.look_up).judge([parsed for _, parsed, _ in read], committed)
         places = {file.path: replace(file, submitter="") for file, _, _ in read}  # no source says who brought a file
@@ -206,7 +206,7 @@ class Verifier:
 
     @cached_property
     def _look(self) -> Callable[[str, str], ModelState]:
-        """What asks the Hub about models, once about each revision."""
+        """A function that asks the Hub about the revision of a model, once for each revision."""
         return cache(partial(model_state, self.opener))
 
     def _declaration(self, entry: Entry) -> Leaderboard:
@@ -223,7 +223,7 @@ class Verifier:
 
 
 def _own_words(entry: Entry, declared: Leaderboard) -> Iterator[str]:
-    """A sentence for each decision of people that made the row what it is, and that only the row tells of."""
+    """A sentence for each decision of people behind the row that only the row itself records."""
     known = {(one.rule, one.who, one.reason, one.until.isoformat()) for one in declared.waivers}
     for one in entry.waivers:
         if (one.rule, one.who, one.reason, one.until) not in known:
@@ -247,7 +247,7 @@ def _usual_declarations(entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:
-    """A sentence for each kind of warnings that is not compared: about other files, or of another version."""
+    """A sentence for each kind of warning that is not compared: it is about other files, or of another version."""
     own, others = ({one.rule for one in row.warnings} if row else set() for row in (entry, computed))
     if told := own & OF_OTHER_FILES:
         yield f"what it says of files that it is not made of ({', '.join(sorted(told))}) is the row's own word"
@@ -263,7 +263,7 @@ def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:
 
 
 def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
-    """Return what judges as the row was judged: with the facts that it records, but for what can be asked again."""
+    """The judge with the facts that the row records, except for those that can be looked up again."""
     facts = entry.facts or RowFacts()
     try:
         days = [facts.today] if facts.today else [waiver.until for waiver in entry.waivers]
@@ -292,14 +292,14 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
 
 @dataclass
 class TableCells:
-    """The cells of one table at a target, as its mapping describes them; its files are read once."""
+    """The cells of one table at a target, found by its mapping; its files are read once."""
 
     target: Target
     options: TableOptions
     _files: Mapping[str, bytes] | None = field(default=None, repr=False)
 
     def look(self, entry: Entry, leaderboard: Leaderboard) -> tuple[str, tuple[Difference, ...]]:
-        """The problem with the row of an entry, "" if nothing is, and the cells that differ."""
+        """What is wrong with the table's row of an entry ("" if nothing is), and the cells that differ."""
         # What would be written over it, if everything might be, is what differs.
         options = self.options.model_copy(update={"on_existing": "update", "hand_edited": True})
         layout = table_layout(options, leaderboard)
@@ -337,5 +337,5 @@ def table_at(target: Target, name: str, settings: Path) -> TableCells:
 
 
 def _place(name: str, folder: Path) -> str:
-    """An address as it is, or a folder's whole path, where a relative one begins at `folder`."""
+    """An address unchanged, or the absolute path of a folder; a relative one begins at `folder`."""
     return name if "://" in name else str((folder / name).resolve())

@@ -39,7 +39,7 @@ READ = ("hf://", "github://")  # addresses at which evidence is read; any other 
 
 
 class Unfounded(Exception):
-    """Why a row cannot be recomputed."""
+    """The evidence of a row cannot be read, so that the row cannot be recomputed."""
 
     def __init__(self, outcome: Literal["evidence", "gone", "untraceable"], why: str) -> None:
         self.outcome: Literal["evidence", "gone", "untraceable"] = outcome
@@ -48,7 +48,7 @@ class Unfounded(Exception):
 
 @dataclass
 class Remote:
-    """A source with the commit at its main branch, and there the last commits of the files that are wanted."""
+    """A source on the Hub or GitHub, the commit at its main branch, and the last commits of the wanted files there."""
 
     source: Source
     head: str = ""
@@ -75,7 +75,7 @@ class EvidenceReader:
     _fetched: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def expect(self, files: Iterable[Evidence]) -> None:
-        """Learn which files are to be read, so that their sources are asked for many at once."""
+        """Learn which files will be read, so that each source is asked about many of them at once."""
         for file in files:
             self._wanted.setdefault(file.source, []).append(file.path)
 
@@ -84,7 +84,7 @@ class EvidenceReader:
         self._fetched.close()
 
     def _remote(self, name: str) -> Remote:
-        """A source on the Hub or GitHub; where very many files of it are wanted, with its whole history."""
+        """A source on the Hub or GitHub; with its whole history on the disk where very many files of it are wanted."""
         if name not in self._remotes:
             paths = list(dict.fromkeys(self._wanted.get(name, [])))
             source = self.opener.source(name)
@@ -122,7 +122,7 @@ class EvidenceReader:
         return parsed, last.date if last else None
 
     def results(self, entry: Entry) -> tuple[dict[str, Result], str]:
-        """The results that a row was made from, by path; else none, and why they cannot be read; see `expect`."""
+        """The results that a row was made from, by path; or none, and why. Call `expect` before."""
         try:
             refuse_many_sources(entry)
             read = {file.path: self.read(file)[0].result for file in entry.evidence}
@@ -155,7 +155,7 @@ class EvidenceReader:
         return looked
 
     def since(self, file: Evidence) -> str:
-        """The change of a file after the row was made; "" if there is none, or if no service answers."""
+        """What happened to a file after the row was made; "" if nothing did, or if the service does not answer."""
         with suppress(BotError):
             found, _ = self._in_folders(file)
             if isinstance(found, FolderFiles):
@@ -172,7 +172,7 @@ class EvidenceReader:
         return ""
 
     def _in_folders(self, file: Evidence) -> tuple[Source | None, Unfounded | None]:
-        """The named folder in which a file lies as the row names it; else why what lies there is not the file."""
+        """The folder of `folders` that holds the very file that a row names; else why no file found there is it."""
         why: Unfounded | None = None
         for folder in self.folders:
             lost: set[Path] = set()  # repositories without the commit: what lies there proves nothing about it
@@ -199,7 +199,7 @@ class EvidenceReader:
         return None, why
 
     def _further_below(self, folder: Path, file: Evidence) -> FolderFiles | None:
-        """The folder anywhere below that has a file under its path: a row names it by its last folder only."""
+        """A folder anywhere below that has a file at its path: a row names a folder only by its last part."""
         if file.commit or file.path.startswith("/"):  # a repository without the commit proves nothing
             return None
         if folder not in self._names:
@@ -220,7 +220,7 @@ class EvidenceReader:
         return None
 
     def _sources(self, folder: Path, name: str) -> list[GitSource | FolderFiles]:
-        """What may hold a source of this name: the folder below that has it, and the folder itself."""
+        """The folders that may be the source of this name: the one below that has the name, and the folder itself."""
         if (folder, name) not in self._opened:
             below = _below(folder, name)
             places = [below, folder] if below is not None and below.is_dir() and below != folder else [folder]
@@ -236,7 +236,7 @@ class EvidenceReader:
 
 @dataclass(frozen=True)
 class FolderFiles(Source):
-    """The files of a folder as they lie there, none outside of `within`; they have no commits."""
+    """The files of a folder as they lie on the disk, none of them outside `within`; there are no commits."""
 
     folder: Path
     within: Path
@@ -247,26 +247,26 @@ class FolderFiles(Source):
         return str(self.folder)
 
     def head(self) -> str:
-        """None."""
+        """Always "": a plain folder has no commits."""
         return ""
 
     def knows(self, commit: str) -> bool:
-        """None is known."""
+        """Always False: a plain folder has no commits."""
         del commit
         return False
 
     def contains(self, head: str, commit: str) -> bool:
-        """None is."""
+        """Always False: a plain folder has no commits."""
         del head, commit
         return False
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
-        """None can be told."""
+        """Always nothing: a plain folder has no commits to compare."""
         del old, new
         return iter(())
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
-        """Nobody knows when."""
+        """Always nothing: a plain folder has no commits."""
         del paths, commit
         return {}
 
@@ -294,7 +294,7 @@ def refuse_many_sources(entry: Entry) -> None:
 
 
 def _below(folder: Path, name: str) -> Path | None:
-    """What a relative name means below a folder; None for a name that begins elsewhere, or leads out of it."""
+    """The path of a relative name below a folder; None for an absolute one, or one that leads out of the folder."""
     parts = name.split("/")
     if not name or name.startswith("/") or ".." in parts or "\0" in name or ":" in parts[0]:
         return None
@@ -329,7 +329,7 @@ def _other_bytes(file: Evidence) -> Unfounded:
 
 
 def _check_merged(remote: Remote, file: Evidence) -> None:
-    """Raise Unfounded for a commit that only a request or a fork has: anybody may put files there."""
+    """Raise Unfounded for a commit that is not on the main branch: anybody may put files into a request or a fork."""
     source = remote.source
     if not isinstance(source, FolderFiles) and not source.contains(remote.head or source.head(), file.commit):
         where = f"{file.commit[:12]} of {file.source}"

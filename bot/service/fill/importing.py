@@ -40,7 +40,7 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """The plan of an import: files and bytes of the source, how many are to be read, rows at the target."""
+    """What an import will do: files and bytes of the source, files that are still to be read, rows at the target."""
 
     files: int
     size: int
@@ -49,12 +49,12 @@ class ImportPlan:
 
     @property
     def requests(self) -> int:
-        """About how many requests it costs: listing, dates and commits."""
+        """The estimated number of requests: for the listing, the dates and the commits."""
         return 30 + self.files // 500 + 2 * (self.unread // 100)
 
     @property
     def seconds(self) -> float:
-        """About how long that takes with half of a free account's requests."""
+        """The estimated time with half of the requests of a free account."""
         return self.requests / ALLOWED * WINDOW
 
     def lines(self, source: str, target: str) -> list[str]:
@@ -117,7 +117,7 @@ def import_watch(source: str, to: str, form: Form, leaderboard: str) -> Watch:
 
 @dataclass
 class Import:
-    """One import; `tell` hears what is done, how much of it, and how much there is, `sleep` waits some seconds."""
+    """One import. `tell` is called with what is done, how much, and how much there is; `sleep` waits."""
 
     context: WatchContext
     tell: Tell = lambda *_: None
@@ -167,9 +167,9 @@ class Import:
         self.bulk_writer: BulkWriter = target.bulk_writer(*place) or PlainBulkWriter(target, *place)
 
     def _patiently(self, step: Callable[[], None], *, ends: bool) -> None:
-        """Do a step to its end, waiting as long as a service asks: what was done stays done.
+        """Finish a step, and wait as long as a service asks; what is done stays done.
 
-        Where nothing moves any more, it `ends` the import, or the step is left.
+        Where nothing moves any more and `ends` is set, the failure ends the import; else the step is left unfinished.
         """
 
         def waits(seconds: float, failure: BaseException | None) -> None:
@@ -246,7 +246,7 @@ class Import:
         return list(made.entries)
 
     def _why(self) -> Iterator[str]:
-        """The commands that say why the first rejected files give no number."""
+        """The commands that show why the first rejected files give no number."""
         watch = self.context.watch
         for line in self.context.state.submissions.page("rejected", limit=COMMANDS):
             path = line.path if "://" in watch.source else f"{watch.source}/{line.path}"
@@ -265,7 +265,7 @@ class Import:
 
 @dataclass(frozen=True)
 class PlainBulkWriter:
-    """Fills a target by its ordinary publications."""
+    """Fills a target through the publications that any row uses."""
 
     target: Target
     mark: Marker

@@ -41,7 +41,7 @@ FIRST, SECOND = 10, 0  # priorities: passes hold what people wait for
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds: between two signs of life of a worker, until one without is taken for dead, between two looks."""
+    """Times in seconds: between two signs of life, until a silent worker counts as dead, between two looks."""
 
     heartbeat: float = 5.0
     dead: float = 20.0
@@ -49,10 +49,7 @@ class Timing:
 
 
 class Jobs:
-    """The queue as its users see it, whatever thread they are in.
-
-    `takes_rows` says that workers are there for rows.
-    """
+    """The queue as its callers see it, from any thread. `takes_rows` says whether rows are given to workers."""
 
     def __init__(self, database: str, *, takes_rows: bool = True) -> None:
         self.where = shown_address(make_url(database))
@@ -79,12 +76,12 @@ class Jobs:
         self._app.close()
 
     def want_pass(self, watch: str, wait: float = 0.0) -> None:
-        """Ask for a pass in so many seconds, where none is asked for yet. Raises StateUnavailable."""
+        """Ask for a pass in so many seconds, unless one is asked for already. Raises StateUnavailable."""
         at = datetime.now(UTC) + timedelta(seconds=wait) if wait else None
         self._put([_job(PASS, f"pass {watch}", {"watch": watch}, FIRST, at)])
 
     def put_rows(self, jobs: Sequence[RowJob]) -> bool:
-        """Leave rows to the workers. Raises StateUnavailable."""
+        """Hand rows to the workers. Raises StateUnavailable."""
         if not self._takes_rows:
             return False
         made = [_job(ROW, _lock_of(one), msgspec.to_builtins(one), SECOND) for one in jobs]
@@ -93,7 +90,7 @@ class Jobs:
         return True
 
     def rows_waiting(self, watch: str, target: str) -> set[str]:
-        """The rows that a worker has, or will take. Raises StateUnavailable."""
+        """The rows that a worker publishes now or will publish. Raises StateUnavailable."""
         found = self._ask(
             "select args->>'subject' as subject from procrastinate_jobs where task_name = 'row'"
             " and status in ('todo', 'doing') and args->>'watch' = %(watch)s and args->>'target' = %(target)s",
@@ -113,7 +110,7 @@ class Jobs:
         return {row["target"] for row in found}
 
     def undone(self) -> set[tuple[str, str]]:
-        """Which kinds of jobs wait or run for which watches. Raises StateUnavailable."""
+        """Kind and watch of every job that waits or runs. Raises StateUnavailable."""
         found = self._ask(
             "select distinct task_name, args->>'watch' as watch from procrastinate_jobs"
             " where status in ('todo', 'doing')"
@@ -125,7 +122,7 @@ class Jobs:
             return self._app.connector.get_sync_connector().execute_query_all(query, **values)
 
     def _put(self, jobs: list[Job]) -> None:
-        """Put jobs into the queue, but for those that wait there already."""
+        """Put jobs into the queue, except for those that wait there already."""
         with self._outages():
             try:
                 self._app.job_manager.batch_defer_jobs(jobs=jobs)
@@ -143,12 +140,12 @@ class Jobs:
 
 
 def _why(error: Exception) -> str:
-    """What the database said, in one line: Procrastinate's own words name no cause."""
+    """The database's own message in one line: Procrastinate's message names no cause."""
     return " ".join(str(error.__cause__ or error).split()) or type(error).__name__
 
 
 def _job(task: str, lock: str, values: Mapping[str, Any], priority: int, at: datetime | None = None) -> Job:
-    """A job of which one at most waits, and one at most runs."""
+    """A job of which at most one waits and at most one runs at any time."""
     return Job(
         queue=QUEUE,
         task_name=task,
@@ -172,7 +169,7 @@ log = logging.getLogger(__name__)
 
 
 def _is_no_outage(record: logging.LogRecord) -> bool:
-    """Keep a traceback of the library out of the log if all it says is that the database is away: the bot says it."""
+    """Keep the library's tracebacks about a lost database out of the log: the bot says that in one line."""
     return not (record.exc_info and isinstance(record.exc_info[1], OUTAGES))
 
 
@@ -202,7 +199,7 @@ class JobWorker:
         self._thread.start()
 
     def stop(self, patience: float) -> bool:
-        """Take no more jobs, and wait so many seconds for those that run; whether they ended in time."""
+        """Take no more jobs, and wait so many seconds for the running ones; tell whether all ended in time."""
         self._stopping.set()
         loop, running = self._loop, self._running
         if loop is not None and running is not None and not loop.is_closed():
@@ -274,7 +271,7 @@ async def _put_back_lost(app: App, seconds: float) -> None:
 
 
 def _logged(name: str, call: Callable[..., object]) -> Callable[..., None]:
-    """A task that ends whatever happens: the items remember what failed."""
+    """A task that never fails: what goes wrong is logged, and the items know when to try again."""
 
     def task(**values: Any) -> None:
         try:
@@ -316,19 +313,19 @@ class Cluster:
         self.worker = JobWorker(self.jobs.conninfo, tasks, self.threads, self.timing)
 
     def start(self) -> None:
-        """Begin to ask for passes, and to do jobs."""
+        """Begin to ask for passes and to do jobs."""
         self._thread = threading.Thread(target=self._keep, name="passes", daemon=True)
         self._thread.start()
         self.worker.start()
 
     def hint(self, watch: str) -> None:
-        """A watch may be out of step; returns at once."""
+        """Note that a watch may be out of step; returns at once."""
         with self._lock:
             self._hinted.add(watch)
         self._woken.set()
 
     def stop(self, patience: float) -> bool:
-        """Take no more jobs; whether those that run ended in time, and no thread of the bot holds a connection."""
+        """Take no more jobs; tell whether the running ones ended in time and gave all connections back."""
         end = time.monotonic() + patience
         self._stopping.set()
         self._woken.set()

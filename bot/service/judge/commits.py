@@ -31,7 +31,7 @@ HEX = re.compile(r"[0-9a-f]{7,40}")
 
 
 class Answers(Protocol):
-    """What keeps answers; times are in seconds since 1970, None for an answer that can never change."""
+    """Keeps what GitHub answered. Times are Unix seconds, None for an answer that can never change."""
 
     def answer(self, question: str, now: float) -> str | None:
         """The kept answer; None if there is none or it is too old."""
@@ -73,7 +73,7 @@ class AnswersInFile:
 
 
 def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> LookUp:
-    """Return what looks harness commits up on GitHub; `say` hears, once, why it could not.
+    """A function that looks harness commits up on GitHub. `say` is called once with the reason if it cannot.
 
     `kept` keeps answers between runs.
     """
@@ -90,7 +90,7 @@ def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> L
 
 
 def open_cached_look_up(kept: Answers) -> LookUp:
-    """Return what looks harness commits up among the last kept answers, however old, and asks nobody."""
+    """A function that looks harness commits up among the kept answers, however old; GitHub is not asked."""
     return CommitLookup(_client(Access()), kept, "only kept answers are read", clock=lambda: 0.0).look_up
 
 
@@ -100,10 +100,10 @@ def _client(access: Access) -> GitHubClient:
 
 @dataclass
 class CommitLookup:
-    """Looks harness commits up, each question once.
+    """Looks harness commits up on GitHub; each question is asked once.
 
-    After the first rate limit, lost line or refusal it asks no more in this run; `unreachable` then says why, and what
-    was not answered is judged as without a network.
+    After the first rate limit, lost connection or refusal it asks no more in this run. `unreachable` then says why, and
+    the commits without an answer are judged as without a network.
     """
 
     client: GitHubClient
@@ -112,14 +112,14 @@ class CommitLookup:
     clock: Callable[[], float] = time.time
 
     def look_up(self, git_hashes: Iterable[str], leaderboard: Leaderboard) -> dict[str, CommitFact]:
-        """Answer for every hash that neither the declaration nor the table settles, as far as there is an answer."""
+        """The answers for all hashes that neither declaration nor shipped table settles, as far as there are any."""
         accepted = leaderboard.harness.accepted
         wanted = [text for text in dict.fromkeys(git_hashes) if accepted and not is_settled(text, accepted)]
         looked = {text: self.judge(text, accepted) for text in wanted}
         return {text: answer for text, answer in looked.items() if answer is not None}
 
     def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> CommitFact | None:
-        """Ask for one hash in every accepted range, until one takes it; None if no answer could be had."""
+        """Tell whether one of the accepted ranges holds a commit; None if no answer could be had."""
         name = askable(git_hash)
         if not name:
             return None
@@ -150,14 +150,14 @@ class CommitLookup:
         )
 
     def lies_in(self, commit: str, span: Accepted) -> bool:
-        """Tell whether a full commit id descends from the range's beginning and leads to one of its ends."""
+        """Tell whether a full commit id descends from the begin of a range and is an ancestor of one of its ends."""
         since = self.full(span.repository, span.since) if span.since else None
         if span.since and (since is None or not self.is_ancestor(span.repository, since, commit)):
             return False
         return any(self.is_ancestor(span.repository, commit, end) for end in self.ends(span))
 
     def ends(self, span: Accepted) -> Iterable[str]:
-        """The commits that a range may lead to, the likeliest first."""
+        """The commits at which a range may end, the likeliest first."""
         if span.until:
             yield self.full(span.repository, span.until) or span.until
             return
@@ -218,7 +218,7 @@ class CommitLookup:
 
 
 def askable(git_hash: str) -> str:
-    """The part of a `git_hash` that may stand in a URL: a commit id or the tag of a release, "" for all else."""
+    """A `git_hash` that may stand in a URL, a commit id or the tag of a release; "" for anything else."""
     described = parse_git_hash(git_hash)
     if described.sha:
         return described.sha
@@ -226,7 +226,7 @@ def askable(git_hash: str) -> str:
 
 
 def is_settled(git_hash: str, accepted: Iterable[Accepted]) -> bool:
-    """Tell whether the declaration or the shipped table answers without a network."""
+    """Tell whether the declaration or the shipped table answers for a commit, without a network."""
     sha = parse_git_hash(git_hash).sha
     declared = [commit for span in accepted for commit in (*span.commits, span.since or "", span.until or "")]
     return known_commit(git_hash) is not None or any(is_same_commit(sha, commit) for commit in declared)

@@ -1,4 +1,4 @@
-"""The one way to a verdict: gather the facts for whoever asks, then judge, also what a watch has stored."""
+"""The one way to a verdict: gather the facts for any caller, then judge, also what a watch has stored."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]
 
 
 def no_look_up(git_hashes: Iterable[str], leaderboard: Leaderboard) -> Mapping[str, CommitFact]:
-    """Look nothing up."""
+    """The look-up of a caller that asks nobody: no answers."""
     del git_hashes, leaderboard
     return {}
 
 
 class KnownRows(Protocol):
-    """The rows beside the submissions that are judged: those of the board, and of other submissions."""
+    """The rows that submissions are compared with: those of the board, and of other submissions."""
 
     def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
-        """The model on the board that has these raw values of all tasks in order; values that no row has are left out.
+        """The models on the board that have exactly these raw values of all tasks, in order; by the values.
 
-        Of several models it is the one whose key is first.
+        Of several models with the same values it is the one whose key comes first. Values that no row has are left out.
         """
         ...
 
@@ -52,7 +52,7 @@ class KnownRows(Protocol):
 
     @property
     def documents(self) -> Mapping[str, str]:
-        """By leaf the digest of the documents in the sample logs of most rows on the board."""
+        """By leaf the digest of the documents that most rows on the board have in their sample logs."""
         ...
 
 
@@ -88,7 +88,7 @@ class Judge:
         return self._with_values(judge_all(found, self.leaderboard, facts, unread=unread), facts)
 
     def _with_values(self, judgement: Judgement, facts: Facts) -> Judgement:
-        """The judgement with what the values of other models' rows say: only a joined row has values to compare."""
+        """The judgement with findings about equal values of other models, which only joined rows can show."""
         values = [
             (raw_values(row.measurements, self.leaderboard), row.model.id)
             for row in judgement.rows
@@ -116,7 +116,7 @@ class Judge:
         )
 
     def _spellings(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Mapping[str, str]:
-        """The twins among these submissions and the known rows."""
+        """The rows among these submissions and the known rows that read alike."""
         came: list[tuple[float, str]] = []
         for one in found:
             board = self.leaderboard
@@ -145,7 +145,7 @@ MOST_FILES = 200  # of one row that are judged for a page
 
 @dataclass(frozen=True)
 class StoredRows:
-    """The rows that a watch knows beside the submissions at some paths: on its boards, and of its other submissions."""
+    """The rows that a watch knows: those on its boards, and those of its submissions except at some paths."""
 
     state: WatchState
     paths: Collection[str] = ()
@@ -164,7 +164,7 @@ class StoredRows:
 
     @property
     def documents(self) -> Mapping[str, str]:
-        """None: which documents most rows have is known where a whole board is read."""
+        """Always empty: only a reader of the whole board knows the documents of most rows."""
         return {}
 
 
@@ -177,7 +177,7 @@ def judge_for(
     *,
     known: KnownRows | None = None,
 ) -> Judge:
-    """Return what judges the submissions of a watch, for its passes and its pages alike."""
+    """The judge of the submissions of a watch, the same for its passes and its pages."""
     look_up = look_up if watch.look_up_commits else no_look_up
     names = {one.path: one.value for one in watch.identity}
     return Judge(leaderboard, today, waivers, watch.owners, names, look_up=look_up, known=known)

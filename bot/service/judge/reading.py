@@ -43,9 +43,9 @@ class Wanted:
 
 
 def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source: Source) -> None:
-    """Read the submissions of these items; one that cannot be read is noted by `fail`, and the others go on.
+    """Read the submissions of these items; `fail` is called for each that cannot be read, and the others go on.
 
-    `source` is the watch's, as it is or prepared for reading very many files.
+    `source` is that of the watch, unchanged or prepared for reading very many files.
     """
     if context.state.cursor("source") is None:  # the source was not listed to its end
         return
@@ -78,7 +78,7 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
 def _read_all(
     context: WatchContext, source: Source, wanted: Sequence[Wanted], fail: Fail
 ) -> Iterator[StoredSubmission]:
-    """Read and judge; what fails is told to `fail`."""
+    """Read and judge; `fail` is called for each that cannot be read."""
     if not wanted:
         return
     commit = context.state.cursor("source") or ""
@@ -140,7 +140,7 @@ def _read(
 
 
 def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
-    """A submission that no format would read: its bytes are not even asked for."""
+    """The refusal of a submission that is too large for every format: it is not even requested. Else None."""
     limit = candidate.limit or most_bytes(candidate.path)
     limit = max_bytes if limit == MAX_BYTES and not candidate.limit else limit
     size = max(file.size for file in candidate.files)
@@ -150,7 +150,7 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
 
 
 def is_named_as_result(path: str) -> bool:
-    """Tell whether a file has the name that the harness gives to results, so that broken content is worth a word."""
+    """Tell whether a file has the name of a result of the harness, so that broken content is worth a finding."""
     return RESULT_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
@@ -168,7 +168,7 @@ def why_rejected(findings: Iterable[Finding]) -> str:
 
 
 def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:
-    """The submissions with the key and the status that today's declaration gives them."""
+    """The submissions with key and status under today's declaration."""
     return _as_judged(context, found, context.judge(found))
 
 
@@ -195,7 +195,7 @@ def mark_changed(
     before: Mapping[str, StoredSubmission],
     cause: Cause = "push",
 ) -> None:
-    """Mark the rows and folders that submissions touch, those from which one went among them."""
+    """Mark the rows and folders that submissions touch, also those that a submission left."""
     changed = [*gone, *read]
     changed += [before[one.path] for one in changed if one.path in before]
     keys = {one.key for one in changed if one.key is not None}
@@ -205,7 +205,7 @@ def mark_changed(
 
 
 def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push") -> None:
-    """Judge the submissions of models again of which these rows have twins: which of them counts may be another."""
+    """Judge the submissions again whose rows read like these rows: another of the two may count now."""
     state = context.state
     for some in batches(keys, BATCH):
         readings = {reading_of(key) for key in some}
@@ -221,13 +221,13 @@ def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push
 
 
 def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) -> None:
-    """Mark the folders about which something may have to be said."""
+    """Mark the folders in whose discussions something may change."""
     if context.discussions is not None:
         context.mark(Mark("folder", f"/{folder}", "", cause) for folder in sorted(folders))
 
 
 def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_moved: bool = False) -> None:
-    """Mark the rows that are not what they were when they were marked last; all where files moved."""
+    """Mark the rows whose digest changed since they were marked last; all of them where files moved."""
     for some in batches(sorted(keys), BATCH):
         _mark_moved(context, row_digests(context, some), cause, some if is_moved else ())
 
@@ -241,7 +241,7 @@ def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause,
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
-    """The digest of each row as its submissions make it, "" if they make none, the reason where it is unwritable."""
+    """The digest of each row that its submissions make; "" if they make none, the reason where it cannot be written."""
     found = list(context.state.submissions.of(keys).values())
     return _digests(context.made(found), keys)
 
@@ -264,7 +264,7 @@ def judge_again(context: WatchContext, item: Item) -> None:
 def _mark_judged(
     context: WatchContext, before: Sequence[StoredSubmission], again: Sequence[StoredSubmission], made: MadeEntries
 ) -> None:
-    """Note what judging again came to. The submissions of a row come together: what was judged is the whole row."""
+    """Store the new verdicts, and mark what they change. All submissions of a row must come together."""
     moved = {new.path: new for new, old in zip(again, before, strict=True) if _verdict(new) != _verdict(old)}
     context.state.submissions.set_verdicts(moved.values())
     known = {one.key for one in before if one.key is not None}

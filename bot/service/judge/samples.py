@@ -1,4 +1,4 @@
-"""Look at the sample logs beside results: on this machine as they lie there, from a source within a limit of bytes."""
+"""Read the sample logs beside results: on this machine, or from a source within a limit of bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Results: TypeAlias = Sequence[tuple[Place, Result]]
 
 
 def with_local_samples(parsed: Parsed, path: Path) -> Parsed:
-    """A submission on this machine with what the logs beside it show."""
+    """A submission on this machine with the findings of the sample logs beside it."""
     folder = path if path.is_dir() else path.parent.resolve()
     if parsed.result is None or not folder.is_dir():
         return parsed
@@ -45,16 +45,16 @@ def with_local_samples(parsed: Parsed, path: Path) -> Parsed:
 
 
 def with_samples(parsed: Iterable[Parsed], places: Iterable[Place], root: Path = Path()) -> list[Parsed]:
-    """Submissions with what the logs beside them show: of places below `root` on this machine, and of repositories."""
+    """Submissions with the findings of the sample logs beside them: below `root` here, or in repositories."""
     by_name, beside = {place.name: place for place in places}, LogsBeside(root)
     return [beside.look(one, by_name[one.path]) for one in parsed]
 
 
 @dataclass
 class LogsBeside:
-    """The sample logs beside places: below `root` on this machine, or in repositories, each of which is listed once.
+    """The sample logs beside places on this machine, below `root`, or in repositories, each of which is listed once.
 
-    With a folder they are anywhere below that.
+    With `folder` the logs lie anywhere below that folder instead.
     """
 
     root: Path = Path()
@@ -62,7 +62,7 @@ class LogsBeside:
     _readers: dict[tuple[str, str], LogSamples] = field(default_factory=dict, repr=False)
 
     def look(self, parsed: Parsed, place: Place) -> Parsed:
-        """The submission at a place with what its logs show."""
+        """The submission at a place with the findings of its sample logs."""
         if place.origin is None:
             return with_local_samples(parsed, self.root / place.candidate.path)
         return replace(self._reader(place).look(replace(parsed, path=place.path)), path=parsed.path)
@@ -116,7 +116,7 @@ class LogSamples:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def look(self, parsed: Parsed) -> Parsed:
-        """The submission with what the logs beside it show."""
+        """The submission with the findings of the sample logs beside it."""
         if parsed.result is None:
             return parsed
         checked: list[CheckedSamples | None] = []
@@ -178,7 +178,7 @@ class LogSamples:
 
 
 def as_recorded(parsed: Parsed, entry: Entry, declared: Leaderboard) -> Parsed:
-    """A submission with what an entry says of its logs, for whoever does not read them again."""
+    """A submission with what an entry records of its logs, for callers that do not read them again."""
     if parsed.result is None or not declared.asks_samples:
         return parsed
     logs: Mapping[str, EntrySamples] = {one.leaf: one for one in entry.samples}

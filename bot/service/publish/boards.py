@@ -1,4 +1,4 @@
-"""Update what depends on merged rows: the table, the column alarm, the plan's discussion, what is known of models."""
+"""Update what follows from merged rows: the table, the alarm about columns, the plan's discussion, facts of models."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ class KnownModel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def is_time(context: WatchContext) -> bool:
-    """Tell whether the settings ask for look-ups, and the last one was long enough ago."""
+    """Tell whether the settings want look-ups of models, and the last look-up is old enough."""
     last = float(context.state.cursor("models asked") or 0)
     is_wanted = context.watch.look_up_heads or context.watch.look_up_models
     return is_wanted and not 0 <= context.clock() - last < PAUSE
 
 
 def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
-    """Ask the Hub about the models that were not asked about for longest; whether anything new was learned.
+    """Ask the Hub about the models with the oldest answers; tell whether anything new was learned.
 
-    At most MOST in an hour, each once a day, as work that can wait. Raises Unavailable.
+    At most MOST models in an hour, each once a day, as bulk work. Raises Unavailable.
     """
     state, now = context.state, context.clock()
     known = known_models(state)
@@ -100,7 +100,7 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
 
 
 def _learn(before: KnownModel | None, now: float, today: str, head: str, facts: ModelFacts) -> KnownModel:
-    """What is known after an answer; what is as it was keeps its day, so that no page changes."""
+    """What is known after an answer; facts that did not change keep their date, so that no page changes."""
     if before is None:
         return KnownModel(now, head, today, facts)
     is_same = replaced(facts, date=before.facts.date) == before.facts
@@ -109,7 +109,7 @@ def _learn(before: KnownModel | None, now: float, today: str, head: str, facts: 
 
 
 def _asked_at(known: KnownModel | None, context: WatchContext) -> float:
-    """When the Hub was asked all that the settings ask for; 0 for never."""
+    """When the Hub was last asked everything that the settings want (Unix seconds); 0 for never."""
     is_whole = known is not None and (not context.watch.look_up_models or bool(known.facts.date))
     return known.at if known is not None and is_whole else 0.0
 
@@ -151,7 +151,7 @@ SHOWN = 20  # files among the entries that are not entries, which one pass names
 
 @dataclass(frozen=True)
 class BoardUpdater:
-    """Keeps what is derived from the rows at one target."""
+    """Updates what follows from the rows at one target."""
 
     context: WatchContext
     target: Target
@@ -169,7 +169,7 @@ class BoardUpdater:
             self.context.mark([Mark("site", "", self.to)])
 
     def learn(self) -> None:
-        """Read the rows on main where none is known, as after a loss of the state: new rows are compared with them."""
+        """Read the rows on main where none is stored, as after a loss of the state: new rows are compared with them."""
         if self.context.state.boards.at(self.to) is None and self.target.head():
             self._keep(entries_of(self.target, self.context.leaderboard))
 
@@ -217,7 +217,7 @@ class BoardUpdater:
             self.context.mark([Mark("site", "", self.to)])
 
     def publish(self) -> None:
-        """Bring the web site of the board to what is kept of it."""
+        """Update the web site of the board from the stored rows."""
         context, state = self.context, self.context.state
         kept = state.boards.at(self.to)
         is_empty = kept is None or not state.boards.count_rows(self.to)
@@ -241,7 +241,7 @@ class BoardUpdater:
             context.mark([Mark("site", "", self.to)])
 
     def _keep(self, entries: Sequence[Entry]) -> None:
-        """Leave the rows to the pages: what they show costs no request."""
+        """Store the rows for the pages, so that a visitor costs no request."""
         context, board = self.context, self.context.leaderboard
         kept = StoredBoard(self.target.head(), board.id, board.text)
         is_first = context.state.boards.at(self.to) is None
@@ -252,7 +252,7 @@ class BoardUpdater:
         judge_twins(context, moved)
 
     def _propose_board(self) -> str:
-        """Let the derived files ride in the rolling request; where they were proposed, "" if nothing was to be done."""
+        """Put the derived files into the rolling request; says where, "" if nothing was to be done."""
         board = self.context.leaderboard
         files = self.target.board_files(board_at(self.target, board))
         if not files:
@@ -273,7 +273,7 @@ class BoardUpdater:
         return f"the token may not write to main; the table is proposed in {done.where}" if is_done else ""
 
     def watch(self) -> None:
-        """Audit the columns of the rows on main, and bring the alarm about them to what was found."""
+        """Audit the columns of the rows on main, and update the alarm about them."""
         board = self.context.leaderboard
         entries = entries_of(self.target, board)
         columns = [task.id for task in board.tasks if task.quarantined is None]
@@ -285,7 +285,7 @@ class BoardUpdater:
             self.report.say("written", f"columns of {self.to}", f"the discussion says which look broken: {url}")
 
     def tell_plan(self) -> None:
-        """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
+        """Update the comment about the held plan; where no plan is held any more, the comment says so."""
         mark = plan_mark(self.context.leaderboard.id, self.context.source.name)
         known = self.context.state.plans.at(self.to)
         text = plan_done_text(mark)
@@ -299,7 +299,7 @@ class BoardUpdater:
 
 
 def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageContent:
-    """The content of a stored board's pages; a path on this machine stays private."""
+    """The content of a stored board's pages, without any path of this machine."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
     entries = state.boards.entries(target)
     board = make_board(entries, declared)

@@ -93,14 +93,14 @@ class RowLook(ItemLook):
 
 @dataclass(frozen=True)
 class RollingRequests:
-    """The requests at one target that many rows share."""
+    """The requests that many rows of one target share."""
 
     rolling: CurrentState = field(default_factory=CurrentState)
     migration: CurrentState = field(default_factory=CurrentState)
 
     @property
     def requests(self) -> list[Request]:
-        """Those that are open."""
+        """The open ones."""
         return [one.request for one in (self.rolling, self.migration) if one.request is not None]
 
     @cached_property
@@ -120,9 +120,9 @@ class TargetRow:
 
 @dataclass
 class SubmittedRows(TargetRows[L]):
-    """Rows that submissions make: what these make, what the target has, and why both differ.
+    """Rows that submissions make: what they should be, what the target has, and why the two differ.
 
-    `shared` are the requests that propose many of them.
+    `shared` are the requests that propose many rows.
     """
 
     shared: RollingRequests = field(default_factory=RollingRequests)
@@ -198,7 +198,7 @@ class SubmittedRows(TargetRows[L]):
 
 
 def _is_over(shared: CurrentState) -> bool:
-    """Tell whether a shared request has a duplicate, or proposes nothing that main does not have: one is closed."""
+    """Tell whether a shared request has to be closed: it has a duplicate, or proposes only what main has already."""
     return bool(shared.duplicates) or (shared.request is not None and not shared.request.files)
 
 
@@ -233,9 +233,9 @@ def named_first(entry: Entry | None, request: Request | None) -> str:
 def _open_requests(
     shared: Sequence[Request], alone: AbstractSet[str], merged: AbstractSet[str], accepted: AbstractSet[str]
 ) -> OpenRequests:
-    """What open requests do to the rows on main: those that share one, and the keys of those that have their own.
+    """What the open requests, the shared ones and those of single keys, do to the rows on main.
 
-    A row that is not accepted any more has its own request only to be removed.
+    A row that is not accepted any more has a request of its own only to be removed.
     """
     paths = {path: data for one in shared for path, data in one.files.items() if path.startswith(f"{FOLDER}/")}
     there, removed = set(map(entry_path, merged)), {path for path, data in paths.items() if data is None}
@@ -347,7 +347,7 @@ class EntryRows(SubmittedRows[RowLook]):
         return len({*merged, *map(entry_path, self.target.read_keys(self._board)), *proposed})
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
-        """Where these rows are, by their digests: on main as the source has them, proposed, or closed by a person."""
+        """Where these rows are: on main with this digest, proposed, or declined by a person."""
         if self.settings.form == "comment":
             return dict.fromkeys(accepted.keys() & self.target.read_keys(self._board), "main")
         merged = self._merged()
@@ -529,7 +529,7 @@ class EntryRows(SubmittedRows[RowLook]):
         )
 
     def _closing(self, look: RowLook) -> Proposal:
-        """The request of a row that people declined, which proposes what the source had before."""
+        """The update of a declined row's request, which leaves nothing in it and so closes it."""
         mark = self._row(look).mark
         return Proposal(
             look.items,

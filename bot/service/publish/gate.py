@@ -20,7 +20,7 @@ LET_GO = "somebody took the row from main; it is not proposed again with this co
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item], *, is_shown: bool = False) -> list[Item]:
-    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved or to be shown."""
+    """These items and those that a plan holds; none if no row is due and no plan is approved or has to be shown."""
     rows = [item for item in items if item.subject]
     plan = context.state.plans.at(target)
     if not rows and not (plan is not None and (plan.is_approved or is_shown)):
@@ -29,9 +29,9 @@ def with_held(context: WatchContext, target: str, items: Sequence[Item], *, is_s
 
 
 def narrow_approved(context: WatchContext, target: str) -> None:
-    """Leave of an approved plan what is not done yet; forget it where nothing is left.
+    """Reduce an approved plan to the rows that are not done yet, and forget it where none is left.
 
-    A row that is done needs another approval, so this comes before anything marks it again. A row that waits still was
+    A row that is done needs another approval, so this comes before anything marks it again. A row that still waits was
     not written, or the process ended before it noted so.
     """
     state = context.state
@@ -54,7 +54,7 @@ def narrow_approved(context: WatchContext, target: str) -> None:
 
 
 class Look(Protocol):
-    """What is known of one row, or of all rows of one model, before anything is written."""
+    """What the safety catch knows of one row, or of all rows of one model, before anything is written."""
 
     @property
     def key(self) -> str:
@@ -107,13 +107,13 @@ class Gate:
         return [*going, *self._ask(asked)]
 
     def _parted(self, looks: Sequence[L]) -> tuple[list[L], Sequence[L]]:
-        """The rows that go on whatever is said of those that people took from main, and the rows of one plan."""
+        """The rows that may go on whatever people say of rows that they took from main, and the rows of one plan."""
         taken = [look for look in looks if look.planned.action == "restored"]
         others = [look for look in looks if look.planned.action != "restored"]
         return (others, taken) if taken and not self.is_large(self.plan(others)) else ([], looks)
 
     def _ask(self, looks: Sequence[L]) -> list[L]:
-        """Of the rows of one plan those that may be published now; the others are held."""
+        """The rows of a plan that may be published now; the others are held."""
         state = self.context.state
         looks = self._without_taken(looks)
         plan = self.plan(looks)
@@ -136,7 +136,7 @@ class Gate:
         self.context.state.items.release(held, self.context.clock())
 
     def _without_taken(self, looks: Sequence[L]) -> Sequence[L]:
-        """The rows but for those that people want no longer: a few that they took from main, or a declined plan's."""
+        """The rows without those that people do not want: a few that they took from main, or a declined plan's."""
         taken = [look for look in looks if look.planned.action == "restored"]
         known, plan = self.context.state.plans.at(self.target), self.plan(looks)
         if not taken or self._is_approved(plan):

@@ -36,7 +36,7 @@ REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 
 
 class OpenRequests(msgspec.Struct, frozen=True):
-    """The open requests of the bot at a target: how many, and what a merge of them all does to the rows on main."""
+    """The open requests of the bot at a target: their number, and what merging all of them does to the rows on main."""
 
     count: int = 0
     added: int = 0
@@ -45,7 +45,7 @@ class OpenRequests(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The same in words, "" if there is none."""
+        """The same in words; "" if there is no open request."""
         rows = ((self.added, "to add"), (self.changed, "to change"), (self.removed, "to remove"))
         effect = ", ".join(f"{counted(count, 'row')} {what}" for count, what in rows if count)
         waits = f"{counted(self.count, 'request')} {'waits' if self.count == 1 else 'wait'} to be merged"
@@ -93,7 +93,7 @@ class Ledger:
 
     @property
     def whole(self) -> list[str]:
-        """The lines, what waits to be merged, and each row that people declined."""
+        """The lines, the requests that wait to be merged, and each row that people declined."""
         waits = [f"  {self.requests.text}"] if self.requests.count else []
         return [*self.lines, *waits, *_first([f"declined {key}" for key in self.declined], "declined row")]
 
@@ -148,7 +148,7 @@ def make_ledger(
 
 
 def _leaving_text(rows: int, *, is_declined: bool) -> str:
-    """What becomes of rows that are still on main because nobody approved their removal; "" if there are none."""
+    """What becomes of rows on main that no submission makes any more; "" if there are none."""
     if not rows:
         return ""
     other = f"{rows} other {'row' if rows == 1 else 'rows'} on main"
@@ -156,21 +156,21 @@ def _leaving_text(rows: int, *, is_declined: bool) -> str:
 
 
 def ledgers_due(state: WatchState) -> float | None:
-    """When the ledgers of a watch are made anew (Unix seconds): something happened since. None if nothing did."""
+    """When the ledgers of a watch are to be made again (Unix seconds); None if nothing happened since the last time."""
     text = state.cursor("recount")
     return float(text) if text else None
 
 
 def count_pause(state: WatchState, targets: Iterable[str]) -> float:
-    """Seconds between two counts of a watch: each reads all accepted rows."""
+    """Seconds between two times that the ledgers of a watch are made: each time reads all accepted rows."""
     known = [stored_ledger(state, to).get("took", 0.0) for to in targets]
     return max(COUNT_EVERY, COUNT_SHARE * max(known, default=0.0))
 
 
 def count_later(state: WatchState, targets: Collection[str], *, is_over: bool = False) -> None:
-    """Something changed or failed: have the ledgers of a watch made anew, once its pause is over.
+    """Have the ledgers of a watch made again once their pause is over, because something changed or failed.
 
-    After an outage they wait for longer, unless it `is_over`.
+    While a service is out of reach they wait for longer; `is_over` says that it is back.
     """
     if is_over or ledgers_due(state) is None:
         last = min((stored_ledger(state, to).get("at", 0.0) for to in targets), default=0.0)
@@ -183,7 +183,7 @@ def next_look(state: WatchState) -> float | None:
 
 
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float = 0.0) -> None:
-    """Keep the ledgers for those who must not ask a service: the health of the service, and its pages.
+    """Store the ledgers for the health check and the pages, which ask no service.
 
     `took` is how long it took to make all of them, in seconds.
     """
@@ -199,14 +199,14 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
 
 
 class GoneRow(msgspec.Struct, frozen=True):
-    """A row that was taken from main: what makes it the same, and whether the history of main was rewritten then."""
+    """A row that people took from main: its digest, and whether they rewrote the history of main."""
 
     digest: str
     is_rewritten: bool
 
     @property
     def reason(self) -> str:
-        """How it was taken."""
+        """How the row was taken."""
         return REWRITTEN if self.is_rewritten else TAKEN
 
     @classmethod
@@ -223,7 +223,7 @@ class SeenRepository(msgspec.Struct, frozen=True):
 
 
 def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
-    """Start a target from nothing where its repository was deleted and made again; whether it was."""
+    """Start again from nothing where a target's repository was deleted and made again; tell whether it was."""
     state, head = context.state, target.head()
     text = state.cursor("repository", target=to)
     known = msgspec.json.decode(text, type=SeenRepository) if text else None
@@ -244,7 +244,7 @@ def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
 
 
 def observe_requests(context: WatchContext, target: Target, to: str) -> None:
-    """Mark the rows of open requests to which somebody else pushed."""
+    """Mark the rows of open requests to which others pushed."""
     state, keys = context.state, set[str]()
     for mark in target.pushed_requests():
         if mark.leaderboard != context.leaderboard.id:
@@ -257,7 +257,7 @@ def observe_requests(context: WatchContext, target: Target, to: str) -> None:
 
 
 def observe_main(context: WatchContext, target: Target, to: str) -> None:
-    """Mark the rows that are otherwise on main than when its rows were kept last, and not as the source has them."""
+    """Mark the rows that changed on main since they were stored, and are not as the source has them."""
     state = context.state
     kept, head = state.boards.at(to), target.head()
     if kept is not None and kept.head not in {"", head}:
@@ -326,7 +326,7 @@ def _taken(
 
 
 def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
-    """Note that people want these rows no longer, as they are now."""
+    """Note that people do not want these rows as they are now."""
     state = context.state
     with state.transaction():
         for key, digest in state.rows.digests(keys).items():

@@ -80,7 +80,7 @@ class DesiredModel:
         return DesiredState(self._text(), files)
 
     def _leave_out(self, closed: Mapping[str, bytes | None]) -> None:
-        """Take from the draft what an owner does not want; all of it where nobody can tell what was closed."""
+        """Remove from the draft what the owner declined; everything where nobody can tell what was declined."""
         asked = self.draft.files
         is_final = self.closings > 1 or not closed
         self.draft = replace(self.draft, files={}, cells={}) if is_final else self.layout.without(self.draft, closed)
@@ -88,12 +88,12 @@ class DesiredModel:
             self.closed = CLOSED_TWICE if is_final else CLOSED
 
     def _stays(self, data: bytes | None) -> bool:
-        """Tell whether a proposed file stays: disputed values do on both sides, and what somebody edited is theirs."""
+        """Tell whether a proposed file stays: somebody edited it, or values are disputed."""
         is_theirs = data is not None and not is_ours(data, self.layout.leaderboard.id)
         return is_theirs or bool(self.draft.refused)
 
     def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
-        """A file as it is proposed already, where that says the same."""
+        """The proposed file where it says the same as the new one, else the new one."""
         there = proposed.get(path)
         return there if there is not None and self.layout.is_same(there, data) else data
 
@@ -108,7 +108,7 @@ class DesiredModel:
 
 @dataclass(frozen=True)
 class ModelLook:
-    """One model: `state` is the state of its repository at `paths`, and `desired` what it should be."""
+    """One model with the `state` of its repository at `paths`, and what is desired there."""
 
     model: str
     items: Sequence[Item]
@@ -123,7 +123,7 @@ class ModelLook:
 
     @property
     def entry(self) -> Entry | None:
-        """The entry that counts."""
+        """The entry of the model that counts."""
         row = self.desired.layout.row(self.desired.changes)
         return row.entry if row is not None else None
 
@@ -135,7 +135,7 @@ class ModelLook:
 
     @property
     def is_known(self) -> bool:
-        """Tell whether the bot has a result or a request there, or had one: then it was allowed to write."""
+        """Tell whether the bot has, or had, a result or a request there, so that somebody allowed it to write."""
         is_shown, state = self.desired.layout.shows(self.state.files), self.state
         return is_shown or state.request is not None or bool(state.declined)
 
@@ -175,7 +175,7 @@ class ModelRows(TargetRows[ModelLook]):
         return self.report.written[self.settings.to] < self._options.limit
 
     def look(self, items: Sequence[Item]) -> list[ModelLook]:
-        """The models with something of the bot, or all before the first was written to."""
+        """The models that have a result or request of the bot; all of them before anything was ever written."""
         self.known = set(self.context.state.published.at(self.settings.to))
         models = self._models(items, self.known)
         if models:
@@ -194,15 +194,15 @@ class ModelRows(TargetRows[ModelLook]):
         return not self._may_write
 
     def size(self) -> int:
-        """The number of models that have something of the bot."""
+        """The number of models that have a result or request of the bot."""
         return len(self.known)
 
     def entries(self) -> list[Entry]:
-        """None: the pages of models are no board."""
+        """Always none: the pages of models are no board."""
         return []
 
     def accepted(self) -> dict[str, str]:
-        """The accepted rows of the listed models; none without a task of a benchmark."""
+        """The accepted rows of the models that the settings list; none where no task names a benchmark."""
         is_mapped = any(task.hub for task in self.context.leaderboard.tasks)
         rows = super().accepted() if is_mapped else {}
         return {key: digest for key, digest in rows.items() if self._options.allow(model_of(key))}
@@ -236,7 +236,7 @@ class ModelRows(TargetRows[ModelLook]):
             )
 
     def _is_new(self, look: ModelLook) -> bool:
-        """Tell whether a model may be written to without the safety catch; one of the bot waits for the next pass."""
+        """Tell whether a model needs no safety catch; one that has something of the bot waits for the next pass."""
         if look.is_known and look.decision.publication is not None:
             self._remember_ours([look])
             return False
@@ -265,9 +265,10 @@ class ModelRows(TargetRows[ModelLook]):
         self.context.state.set_cursor("first write", "yes", target=self.settings.to)
 
     def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
-        """The items by model; those for which there is nothing to do are done, and nothing is asked about them.
+        """The items by model; items for which nothing is to be done are finished without a request.
 
-        There is nothing to do for models that are not listed, and without a task of a benchmark for new ones.
+        Nothing is to be done for models that the settings do not list, and for new models where no task names a
+        benchmark.
         """
         is_mapped = any(task.hub for task in self.context.leaderboard.tasks)
         found: dict[str, list[Item]] = defaultdict(list)
@@ -310,7 +311,7 @@ class ModelRows(TargetRows[ModelLook]):
         return look
 
     def _changes(self, items: Sequence[Item]) -> list[RowChange]:
-        """All rows of the model that its submissions make, and those that they make no longer."""
+        """All rows of the model: those that its submissions make, and those that they make no longer."""
         keys = {item.subject for item in items}
         keys |= self.context.state.submissions.keys_below(items[0].subject.rpartition("/")[0])
         made = self.context.made(list(self.context.state.submissions.of(keys).values()))
@@ -336,7 +337,7 @@ class ModelRows(TargetRows[ModelLook]):
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""
 
     def _seen(self, look: ModelLook) -> str:
-        """A text about the proposed files that the Hub shows; each file that it hides gets its own outcome."""
+        """A sentence about the proposed files that the Hub shows; each file that it hides gets its own outcome."""
         if self.context.dry_run:
             return ""
         board = self.context.leaderboard
@@ -364,7 +365,7 @@ class ModelRows(TargetRows[ModelLook]):
 
 
 def place_of(look: ModelLook, *, is_written: bool) -> Place | None:
-    """Where the results of a model are after a look, None where they are nowhere; `is_written` says something was."""
+    """Where the results of a model are after a look, None for nowhere. `is_written` says that something was sent."""
     if look.desired.closed:
         return "declined"
     if is_written or look.state.request is not None:

@@ -57,13 +57,13 @@ class ItemLook:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The same, as those of models have several."""
+        """The one item, as a sequence: a model has several."""
         return (self.item,)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedLook(ItemLook):
-    """A row that was looked at, with no more than the safety catch and a table need.
+    """A row that was looked at, with only what the safety catch and a table need.
 
     `disputed` names the folder of its first submitter where a file of `entry` comes from another folder.
     """
@@ -143,7 +143,7 @@ class TargetRows(ABC, Generic[L]):
 
     @cached_property
     def why(self) -> Rescored:
-        """Says why rows have other numbers although their files are the same."""
+        """A function that says why rows have other numbers although their files are the same."""
         return Rescored(self.target, self.context.leaderboard)
 
     def declined(self, looks: Sequence[Look]) -> set[str]:
@@ -172,7 +172,7 @@ class TargetRows(ABC, Generic[L]):
 
     @property
     def _must_show(self) -> bool:
-        """Tell whether a dry run still has to show what changes here, or that nothing does."""
+        """Tell whether a dry run still has to show the changes here, or that there are none."""
         is_shown = any(plan.target == self.settings.to for plan in self.report.plans)
         return self.context.dry_run and not is_shown
 
@@ -203,7 +203,7 @@ class TargetRows(ABC, Generic[L]):
         return Gate(self.context, self.settings.to, self.report, self.size, self.entries, is_first=self.is_first)
 
     def _write(self, proposals: Iterable[Proposal]) -> None:
-        """Write one after the other: where one fails, its items are noted, and the others go on."""
+        """Write the proposals one after the other; where one fails, its items are noted, and the others go on."""
         for one in proposals:
             self.report.attempt(one.items, partial(self._write_one, one), subject=one.subject)
 
@@ -226,12 +226,12 @@ class TargetRows(ABC, Generic[L]):
 
 
 def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -> list[Item]:
-    """The rows at one target that are due, of one priority only, but for those that a worker has already."""
+    """The due rows of one target and priority, except those that a worker has already."""
     found = context.due("row", priority=priority, target=to)
     waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
     return [item for item in found if item.subject not in waiting]
 
 
 def admission(look: Look) -> str:
-    """The change that the safety catch allows: the action on a row, and a digest of the row before and after."""
+    """What the safety catch admits: the action on a row, and a digest of the row before and after."""
     return f"{look.planned.action} {look.planned.digest}"

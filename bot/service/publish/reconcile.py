@@ -1,4 +1,4 @@
-"""The one reconciler: what a target should have, and how it comes there: look, decide, write once, and look again."""
+"""The one reconciler: look at a target, decide, write once, and look again until it has what it should have."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ def reconcile(
     dry_run: bool = False,
     is_restored: bool = False,
 ) -> PublishResult:
-    """Look, decide and apply until nothing is to be done: the last decision, and where it can be seen.
+    """Look, decide and apply until nothing is left to do: the last decision, and where its result can be seen.
 
-    A request of the time when the target took requests is closed after the commit. What `is_restored` is proposed
-    although a person closed the same once.
+    In commit form, a request from the time when the target took requests is closed after the commit. What `is_restored`
+    is proposed although a person closed the same once.
     """
 
     def write_once() -> PublishResult:
@@ -101,12 +101,12 @@ def reconcile(
 
 
 def retry_write(write_once: Callable[[], T]) -> T:
-    """Do something that looks before it writes; where a write failed or was overtaken, look and do it again."""
+    """Call what looks before it writes; where the write failed or was overtaken, call it again."""
     return RETRY(write_once, is_overtaken)
 
 
 def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
-    """Bring the comment of a mark to what it should say, and give its URL; "" if nothing was to be done.
+    """Update the comment of a mark, and give its URL; "" if nothing was to be done.
 
     Where there is none yet, one is written only if `may_open`.
     """
@@ -116,7 +116,7 @@ def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: b
 
 
 def parsed(data: bytes | None) -> Entry | None:
-    """The current entry; a file that is not an entry is overwritten."""
+    """The entry in a file; None for a file that holds no entry, and is then overwritten."""
     try:
         return parse_entry(data) if data is not None else None
     except MalformedEntry:
@@ -124,7 +124,7 @@ def parsed(data: bytes | None) -> Entry | None:
 
 
 def entries_of(target: Target, leaderboard: Leaderboard) -> list[Entry]:
-    """The entries of one leaderboard that stand at the target."""
+    """The entries of one leaderboard at the target."""
     return of_leaderboard(target.scan_entries().entries, leaderboard)
 
 
@@ -140,14 +140,14 @@ def board_at(target: Target, leaderboard: Leaderboard) -> Board:
 
 
 def rival_of(leaderboard: Leaderboard, there: Iterable[Entry]) -> str:
-    """Another leaderboard that has the one table at a target, for most rows there are its own; "" if there is none."""
+    """The other leaderboard that has most rows at a target, and so the table there; "" if there is none."""
     counts = Counter(entry.leaderboard.id for entry in there)
     first = max(counts, key=lambda board: (counts[board], board), default=leaderboard.id)
     return "" if first == leaderboard.id else first
 
 
 def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
-    """Bring the table at the target to what its entries of this leaderboard give."""
+    """Update the table at the target to its entries of this leaderboard; tell whether anything was written."""
 
     def write_once() -> bool:
         return target.rebuild_board(board_at(target, leaderboard))
@@ -231,7 +231,7 @@ class DesiredRow:
         return bool(self.source) and there is not None and is_from(there, self.source)
 
     def _chosen(self, new: Entry, state: CurrentState) -> Entry:
-        """The entry that is to be published: this one or its rival, with the commits that are named already."""
+        """The entry to publish: this one or its rival, with the commits that are named already."""
         there = parsed(state.files.get(self.path))
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
         rival = (proposed or there) if not self.source else None if self._is_ours(state) else there
@@ -323,9 +323,9 @@ def is_from(entry: Entry, source: str) -> bool:
 
 
 def as_published(entry: Entry, there: Entry | None, proposed: Iterable[Entry | None]) -> Entry:
-    """The entry on main where it is the same row, so that the commits that it names stay; else the proposed one.
+    """The entry on main where it is the same row, so that its commits stay; else the proposed one, else the new one.
 
-    What is only proposed stays if its files are where it says: after a rewritten history they have other commits.
+    A proposed entry stays only if its files are where it says: after a rewritten history they have other commits.
     """
     if there is not None and digest_of(there) == digest_of(entry):
         return there

@@ -49,7 +49,7 @@ class WrittenRow:
 
 
 def is_absent(cells: Sequence[CellChange]) -> bool:
-    """Tell whether the table has no row of which these cells would change."""
+    """Tell whether the table has no row for these cells."""
     return all(cell.before is None for cell in cells)
 
 
@@ -107,7 +107,7 @@ class DesiredTable:
     asked_away: AbstractSet[str] = frozenset()
 
     def at(self, state: CurrentState) -> DesiredState:
-        """The files with these rows, and with those that the open request proposes already."""
+        """The desired files and text: with these rows, and with those that the open request proposes already."""
         main = state.files
         wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
         current = self._rows_in(main, {key: row.entry for key, row in self.known.items()})
@@ -136,17 +136,17 @@ class DesiredTable:
         return self._desired(state, rows, {key: row for key, row in standing.items() if key in current | on_main})
 
     def _asked(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
-        """Which of these rows the open request has, and no maintainer left out."""
+        """The rows that the open request proposes, and no maintainer declined."""
         proposed = state.request.files if state.request is not None else None
         return self._rows_over(state.files, proposed, rows) - self.declined
 
     def _left(self, state: CurrentState, wanted: Mapping[str, Entry], there: set[str]) -> set[str]:
-        """Which of these rows people left out: in a closed request, unless they are `there` now, or by a command."""
+        """The rows that people left out, by a command or by closing a request, unless they are `there` now."""
         closed = {key for files in state.declined for key in self._rows_over(state.files, files, wanted)}
         return closed - there | self._disputed_keys() | self.declined
 
     def _withdrawn_rows(self, state: CurrentState, wanted: Mapping[str, Entry]) -> dict[str, Entry]:
-        """The rows to be removed: those that were withdrawn now, and those that the open request removes already."""
+        """The rows to remove: those that are withdrawn now, and those that the open request removes already."""
         now = {key: self.known[key].entry for key in self.known.keys() & self._keys - wanted.keys()}
         earlier = {key: entry for key, entry in self.withdrawn.items() if key not in wanted}
         proposed = state.request.files if state.request is not None else None
@@ -167,7 +167,7 @@ class DesiredTable:
         return DesiredState(text, {**main, **draft.files, **kept})
 
     def waiting(self, state: CurrentState) -> OpenRequests:
-        """What the open request does to the rows on main; after `at`."""
+        """The effect of the open request on the rows on main. Call `at` before."""
         if state.request is None:
             return OpenRequests()
         cells = [self.draft.cells.get(key, ()) for key in self.proposed]
@@ -191,20 +191,20 @@ class DesiredTable:
         return {look.key for look in self.looks}
 
     def _rows_in(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
-        """Which of these rows the files have exactly so."""
+        """The rows that the files hold exactly as given."""
         draft = self.layout.draft([RowChange(key, entry, entry) for key, entry in sorted(rows.items())], files)
         return rows.keys() - draft.cells.keys() - draft.refused.keys()
 
     def _rows_over(
         self, main: Files, changed: Mapping[str, bytes | None] | None, rows: Mapping[str, Entry]
     ) -> set[str]:
-        """Which of these rows the files of a request have; none where there is no request."""
+        """The rows that the files of a request hold; none where there is no request."""
         return set() if changed is None else self._rows_in(_over(main, changed), rows)
 
     def _rows_without(
         self, main: Files, changed: Mapping[str, bytes | None] | None, rows: Mapping[str, Entry]
     ) -> set[str]:
-        """Which of these rows of main a request removes; none where there is no request."""
+        """The rows of main that a request removes; none where there is no request."""
         if changed is None or not rows:
             return set()
         removals = [RowChange(key, None, entry) for key, entry in sorted(rows.items())]
@@ -212,7 +212,7 @@ class DesiredTable:
         return there.cells.keys() - left.cells.keys() - left.refused.keys()
 
     def _disputed_keys(self) -> set[str]:
-        """The rows that nobody would review, although another folder submitted them first."""
+        """The rows of other first submitters, where the form is one without review."""
         return {look.key for look in self.looks if look.disputed and self.form == "commit"}
 
     def _note(
@@ -233,7 +233,7 @@ class DesiredTable:
 
 
 def _over(main: Files, changed: Mapping[str, bytes | None]) -> dict[str, bytes]:
-    """The files of a request: those of main, but for what it changes."""
+    """The files after the merge of a request: those of main with its changes."""
     return {path: data for path, data in {**main, **changed}.items() if data is not None}
 
 
@@ -252,7 +252,7 @@ class TableRows(SubmittedRows[PlannedLook]):
     seen: tuple[DesiredTable, CurrentState] | None = None
 
     def look(self, items: Sequence[Item]) -> list[PlannedLook]:
-        """The rows, and the cells of each that would change."""
+        """The rows, each with the cells that would change."""
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
         rows = self.compare(items)
@@ -291,7 +291,7 @@ class TableRows(SubmittedRows[PlannedLook]):
             state.set_cursor("table", head, target=to)
 
     def _drafted(self, written: Mapping[str, WrittenRow]) -> Draft:
-        """What the table lacks of rows as they were written."""
+        """The changes that the table would need to have rows as they were written."""
         layout = self._layout()
         rows = [RowChange(key, row.entry, row.entry) for key, row in sorted(written.items())]
         return layout.draft(rows, self.target.read_files(files_of(layout, self.target, rows)))
@@ -311,7 +311,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         return {key: "declined" if key in left else "open" if key in self.proposed else "main" for key in there}
 
     def standing(self, key: str) -> TargetRow:
-        """The entry that was written last; whether it is merged is not known here."""
+        """The entry that was written last; whether it was merged is not known here."""
         return TargetRow(self.known[key].entry if key in self.known else None)
 
     def size(self) -> int:
@@ -357,7 +357,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         return rolling_mark(self.context.leaderboard.id)
 
     def _written(self, name: str) -> dict[str, WrittenRow]:
-        """The record of what was written under a name."""
+        """The rows that the state keeps under a name as written there."""
         found = self.context.state.published.at(name)
         return {
             key: WrittenRow(parse_entry(entry, key), None if earlier is None else parse_entry(earlier, key))
@@ -366,7 +366,7 @@ class TableRows(SubmittedRows[PlannedLook]):
 
     @property
     def _asked_away(self) -> str:
-        """Under this name the state keeps the rows that the open request removes."""
+        """The name under which the state keeps the rows that the open request removes."""
         return f"removals {self.settings.to}"
 
     @property
@@ -374,7 +374,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         return self.settings.table is not None and self.settings.table.records
 
     def _recorded(self, keys: Sequence[str]) -> dict[str, WrittenRow]:
-        """The written rows that the state does not know, from the records beside the table."""
+        """The rows that the state does not know as written, from the records beside the table."""
         if not self._keeps_records or not keys:
             return {}
         paths = {entry_path(key): key for key in keys}
@@ -395,7 +395,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         return (*paths, declaration_path(self.context.leaderboard.digest), *records)
 
     def _note(self, table: DesiredTable) -> str:
-        """Say which rows cannot be written, and remember the others."""
+        """Report the rows that cannot be written, and remember the others."""
         items = {look.key: item for look in table.looks for item in look.items}
         for key, why in sorted(table.refused.items()):
             self.report.refuse(items[key], why)
@@ -462,7 +462,7 @@ class TemplateRows(TableRows):
 
     @property
     def _withdrawn(self) -> str:
-        """Under this name the state keeps the rows whose requests are to be ended."""
+        """The name under which the state keeps the rows whose requests are to be ended."""
         return f"requests {self.settings.to}"
 
     def _layout(self) -> ResultFiles:

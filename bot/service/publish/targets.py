@@ -1,4 +1,4 @@
-"""The targets in one pass: decisions of people, the due rows, and the files that depend on the rows."""
+"""The targets in one pass: what people decided there, the due rows, and the files that follow from the rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROWS: dict[str, type[TargetRows[Any]]] = {
 
 
 def _perhaps_unread(settings: WatchTarget) -> AbstractContextManager[None]:
-    """Go on without the requests where rows are commits: the token need not be able to read requests."""
+    """Go on without the requests where rows are commits, because the token may not be able to read requests."""
     return suppress(Refused) if settings.form == "commit" else nullcontext()
 
 
@@ -111,7 +111,7 @@ class Targets:
         self.report.attempt([], call, subject=f"repository of {to}")
 
     def _obey(self, target: Target, settings: WatchTarget, asked: Sequence[Item]) -> None:
-        """Do what was asked on these requests."""
+        """Carry out the commands on these requests."""
         commands = self._commands(target, settings) if asked else None
         if commands is not None:
             commands.settle(asked)
@@ -165,7 +165,7 @@ class Targets:
         return found
 
     def derive(self) -> None:
-        """Bring what is derived from the rows in step, at every target."""
+        """Update at every target what follows from the rows."""
         context = self.context
         if context.dry_run:
             return
@@ -205,7 +205,7 @@ class Targets:
             state.set_cursor("plan comment", None, target=to)
 
     def _explain(self) -> None:
-        """Once a day, look again at rows at the targets that nothing explains, or that need their request no more."""
+        """Once a day, mark the rows that the ledger cannot explain, and those whose request proposes what main has."""
         if self.are_with_workers():
             return
         ledgers = self.ledgers()
@@ -223,7 +223,7 @@ class Targets:
                 discussions.remove_duplicate(duplicate)
 
     def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[], object]) -> bool:
-        """Do what is due of one kind at a target; whether there was any."""
+        """Do the due items of one kind at a target; tell whether there were any."""
         if mark is not None:
             self.report.attempt([], mark, subject=f"{kind} of {to}")
         due = self.context.due(kind, target=to)

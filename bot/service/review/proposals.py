@@ -1,4 +1,4 @@
-"""Read the content of a request at the source: its result files, within a budget, and its other changes."""
+"""Read what a request at the source changes: its result files, within a budget, and how many others."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class SourceRequest:
 
 
 class CachedContent(msgspec.Struct, frozen=True):
-    """The outcome of reading one submission of a request: its bytes, "" if it is not a result or not kept.
+    """The outcome of reading one submission of a request: its bytes, "" if it is no result or is not kept.
 
-    `values` counts the values that it brings.
+    `values` is how many values it brings.
     """
 
     values: int = 0
@@ -60,11 +60,11 @@ class CachedContent(msgspec.Struct, frozen=True):
 
 
 class CachedProposal(msgspec.Struct):
-    """What was asked about a request at one head: looked at again, it costs no request.
+    """What was read of a request at one head, so that looking again costs no request.
 
-    `changes` are those that the watch selects, `others` counts the rest; both say nothing if `head` is another, or if
-    main has not the files `there` any more: it may have got the request's commits by another one. `contents` has what
-    was read, by path and object ids.
+    `changes` are those that the watch selects, `others` counts the rest. Both are void if `head` is another, or if main
+    no longer has the files `there`: the request's commits may have come to main in another way. `contents` has what was
+    read, by path and object ids.
     """
 
     head: str = ""
@@ -88,7 +88,7 @@ def parse_cached(data: bytes | None) -> CachedProposal:
 
 @dataclass
 class Budget:
-    """What one request has cost so far; each method says why a file is beyond the budget, "" if it is not."""
+    """What reading one request has cost; each method says why a file is beyond the budget, "" if it is not."""
 
     looked_at: int = 0
     results: int = 0
@@ -96,7 +96,7 @@ class Budget:
     values: int = 0
 
     def admit(self, size: int) -> str:
-        """Tell whether a file of so many bytes may be read at all."""
+        """Count a file of so many bytes, if it may be read."""
         if self.results >= REVIEW_FILES:
             return f"a review judges {REVIEW_FILES} result files at most"
         if self.looked_at >= REVIEW_READS:
@@ -107,7 +107,7 @@ class Budget:
         return ""
 
     def keep(self, values: int) -> str:
-        """Tell whether what was read, and brings so many values, may be kept and judged."""
+        """Count a result with so many values, if it may be judged."""
         if self.values + values > REVIEW_LEAVES:
             return f"a review judges {REVIEW_LEAVES:,} values at most"
         self.results, self.values = self.results + 1, self.values + values
@@ -119,7 +119,7 @@ def read_proposal(
 ) -> SourceRequest:
     """Read what a request changes against the commit at which it left the main branch.
 
-    What `kept` has is not asked for again; it is brought up to date.
+    What `kept` has is not requested again; `kept` is updated.
     """
     if kept.head != head or kept.there != _oids_on_main(context, kept.changes):
         found = source.changes(source.fork_point(head, main), head)
@@ -144,7 +144,7 @@ def read_proposal(
 
 
 def _oids_on_main(context: WatchContext, changes: Iterable[Change]) -> dict[str, str]:
-    """The ids of the contents that main has at the paths of these changes."""
+    """The object ids that main has at the paths of these changes."""
     return {path: file.oid for path, file in context.state.files.at([one.path for one in changes]).items()}
 
 
@@ -164,7 +164,7 @@ def _read(
     changes: Sequence[Change],
     unread: dict[str, list[str]],
 ) -> Iterator[StoredSubmission]:
-    """Read the results one after the other; of each only what judging needs is kept."""
+    """Read the results one after the other, and keep of each only what judging needs."""
     limit, head = context.watch.max_file_bytes, kept.head
     budget, read = Budget(), read_whole_files(source, head, max_bytes=limit)
     logs = LogSamples(source, head, _listing(context, changes)) if context.leaderboard.asks_samples else None
@@ -195,7 +195,7 @@ def _cached_content(content: Parsed | UnreadPath) -> CachedContent:
 
 
 def _admitted(budget: Budget, content: CachedContent) -> tuple[str, Parsed | None]:
-    """Why a content is beyond the budget, else what it is."""
+    """Why a content is beyond the budget, or the content itself."""
     if not content.data and not content.values:
         return "", None
     why = budget.keep(content.values)

@@ -87,7 +87,7 @@ def _with_rows(
     made: tuple[MadeEntries, MadeEntries],
     current: TargetBoard | None,
 ) -> Effects:
-    """The effects with what becomes of the rows, compared with a board, or else with what the source makes now."""
+    """The effects with what happens to the rows, compared with a board, or else with what the source makes now."""
     was, will = made
     before = {entry.key: entry for entry in was.entries}
     board = current or TargetBoard(before, make_board(was.entries, context.leaderboard))
@@ -114,7 +114,7 @@ def _with_rows(
 
 
 def _chosen(entry: Entry, there: Entry | None, source: str) -> Entry:
-    """The entry that would be at the target: a row of another source competes, as at publication."""
+    """The entry that would stand at the target: a row of another source competes, as at publication."""
     rival = there if there is not None and not is_from(there, source) else None
     return choose([entry], rival)
 
@@ -124,7 +124,7 @@ def _digest(entry: Entry | None) -> str:
 
 
 def compare(before: Board, after: Board, proposed: Iterable[Entry], there: Sequence[Entry] = ()) -> list[Comparison]:
-    """Where the proposed rows stand on the board before and after, and how each differs from the model's row there."""
+    """The places of the proposed rows before and after a merge, and how each differs from another row of its model."""
     found = [(entry, place_on(before, entry.key), place_on(after, entry.key)) for entry in proposed]
     return [
         Comparison(entry.model.id, was, now, beside_line(entry, there)) for entry, was, now in found if now is not None
@@ -150,7 +150,7 @@ LOST = 50  # merged requests, the newest, that are looked at after a loss of the
 
 @dataclass
 class Reviews:
-    """Reviews the open requests at the source of one watch, one item each."""
+    """Reviews the open requests at the source of one watch; each is an item."""
 
     context: WatchContext
     discussions: Discussions
@@ -163,22 +163,22 @@ class Reviews:
 
     @property
     def _target(self) -> Target | None:
-        """The first target that keeps rows as files, so that they make a board; None if there is none."""
+        """The first target that keeps rows as files and so has a board; None if there is none."""
         found = ((one, how) for one, how in self.context.targets if how.kind == "entries" and how.form != "comment")
         return next((one for one, _ in found), None)
 
     @cached_property
     def _head(self) -> str:
-        """The commit of that target, as it was looked at first; where it moves, the next pass compares again."""
+        """The commit of that target when it was first looked at in this pass."""
         return self._target.head() if self._target is not None else ""
 
     def must_be_listed(self) -> bool:
-        """Whether a pass lists the requests though nobody told of one: a short list always, a long one now and then."""
+        """Tell whether a pass lists the requests without a hint: always while they are few, else from time to time."""
         at, _, count = (self.context.state.cursor("reviews") or "").partition(" ")
         return not count or int(count) <= SHORT_LIST or not 0 <= self.context.clock() - int(at) < LISTED_FOR
 
     def list_requests(self, item: Item) -> None:
-        """Mark each open request of others in which something happened; one list and the refs are asked for."""
+        """Mark each request of others in which something happened; this costs one list and the refs."""
         us, state = self.discussions.us, self.context.state
         try:
             listed = self.discussions.listed("pull_request", "open")
@@ -208,12 +208,12 @@ class Reviews:
         return sorted(row.num for row in rows if row.status == "merged" and row.author != us)[-LOST:]
 
     def settle(self, items: Sequence[Item]) -> None:
-        """Bring every review up to date; one that fails is noted, and the others go on."""
+        """Update every review; one that fails is noted, and the others go on."""
         if items:
             self.report.attempt(items, lambda: self._settle_all(items), finish=False)
 
     def refresh(self) -> None:
-        """Compare open reviews with what moved on the board since, few at once; only those that change are written."""
+        """Compare a few open reviews with what changed on the board since; only those that change are written."""
         known = known_states(self.context)
         if not known:
             return
@@ -229,9 +229,9 @@ class Reviews:
         self.settle([item for item in self.context.due("review") if int(item.subject) in stale])
 
     def _is_same(self, num: int, state: ReviewState, basis: str) -> bool:
-        """Tell whether a review would say what it says, without asking the Hub about it.
+        """Tell whether a review would still say the same, without a request to the Hub.
 
-        One that cannot be looked at is taken for another, and fails alone, when it is its turn.
+        One that cannot be looked at counts as changed: it then fails alone, when it is its turn.
         """
         with suppress(BotError):
             kept, main = parse_cached(self.context.state.proposal(num)), self.context.state.cursor("source") or ""
@@ -274,14 +274,14 @@ class Reviews:
             self.report.say("unchanged", f"review #{num}", str(refusal))
 
     def _close(self, num: int, thread: Thread) -> None:
-        """Leave a closed request; once it is merged, its review links what is proposed at the targets."""
+        """Forget a closed request; once it is merged, its review will link what is proposed at the targets."""
         with self.context.state.transaction():
             keep_state(self.context, num, None)
             if thread.status == "merged" and stickies(self.context, thread, self.discussions.us):
                 self.context.mark([Mark("merged", str(num))])
 
     def _update(self, num: int, head: str, main: str, was: ReviewState) -> None:
-        """Judge, answer and write."""
+        """Judge the files, answer the commands, and write the review."""
         kept = parse_cached(self.context.state.proposal(num))
         basis = basis_of(self.context, self._head)
         proposal = read_proposal(self.context, self.source, head, main, kept)
@@ -298,16 +298,16 @@ class Reviews:
         keep_state(self.context, num, ReviewState(was.seen, memo, said, basis))
 
     def _without_repeated(self, thread: Thread) -> Thread:
-        """The thread without what another process said there at the same moment."""
+        """The thread after removing what another process said there at the same moment."""
         found = repeated_comments(thread, self.discussions.us)
         for one in found:
             self.discussions.remove_duplicate(one)
         return self.discussions.read(thread.num) if found else thread
 
     def _look_and_write(self, num: int, proposal: SourceRequest) -> tuple[str, bool]:
-        """Answer what was asked, then bring the sticky comment to what is so.
+        """Answer the commands, then update the sticky comment.
 
-        Gives the digest of what it says, "" if nothing is said, and whether commands wait for another hour.
+        Gives the digest of the comment, "" if there is none, and whether commands wait for another hour.
         """
         us, maintainers = self.discussions.us, self.context.maintainers
         thread, board = self.discussions.read(num), self.context.leaderboard.id
@@ -332,11 +332,11 @@ class Reviews:
         return said, len(now) < len(asked)
 
     def _learn(self, waivers: Sequence[Waiver]) -> None:
-        """Keep waivers that were given here."""
+        """Add waivers that were given here."""
         self.context.waivers += [waiver for waiver in waivers if waiver not in self.context.waivers]
 
     def _judge(self, proposal: SourceRequest) -> list[Judgement]:
-        """Judge each file with what was waived."""
+        """The judgement of each file, under the waivers that are known."""
         return [self.context.judge([file]) for file in proposal.files]
 
     def _place(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> SourcePlace:
@@ -381,6 +381,6 @@ class Reviews:
 
 
 def _status_of(judgement: Judgement) -> str:
-    """The status of a file: that of its row, which may lack tasks, unless the file itself is at fault."""
+    """The status of a file: that of its row, which may lack tasks, unless the file itself is rejected."""
     verdict = judgement.verdicts[0].status
     return judgement.rows[0].status if judgement.rows and verdict != "rejected" else verdict

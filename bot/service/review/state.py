@@ -1,4 +1,4 @@
-"""The state of the reviews of a watch, what a review depends on, and the reviews of merged requests."""
+"""What is remembered of reviews, what a review depends on, and the last update of the review of a merged request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ReviewState(msgspec.Struct, frozen=True):
 
 
 def parse_state(text: str) -> ReviewState:
-    """A state from its text; an empty one where the text is another version's."""
+    """Parse a state; one of another version counts as empty."""
     try:
         return msgspec.json.decode(text, type=ReviewState)
     except msgspec.DecodeError:
@@ -81,7 +81,7 @@ def rules_of(context: WatchContext) -> str:
 
 
 def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
-    """A digest of the conversation of a request at a head."""
+    """A digest of what was said on a request, at a head."""
     comments = [(comment.id, comment.text) for comment in thread.comments]
     return hashlib.sha256(json.dumps([head, rules_of(context), comments]).encode()).hexdigest()
 
@@ -89,7 +89,7 @@ def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
 def basis_of(context: WatchContext, head: str) -> str:
     """A digest of what a review depends on: the source, the head of the first target, the rules and the waivers.
 
-    Files that are still to be read belong to the source.
+    The files that are still to be read belong to the source.
     """
     state = context.state
     source = [state.cursor("source"), state.items.count_due("file", inf)]
@@ -127,14 +127,14 @@ def admitted(rows: Iterable[Listed], maintainers: Container[str]) -> list[int]:
 
 @dataclass
 class MergedReviews:
-    """Edits the review of each merged request, which says then that it was merged, and where its rows are."""
+    """Updates the reviews of merged requests: each then says that it was merged, and where its rows are."""
 
     context: WatchContext
     discussions: Discussions
     report: Report
 
     def settle(self, items: Collection[Item]) -> None:
-        """Let each say that its request was merged; those whose rows are not published yet wait for that."""
+        """Update these reviews; those whose rows are not published yet wait for that."""
         for item in items:
             self.report.attempt([item], lambda one=item: self._settle_one(one), finish=False)  # type: ignore[misc]
 

@@ -1,4 +1,4 @@
-"""The settings file `bot.toml`: its keys, their defaults, and checks that name every mistake."""
+"""The settings file `bot.toml`: its keys, their defaults, and checks that name every fault."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ Period = Annotated[float, BeforeValidator(seconds)]
 
 
 class _Declared(BaseModel):
-    """A table of the settings: what we do not know is refused."""
+    """A table of the settings, in which unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -95,7 +95,7 @@ class WatchTarget(_Declared):
     @model_validator(mode="before")
     @classmethod
     def _models_are_a_kind(cls, data: Any) -> Any:
-        """The address says it: `kind` may be left out."""
+        """Set `kind` where the address already says it."""
         return {"kind": "models", **data} if isinstance(data, dict) and data.get("to") == MODELS else data
 
     @model_validator(mode="after")
@@ -186,7 +186,7 @@ class _WatchKeys(_Declared):
 
     @model_validator(mode="after")
     def _a_table_is_alone_in_its_repository(self) -> Self:
-        """Rows of one watch share one request in a repository, so it cannot hold a table and something else."""
+        """Refuse a table beside another target in one repository: the rows of a watch share one request there."""
         addresses = [target.to for target in self.targets]
         for target in self.targets:
             if target.kind != "entries" and addresses.count(target.to) > 1:
@@ -195,7 +195,7 @@ class _WatchKeys(_Declared):
 
     @model_validator(mode="after")
     def _no_place_gets_a_row_twice(self) -> Self:
-        """Requests and commits of the same rows at one place would publish what people still review."""
+        """Refuse one place for requests and commits: the commits would publish what people still review."""
         places: dict[str, str] = {}
         for to in (target.to for target in self.targets if target.form != "comment"):
             place = to.rstrip("/").casefold() if "://" in to else normpath(to)
@@ -229,18 +229,18 @@ class Watch(_WatchKeys):
 
 
 def names_at(accounts: Iterable[str], service: str) -> tuple[str, ...]:
-    """The names of accounts at a service: of those with a service in front only its own."""
+    """The names of accounts at one service: those without a service in front, and those of this service."""
     parts = (account.rpartition(":") for account in accounts)
     return tuple(name for of, _, name in parts if of in {"", service})
 
 
 def as_list(value: object) -> object:
-    """One source as the only one of a list."""
+    """A list of sources, also where one was written alone."""
     return [value] if isinstance(value, str) else value
 
 
 def source_name(watch: str, source: str) -> str:
-    """What the watch of one source among several is called: `open-llm.acme--results`."""
+    """The name of the watch of one source among several: `open-llm.acme--results`."""
     plain = re.sub(r"^(hf://(datasets/)?|github://)", "", source)
     name = re.sub(r"[^\w.-]+", "-", plain.replace("/", "--")).strip("-.") or "source"
     is_plain = name.replace("--", "/") == plain
@@ -248,13 +248,13 @@ def source_name(watch: str, source: str) -> str:
 
 
 class DeclaredWatch(_WatchKeys):
-    """A watch as it is written: its sources, of which each is kept by itself."""
+    """A watch as it is written; it stands for one watch for each of its sources."""
 
     source: Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
 
     @model_validator(mode="after")
     def _a_name_is_one_person(self) -> Self:
-        """Whoever takes the name of a maintainer at the other service must not become one."""
+        """Refuse a maintainer without a service where a watch is on two: at one of them it may be a stranger."""
         bare = [name for name in (*self.maintainers, *self.former_accounts) if ":" not in name and name != WRITERS]
         if bare and any(all(watch.is_on(service) for service in SERVICES) for watch in self.watches()):
             raise ValueError(
@@ -287,7 +287,7 @@ class DeclaredSettings(_Declared):
 
     @model_validator(mode="after")
     def _one_watch_writes_a_table_or_a_model(self) -> Self:
-        """Two sources of one leaderboard would each write over what the other says there: they share one request."""
+        """Refuse two watches that write one table or the same models: each would overwrite the other's request."""
         watches = [watch for declared in self.watches for watch in declared.watches()]
         places = [(watch.leaderboard, one.to) for watch in watches for one in watch.targets if one.kind != "entries"]
         for board, to in places:
@@ -305,7 +305,7 @@ class Settings(_Declared):
     watches: Annotated[tuple[Watch, ...], Field(min_length=1)]
 
     def only(self, name: str) -> Settings:
-        """The settings with one watch, or with those of all its sources. Raises CallError if there is none."""
+        """The settings with the watches of one name, those of all its sources. Raises CallError if there is none."""
         names = (name, *(source_name(name, watch.source) for watch in self.watches))
         found = tuple(watch for watch in self.watches if watch.name in names)
         if not found:
@@ -351,7 +351,7 @@ def open_settings(path: Path, access: Access) -> Settings:
 
 
 def has_patterns(settings: Settings) -> bool:
-    """Tell whether new datasets may come to count without a change of the file."""
+    """Tell whether a source is a pattern, so that new datasets may match without a change of the file."""
     return any("*" in watch.source for watch in settings.watches)
 
 

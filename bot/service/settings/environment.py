@@ -1,4 +1,4 @@
-"""The environment variables that the program uses; nothing else reads os.environ."""
+"""The environment variables that the program uses. No other file reads os.environ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def environment() -> Mapping[str, str]:
 
 
 def read_access(environ: Mapping[str, str] = os.environ) -> Access:
-    """Tokens and addresses of the services; an empty variable is as good as none. Raises CallError."""
+    """Tokens and addresses of the services; an empty variable counts as unset. Raises CallError."""
     hf_token = token_in(environ, "HF_TOKEN")
     return Access(
         github_token=token_in(environ, "GITHUB_TOKEN"),
@@ -37,7 +37,7 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
 def address_in(environ: Mapping[str, str], name: str, default: str) -> str:
     """The address of a service, without the slash at its end.
 
-    Raises CallError, which does not show it, for what no client can ask: it may hold a password.
+    Raises CallError for an address that no client can use. The message does not show it: it may hold a password.
     """
     text = environ.get(name, "")
     if text and not is_web_address(text):
@@ -59,7 +59,7 @@ def is_web_address(text: str) -> bool:
 def token_in(environ: Mapping[str, str], name: str) -> str | None:
     """A token, without the line break that a copied secret often ends with; None if there is none.
 
-    Raises CallError, which does not show it, for what no header can carry.
+    Raises CallError for a token that no header can carry. The message does not show it.
     """
     token = environ.get(name, "").strip()
     if not all("!" <= letter <= "~" for letter in token):
@@ -68,7 +68,7 @@ def token_in(environ: Mapping[str, str], name: str) -> str | None:
 
 
 def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
-    """The app that we are at GitHub, None if none is named. Raises CallError if a part of it is missing."""
+    """The GitHub App as which the bot acts, None if none is named. Raises CallError if a part of it is missing."""
     app_id, key = environ.get("GITHUB_APP_ID", "").strip(), environ.get("GITHUB_APP_PRIVATE_KEY", "").strip()
     installation = environ.get("GITHUB_APP_INSTALLATION_ID", "").strip()
     if not app_id and not key:
@@ -82,7 +82,7 @@ def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
 
 
 def secret(name: str) -> str | None:
-    """The secret in a variable, without blanks and line breaks around it; None if nothing else is in it."""
+    """The secret in a variable, without surrounding white space; None if there is none."""
     return os.environ.get(name, "").strip() or None
 
 
@@ -116,17 +116,17 @@ def database_url(settings: Path) -> str:
 
 
 def is_shared(database: str) -> bool:
-    """Tell whether several processes may keep one state: a file is kept by one."""
+    """Tell whether several processes may use the state: a SQLite file has one."""
     return database.partition(":")[0].partition("+")[0] in {"postgres", "postgresql"}
 
 
 def cached_answers(environ: Mapping[str, str] = os.environ) -> AnswersInFile:
-    """What GitHub answered to earlier calls of the command line and the Action."""
+    """The kept answers of GitHub to earlier calls of the command line and the Action."""
     from bot.service.judge.commits import AnswersInFile  # the client of GitHub takes as long as a whole `check`
 
     return AnswersInFile(cache_folder(environ) / "commits.json")
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where answers that only cost time are kept (XDG Base Directory Specification)."""
+    """The folder for what only costs time if it is lost (XDG Base Directory Specification)."""
     return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leaderboard-bot"

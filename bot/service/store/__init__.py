@@ -45,12 +45,12 @@ class Store(Intents, Leases):
         return StoredRowIndex(self, target)
 
     def answer(self, question: str, now: float) -> str | None:
-        """What a service answered before; None if it never did, or too long ago. `now` is in seconds."""
+        """The kept answer of a service; None if there is none, or it is too old. `now` is in Unix seconds."""
         found = self.rows(select(answers.c.answer, answers.c.until).where(answers.c.question == question))
         return next((str(row.answer) for row in found if row.until is None or row.until >= now), None)
 
     def set_answer(self, question: str, answer: str, until: float | None) -> None:
-        """Keep what a service answered, for ever where `until` is None."""
+        """Keep the answer of a service, for ever where `until` is None."""
         self.upsert(answers, [{"question": question, "answer": answer, "until": until}])
 
     def scratch(self) -> Store:

@@ -1,6 +1,6 @@
 """The boards for the pages: the rows at each target when its table was last rebuilt.
 
-A visitor costs no request to a service: the item that rebuilds a table leaves the rows here.
+Whoever rebuilds a table stores its rows here, so that a visitor costs no request to a service.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KEPT = 5_000  # changes of one board
 
 @dataclass(frozen=True, slots=True)
 class StoredBoard:
-    """Which board stood at a target: its commit there, and the text of the declaration that it was made by.
+    """A board at a target: its commit there, and the text of the declaration that it was made with.
 
     `models` says when anything new was last learned of its models.
     """
@@ -55,12 +55,12 @@ class Boards(Part):
         return [parse_entry(zlib.decompress(data)) for data in self.db.values(found)]
 
     def rows(self, target: str) -> dict[str, str]:
-        """What makes each row of a board the same, by key: see `digest_of`."""
+        """The digest of each row of a board by key, see `digest_of`."""
         found = select(board_rows.c.key, board_rows.c.row).where(self.ours(board_rows, target=target))
         return {row.key: row.row for row in self.db.rows(found)}
 
     def changes(self, target: str) -> tuple[BoardChange, ...]:
-        """The rows that were added, changed and removed since the board is kept, the newest first."""
+        """The rows that were added, changed and removed since the board was first stored, the newest first."""
         found = select(board_changes.c.data).where(self.ours(board_changes, target=target))
         newest = found.order_by(board_changes.c.id.desc()).limit(KEPT)
         return tuple(msgspec.json.decode(data, type=BoardChange) for data in self.db.values(newest))
@@ -74,10 +74,10 @@ class Boards(Part):
         *,
         history: Sequence[BoardChange] = (),
     ) -> set[str]:
-        """Keep the rows of a board, and note what came, changed and went; `date` is ISO 8601.
+        """Store the rows of a board, and note which came, changed and went; `date` is ISO 8601.
 
-        The first time the changes are those of `history`, the newest first; without any, each row counts as added when
-        it was measured. Returns the keys of the rows that came or went.
+        The first time the changes are those of `history`, the newest first; without a history each row counts as added
+        when it was measured. Returns the keys of the rows that came or went.
         """
         with self.db.transaction():
             is_first = self.at(target) is None

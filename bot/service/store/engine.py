@@ -1,4 +1,4 @@
-"""Open the database of the state: connections, transactions and upserts, and its errors as those of this package."""
+"""Open the database of the state; connections, transactions and upserts; its errors as those of this package."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 
 class Database:
-    """One database; what is called inside `transaction` belongs to it, everything else is a transaction of its own."""
+    """One database. What is called inside `transaction` belongs to it; anything else is a transaction of its own."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -111,12 +111,12 @@ class Database:
             connection.execute(statement, [dict(row) for row in rows])
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         dispose(self.engine)
 
 
 class Part:
-    """A part of the state of one watch."""
+    """The base of the stores: one watch in one database."""
 
     def __init__(self, db: Database, watch: str) -> None:
         self.db, self.watch = db, watch
@@ -130,7 +130,7 @@ class Part:
         self.db.upsert(table, [{"watch": self.watch, **row} for row in rows])
 
     def keep_newest(self, table: Table, count: int, **values: str) -> None:
-        """Forget all rows of this watch that have these values but so many, those with the highest ids."""
+        """Delete the rows of this watch with these values, except for so many with the highest ids."""
         ours = self.ours(table, **values)
         last = self.db.value(select(table.c.id).where(ours).order_by(table.c.id.desc()).offset(count).limit(1))
         if last is not None:
@@ -139,7 +139,7 @@ class Part:
 
 @cache
 def _upsert(table: Table, dialect: str, names: tuple[str, ...]) -> Executable:
-    """The statement that inserts or replaces: to build one takes longer than to carry it out."""
+    """The statement that inserts or replaces rows, kept because building it takes longer than running it."""
     insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
     keys = [column.name for column in table.primary_key.columns]
     values = {name: insert.excluded[name] for name in names if name not in keys}
@@ -246,9 +246,10 @@ def copy_state(path: Path, folder: Path) -> str:
 
 
 def state_to_look_at(url: str, folder: Path) -> str:
-    """The address for a look that must not change a state: of a file it is that of a copy in a folder.
+    """The address for a look that must not change a state: that of a copy in a folder, where the state is a file.
 
-    It is in memory where tables are to be made, or are of another form. Raises CallError and StateUnavailable.
+    The address is one in memory where the tables are missing or of another version. Raises CallError and
+    StateUnavailable.
     """
     if (path := sqlite_file(parse_database(url))) is not None:
         url = copy_state(path, folder)
@@ -269,7 +270,7 @@ def _is_database(path: Path) -> bool:
 
 
 def open_engine(url: str) -> Engine:
-    """An engine that nothing was asked of yet. Raises CallError for a URL that names no database."""
+    """An engine without any connection yet. Raises CallError for a URL that names no database."""
     parsed = parse_database(url)
     is_remote = parsed.get_driver_name() == "psycopg"  # a server may have been started again meanwhile
     try:
@@ -292,9 +293,9 @@ def open_engine(url: str) -> Engine:
 
 
 def is_made(engine: Engine) -> bool:
-    """Tell whether the state is there: a SQLite file is not before the first settlement.
+    """Tell whether the state exists: a SQLite file does not before the first settlement.
 
-    Raises StateUnavailable if it cannot be made, for want of its folder's rights.
+    Raises StateUnavailable if it cannot be made because its folder cannot be written.
     """
     path = Path(engine.url.database or "")
     if engine.dialect.name != "sqlite" or path.exists():
@@ -306,7 +307,7 @@ def is_made(engine: Engine) -> bool:
 
 
 def try_out(engine: Engine) -> str:
-    """Read and write the state that is there, and take that back; says what was found.
+    """Read and write the state, and roll that back; says what was found.
 
     Raises StateUnavailable if it cannot be used now, BrokenState for a file that holds no database.
     """
@@ -325,7 +326,7 @@ def try_out(engine: Engine) -> str:
 
 
 def prepare(engine: Engine) -> None:
-    """Make the tables; those of another form are emptied first. Two processes that begin at once take turns."""
+    """Make the tables, and empty those of another version first. Two processes that begin at once take turns."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
@@ -349,7 +350,7 @@ def _check_pages(engine: Engine) -> None:
 
 
 def _form_of(connection: Connection) -> int | None:
-    """The version of the tables, 0 for one that does not say it; None where there are no tables."""
+    """The version of the tables, 0 if they have none; None where there are no tables."""
     tables = inspect(connection)
     if tables.has_table(form.name):
         version = connection.execute(select(form.c.version)).scalar()
@@ -358,7 +359,7 @@ def _form_of(connection: Connection) -> int | None:
 
 
 def _keep_private(_: object, __: object, args: Sequence[Any], ___: object) -> None:
-    """Make the file of a SQLite state, if need be, so that its owner alone can read it; SQLite's others follow it."""
+    """Make the file of a SQLite state with rights for its owner alone; the files that SQLite adds get the same."""
     path = Path(str(args[0])) if args and args[0] != ":memory:" else None
     if path is None:
         return
@@ -370,7 +371,7 @@ def _keep_private(_: object, __: object, args: Sequence[Any], ___: object) -> No
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
-    """Let readers and one writer work at once; what the last moment before a power cut wrote may be lost."""
+    """Let readers and one writer work at once; a power cut may lose the last transactions."""
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -408,13 +409,13 @@ def _shown(engine: Engine | None) -> str:
 
 
 def shown_address(url: URL) -> str:
-    """The address of a database as people may see it: a password may be in the query, too."""
+    """The address of a database without its password, also where that stands in the query."""
     if url.get_backend_name() == "sqlite":
         return url.database or ":memory:"
     return url.set(drivername="postgresql", query={}).render_as_string()
 
 
 def dispose(engine: Engine) -> None:
-    """Give the connections back."""
+    """Close the connections."""
     with suppress(DatabaseError, BotError):
         engine.dispose()

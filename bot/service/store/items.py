@@ -51,9 +51,10 @@ Priority = Literal["people", "bulk"]  # people wait for pushes of a few files; e
 class Item(msgspec.Struct, frozen=True):
     """One thing that may be out of step.
 
-    `subject` is a path, a key, a folder or a number, by its kind; `target` is "" if it is about the source.
-    `marked` counts how often it was marked, so that what was marked again meanwhile is not taken for done. Times are
-    Unix seconds. `is_held` says that it waits for the approval of a plan, or stays as it is because one was declined.
+    `subject` is a path, a key, a folder or a number, by its kind; `target` is "" if the item is about the source.
+    `marked` counts how often it was marked, so that what is marked again meanwhile does not count as done. Times are
+    Unix seconds. `is_held` says that it waits for the approval of a plan, or stays as it is because a plan was
+    declined.
     """
 
     watch: str
@@ -90,10 +91,10 @@ def marks(kind: Kind, subjects: Iterable[str], targets: Sequence[str] = ("",), c
 
 
 class RowJob(msgspec.Struct, frozen=True):
-    """One row at one target that may be published as it was looked at.
+    """One row at one target that a worker may publish as it was looked at.
 
-    `marked` is the count of its item, and `admitted` what the safety catch let through: where either is another by
-    then, the row goes back to the next pass.
+    `marked` is the count of its item, and `admitted` what the safety catch admitted: where either has changed by then,
+    the row goes back to the next pass.
     """
 
     watch: str
@@ -110,9 +111,9 @@ ItemPlace = tuple[str, str, str]  # kind, target and subject
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """A reason for which items fail or are held, how many, since when, and when the first is tried again.
+    """A reason for which items fail or are held: how many, since when, and when the first is tried again.
 
-    In a reason that names the item itself, an ellipsis is in its place. `kind` is that of the items, "" for several.
+    Where a reason names the item itself, "…" stands for it. `kind` is that of the items, "" for several.
     """
 
     reason: str
@@ -143,7 +144,7 @@ _KEY = ("kind", "target", "subject", "marked")
 
 
 class Items(Part):
-    """Marks items, gives those that are due, notes how they ended, and shows them in pages."""
+    """Marks items, gives those that are due, notes how they ended, and lists them for pages."""
 
     def mark(self, found: Iterable[Mark], now: float) -> None:
         """Mark things as out of step, due at once; one that is marked already is marked once more.
@@ -179,7 +180,7 @@ class Items(Part):
         return self._select(*where, *([] if target is None else [items.c.target == target]), limit=limit)
 
     def _due(self, kind: Kind, now: float, priority: Priority | None) -> list[ColumnElement[bool]]:
-        """What is so of the items of a kind that are due."""
+        """The condition on the items of a kind that are due."""
         where = [self.ours(items, kind=kind, is_held=False), items.c.due <= now]
         if priority is not None:
             where.append(items.c.cause == "push" if priority == "people" else items.c.cause != "push")
@@ -190,7 +191,7 @@ class Items(Part):
         return int(self.db.value(select(func.count()).where(*self._due(kind, now, priority))))
 
     def get(self, kind: str, target: str, subject: str) -> Item | None:
-        """One item, None if nothing of it is out of step."""
+        """One item; None if it is in step."""
         return next(iter(self._select(self.ours(items, kind=kind, target=target, subject=subject), limit=1)), None)
 
     def held(self, target: str = "") -> list[Item]:
@@ -202,7 +203,7 @@ class Items(Part):
         return self._select(self.ours(items, kind=kind, target=target))
 
     def all(self, limit: int = 1000) -> list[Item]:
-        """The items that wait, the longest waiting first."""
+        """The waiting items, the longest waiting first."""
         return self._select(self.ours(items), limit=limit)
 
     def _select(
@@ -212,7 +213,7 @@ class Items(Part):
         return [Item(**row._mapping) for row in found]  # noqa: SLF001 - so SQLAlchemy calls it
 
     def finish(self, done: Iterable[Item]) -> None:
-        """Forget items that are in step, but for those that were marked again meanwhile."""
+        """Delete items that are in step, except for those that were marked again meanwhile."""
         asked = [{name: getattr(one, name) for name in _KEY} for one in done]
         if asked:
             same = (items.c[name] == bindparam(name) for name in _KEY)
@@ -223,7 +224,7 @@ class Items(Part):
         self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
 
     def refuse(self, one: Item, reason: str, due: float) -> None:
-        """Note why a row cannot be written; its item stays, although this pass finishes it, and is tried again."""
+        """Note why a row cannot be written. Its item stays after this pass, and is tried again."""
         self._change([one], marked=items.c.marked + 1, attempts=items.c.attempts + 1, reason=reason, due=due)
 
     def postpone(self, one: Item, due: float) -> None:
@@ -231,7 +232,7 @@ class Items(Part):
         self._change([one], due=due)
 
     def is_waiting(self, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
-        """Tell whether one of these subjects is out of step still, and due by `now`; held ones are not counted."""
+        """Tell whether one of these subjects is out of step, and due by `now`; held items do not count."""
         where = [self.ours(items, kind=kind, is_held=False)]
         where += [] if now is None else [items.c.due <= now]
         found = select(items.c.subject).where(*where).limit(1)
@@ -242,7 +243,7 @@ class Items(Part):
         self._change(found, is_held=True, reason=reason)
 
     def say_why_held(self, target: str, reason: str) -> None:
-        """Note anew why the held items of a target are held."""
+        """Update the reason of the held items of a target."""
         self.db.run(update(items).where(self.ours(items, target=target, is_held=True)).values(reason=reason))
 
     def release(self, found: Sequence[Item], now: float) -> None:
@@ -254,7 +255,7 @@ class Items(Part):
         self.db.run(update(items).where(self.ours(items, is_held=False)).values(due=now))
 
     def bring_forward(self, now: float, seconds: float) -> None:
-        """Let every item that waits be tried so many seconds sooner, at once at the earliest."""
+        """Let every waiting item be tried so many seconds sooner, but not before now."""
         sooner = case((items.c.due - seconds < now, now), else_=items.c.due - seconds)
         self.db.run(update(items).where(self.ours(items), items.c.due > now).values(due=sooner))
 

@@ -1,4 +1,4 @@
-"""What one process may do alone: a pass over a watch, or anything with the state in a file."""
+"""What only one process may do at a time: a pass over a watch, or anything with a state in a file."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def lease_name(to: str, folder: Path) -> str:
 
 
 def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
-    """The name of the lease that a pass over a watch needs alone, and of those that it shares with other passes."""
+    """The name of the lease that a pass over a watch holds alone, and the names that it shares with other passes."""
     return f"watch {watch.name}", [lease_name(one.to, folder) for one in watch.targets]
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseClaim:
-    """Whether a lease could be had; where not, `what` is taken, and `rival` says by whom."""
+    """Whether a lease was taken; where not, `what` names the lease, and `rival` the process that has it."""
 
     is_ours: bool
     what: str = ""
@@ -61,7 +61,7 @@ class LeaseClaim:
 
 @dataclass
 class Lease:
-    """One lease, as the process sees it that has it; `connection` is its own, and is asked by one thread at a time."""
+    """One lease of this process; `connection` is its own, and one thread at a time uses it."""
 
     connection: Connection
     key: int
@@ -69,7 +69,7 @@ class Lease:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def check(self) -> None:
-        """See that the server keeps it for us still. Raises LeaseLost if it does not, and ever after."""
+        """See that the server still keeps the lease for us. Raises LeaseLost if it does not, and from then on."""
         with self._lock:
             self.is_lost = self.is_lost or not self._is_kept()
         if self.is_lost:
@@ -83,7 +83,7 @@ class Lease:
 
 
 class Leases(Database):
-    """Leases that the server holds for a connection: those of a process that is killed are free at once."""
+    """Leases that the server holds for a connection, so that those of a killed process are free at once."""
 
     @contextmanager
     def lease(self, name: str, patience: float = 0.0, *, beside: Sequence[str] = ()) -> Iterator[LeaseClaim]:
@@ -107,7 +107,7 @@ class Leases(Database):
             yield claim
 
     def is_free(self, name: str) -> bool:
-        """Tell whether nobody leases this name alone now."""
+        """Tell whether no process holds this name alone."""
         if self.engine.dialect.name != "postgresql":
             return True
         with self.transaction() as connection:
@@ -115,7 +115,7 @@ class Leases(Database):
 
 
 def _introduce(connection: Connection, name: str) -> None:
-    """Tell the server when to take this machine for gone, and others who is here."""
+    """Tell the server when to take this machine for dead, and other processes who we are."""
     for setting in ALIVE:
         connection.execute(text(f"set {setting}"))
     who = f"process {os.getpid()} on {socket.gethostname()[:20]}, {name}"
@@ -123,7 +123,7 @@ def _introduce(connection: Connection, name: str) -> None:
 
 
 def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> LeaseClaim:
-    """Take all or nothing."""
+    """Take all of these leases, or none."""
     wanted = [(name, func.pg_try_advisory_lock), *((one, func.pg_try_advisory_lock_shared) for one in beside)]
     for one, take in wanted:
         key = _key_of(one)

@@ -1,4 +1,4 @@
-"""Plans that wait for a person, and what the person answered."""
+"""Plans that wait for a person, and the person's answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Plans(Part):
         return next(map(_held, found), None)
 
     def hold(self, plan: Plan) -> None:
-        """Hold a plan. It needs a new approval where its digest is new, or an approved plan was carried out in part."""
+        """Hold a plan. It needs a new approval where its digest is new, or an earlier approval was used in part."""
         known = self.at(plan.target)
         if known is not None and (known.digest, known.is_approved) == (plan.digest, False):
             return
@@ -54,7 +54,7 @@ class Plans(Part):
         self.upsert(plans, [{"target": plan.target, "data": msgspec.json.encode(plan), **values}])
 
     def narrow(self, rest: Plan) -> None:
-        """Keep what is left of the plan at a target; its digest and its approval stay."""
+        """Reduce the plan at a target to what is left of it; its digest and its approval stay."""
         self.db.run(plans.update().values(data=msgspec.json.encode(rest)).where(self.ours(plans, target=rest.target)))
 
     def approve(self, digest: str) -> bool:
@@ -92,5 +92,5 @@ class Plans(Part):
         return list(map(_held, self.db.rows(select(plans).where(self.ours(plans)).order_by(plans.c.target))))
 
     def forget(self, target: str) -> None:
-        """Forget a plan that was carried out, or that nothing needs any more."""
+        """Forget a plan that was carried out or is no longer needed."""
         self.db.run(delete(plans).where(self.ours(plans, target=target)))

@@ -1,4 +1,4 @@
-"""What was read at targets, so that nothing is asked twice, and what is written, so that nothing is sent twice."""
+"""What was read at targets, so that nothing is asked twice, and writes in progress, so that nothing is sent twice."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LONGEST_LOOK = 15.0  # seconds, at most, until it is looked whether the other on
 
 
 class Intents(Database):
-    """Writes that may be done once."""
+    """Writes that must happen once, in all processes."""
 
     @contextmanager
     def intend(self, name: str, seconds: float) -> Iterator[None]:
-        """Say what is written in the block, for so many seconds at most. Raises Unsettled if another holds it.
+        """Hold the name of a write for the block, for so many seconds at most. Raises Unsettled if another does.
 
-        The fate of a write whose process was killed is not known before its time is over.
+        The name of a killed process stays held until its time is over: nobody knows before whether the write landed.
         """
         holder = uuid.uuid4().hex
         left = self._take(name, holder, seconds)
@@ -46,16 +46,13 @@ class Intents(Database):
         self._give_back(name, holder)
 
     def _give_back(self, name: str, holder: str, until: float | None = None) -> None:
-        """Let others write; only after a time (Unix seconds) where the write may show until then."""
+        """Let other processes write; only after a time (Unix seconds) where the write may still show until then."""
         ours = (intents.c.name == name, intents.c.holder == holder)
         change = delete(intents) if until is None else update(intents).values(until=until)
         self.run(change.where(*ours))
 
     def _take(self, name: str, holder: str, seconds: float) -> float:
-        """Take a name that nobody holds, or whose time is over; else the seconds until it is.
-
-        What is over is forgotten, whatever its name.
-        """
+        """Take a name that is free or expired; else the seconds until it expires. All expired names are deleted."""
         now = time.time()
         insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(intents)
         values = {"holder": holder, "until": now + seconds}
@@ -71,9 +68,9 @@ class Intents(Database):
 
 
 class StoredThreads(KnownThreads):
-    """What is remembered of one repository's discussions and requests, in all processes.
+    """What is remembered of one repository's discussions and requests, for all processes.
 
-    Each question is one to the database, so that none costs more the more are remembered.
+    Each question is one query, so that the cost does not grow with what is remembered.
     """
 
     def __init__(self, store: Database, target: str) -> None:
@@ -120,7 +117,7 @@ class StoredThreads(KnownThreads):
 
 
 def _digest(mark: str) -> str:
-    """What a mark is looked up by: no index takes texts of any length."""
+    """The key by which a mark is looked up: an index does not take texts of any length."""
     return hashlib.sha256(mark.encode(errors="surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The remembered state of a source: its files, the outcome of each submission, and their rows."""
+"""What is remembered of a source: its files, the outcome of each submission, and their rows."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class IndexedFile(msgspec.Struct, frozen=True):
 
 
 class StoredSubmission(msgspec.Struct, frozen=True):
-    """A submission and what reading it came to.
+    """A submission and the outcome of reading it.
 
-    `status` is that of its verdict ("unread" for a file that is not a result), `key` the row that it measures,
-    None if it measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown). `why` names the
-    rules whose errors reject it, "" if none does.
+    `status` is that of its verdict ("unread" for a file that is no result), `key` the row that it measures, None if it
+    measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown). `why` names the rules whose
+    errors reject it, "" if none does.
     """
 
     path: str
@@ -59,7 +59,7 @@ class StoredSubmission(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SubmissionLine:
-    """A submission without what was read of it; `committed` is in Unix seconds, None if unknown."""
+    """A submission for a list, without its content; `committed` is in Unix seconds, None if unknown."""
 
     path: str
     status: str
@@ -83,7 +83,7 @@ class Files(Part):
         return {row.path: IndexedFile(row.path, row.oid, row.size) for row in found}
 
     def in_folder(self, folder: str) -> dict[str, IndexedFile]:
-        """The files that lie in a folder, not below it."""
+        """The files in a folder, not in its subfolders."""
         found = self.db.rows(select(files).where(self.ours(files, folder=folder)))
         return {row.path: IndexedFile(row.path, row.oid, row.size) for row in found}
 
@@ -92,7 +92,7 @@ class Files(Part):
         return set(self.db.values(select(files.c.path).where(self.ours(files))))
 
     def count(self) -> tuple[int, int]:
-        """How many files there are, and how many bytes they have."""
+        """The number of files, and their bytes together."""
         found = select(func.count(), func.coalesce(func.sum(files.c.size), 0)).where(self.ours(files))
         count, size = self.db.rows(found)[0]
         return int(count), int(size)
@@ -137,13 +137,13 @@ class Submissions(Part):
         return set(self.db.values(select(submissions.c.key).where(self.ours(submissions), *below).distinct()))
 
     def in_folder(self, folder: str) -> dict[str, StoredSubmission]:
-        """The submissions that lie in a folder, not below it."""
+        """The submissions in a folder, not in its subfolders."""
         return _restored(self.db.rows(select(submissions).where(self.ours(submissions, folder=folder))))
 
     def shared_keys(self, folder: str, most: int) -> list[str]:
         """The first rows that accepted submissions of a folder measure, and accepted ones of another folder too.
 
-        Each statement names what one index has, and no more: a database may take another index for the rest, and read
+        Each query names only the columns of one index: a database may otherwise choose another index, and read
         everything.
         """
         columns = select(submissions.c.key, submissions.c.folder, submissions.c.status)
@@ -181,7 +181,7 @@ class Submissions(Part):
             last = keys[-1]
 
     def _next(self, column: Column[str], last: str, size: int, *where: ColumnElement[bool]) -> list[str]:
-        """The values that follow the last one."""
+        """The values of a column after the last one, in order."""
         return self.db.values(select(column).where(*where, column > last).distinct().order_by(column).limit(size))
 
     def keep(self, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
@@ -204,7 +204,7 @@ class Submissions(Part):
         return {row[0]: row[1] for row in self.db.rows(counted.group_by(submissions.c.status))}
 
     def rejections(self, limit: int) -> list[tuple[str, int]]:
-        """The most frequent reasons for which submissions are rejected, with how many are."""
+        """The most frequent reasons for rejection, each with its number of submissions."""
         count, rejected = func.count(), self.ours(submissions, status="rejected")
         found = select(submissions.c.why, count).where(rejected).group_by(submissions.c.why)
         return [(row[0], row[1]) for row in self.db.rows(found.order_by(count.desc(), submissions.c.why).limit(limit))]
@@ -232,11 +232,11 @@ class Rows(Part):
     """The digests of the rows that the submissions made."""
 
     def digests(self, keys: Iterable[str]) -> dict[str, str]:
-        """The digests of these rows, as they were when they were last found to be out of step."""
+        """The stored digests of these rows, as they were when the rows were last marked."""
         return {row.key: row.digest for row in self.db.rows_in(select(rows).where(self.ours(rows)), rows.c.key, keys)}
 
     def accepted(self) -> dict[str, str]:
-        """The digests of the rows that the submissions make now, and that can be written."""
+        """The digests of the rows that the submissions make now and that can be written."""
         found = self.db.rows(select(rows).where(self.ours(rows), func.length(rows.c.digest) == DIGITS))
         return {row.key: row.digest for row in found}
 
@@ -245,7 +245,7 @@ class Rows(Part):
         return set(self.db.values(select(rows.c.key).where(self.ours(rows))))
 
     def beside(self, key: str) -> list[str]:
-        """The keys of the other rows of a row's model that were ever made, in order."""
+        """The keys of the other rows of a row's model, in order."""
         model = key.rpartition("/")[0]
         is_below = (rows.c.key > f"{model}/", rows.c.key < f"{model}0")  # "0" follows "/"
         found = select(rows.c.key).where(self.ours(rows), *is_below, rows.c.key != key)
@@ -282,9 +282,9 @@ def _reading(row_key: str | None) -> str | None:
 
 
 def _restored(found: Iterable[Any]) -> dict[str, StoredSubmission]:
-    """Submissions by path, in the order of rows and paths, for a database gives any order that is not asked for.
+    """Submissions by path, in the order of rows and paths.
 
-    They are put in order here: SQLite would read all rows of the watch by an index that has this order.
+    They are sorted here: SQLite would choose an index with that order, and read all rows of the watch.
     """
     restored = {}
     for row in sorted(found, key=lambda row: (row.key or "", row.path)):

@@ -1,4 +1,4 @@
-"""What is remembered of one watch: small facts, what happened, and the parts of the state by their duty."""
+"""The state of one watch: small facts, past outcomes, and one store for each duty."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Written = tuple[bytes, bytes | None]
 
 
 class Published(Part):
-    """Keeps for each row of a table the entry that was written last, and the one that stood there before, if any."""
+    """Keeps for each row of a table the entry that was written last, and the entry that stood there before, if any."""
 
     def at(self, target: str) -> dict[str, Written]:
         """The rows in one table, by key."""
@@ -36,7 +36,7 @@ class Published(Part):
         self.upsert(published, values)
 
     def forget(self, target: str, keys: Iterable[str]) -> None:
-        """Forget rows that are not in the table any more."""
+        """Forget rows that are no longer in the table."""
         self.db.delete_in(delete(published).where(self.ours(published, target=target)), published.c.key, keys)
 
 
@@ -136,7 +136,7 @@ class WatchState(Part):
         return found
 
     def set_declined(self, target: str, key: str, digests: Collection[str]) -> bool:
-        """Remember that a row is declined with these digests, too, with none that it is not; whether that is new."""
+        """Add digests with which a row is declined; none of them forgets the row. Tell whether anything changed."""
         text = self.cursor("declined", key, target=target)
         known = set(msgspec.json.decode(text, type=list[str])) if text else set[str]()
         wanted = known.union(digests) if digests else set[str]()
@@ -146,12 +146,12 @@ class WatchState(Part):
         return wanted != known
 
     def proposal(self, num: int) -> bytes | None:
-        """The kept content of a request at the source; None if there is none."""
+        """The stored content of a request at the source; None if there is none."""
         data = self.db.value(select(proposals.c.data).where(self.ours(proposals, num=num)))
         return None if data is None else zlib.decompress(data)
 
     def set_proposal(self, num: int, data: bytes | None) -> None:
-        """Keep what was read of a request; None forgets it."""
+        """Store what was read of a request; None forgets it."""
         if data is not None:
             self.upsert(proposals, [{"num": num, "data": zlib.compress(data, 1)}])
         else:
@@ -185,7 +185,7 @@ class WatchState(Part):
         ]
 
     def forget_contents(self) -> None:
-        """Forget which contents were listed and read, so that all files count as changed."""
+        """Forget the listed and read contents, so that all files count as changed."""
         with self.transaction():
             for table in (files, submissions):
                 self.db.run(update(table).where(self.ours(table)).values(oid=""))

@@ -25,7 +25,7 @@ metadata = MetaData()
 
 
 class Words(TypeDecorator[str]):
-    """Text as every database keeps it: PostgreSQL takes no NUL, and would sort by the rules of a language."""
+    """Text for every database: PostgreSQL takes no NUL, and would sort by the rules of a language."""
 
     impl = Text
     cache_ok = True

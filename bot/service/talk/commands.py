@@ -70,7 +70,7 @@ def answers_of(comments: Iterable[Comment], us: str) -> dict[str, Comment]:
 
 
 def about(board: str, comments: Iterable[Comment], us: str) -> list[Comment]:
-    """The comments without what the bot said for other leaderboards: one request may be reviewed for several."""
+    """The comments without what the bot said for other leaderboards, for which the same request may be reviewed."""
     marked = ((one, find_marker(one.text) if one.author == us else None) for one in comments)
     return [one for one, mark in marked if mark is None or mark.leaderboard == board]
 
@@ -101,7 +101,7 @@ class CommandQuota:
     context: WatchContext
 
     def take(self, author: str) -> bool:
-        """Tell whether one more command of an account may be answered now; if so, it is counted."""
+        """Count a command of an account if it may be answered now; tell whether it may."""
         if author in self.context.maintainers:
             return True
         state, now = self.context.state, self.context.clock()
@@ -118,7 +118,7 @@ class CommandQuota:
 
 @dataclass(frozen=True, slots=True)
 class CommandPlace:
-    """Where commands are written: who may write every one of them, on which leaderboard, and what adds an answer."""
+    """Where commands are written: who are the maintainers, for which leaderboard, and what posts an answer."""
 
     maintainers: Container[str]
     leaderboard_id: str
@@ -132,7 +132,7 @@ P_contra = TypeVar("P_contra", bound=CommandPlace, contravariant=True)
 class Command(Generic[P_contra]):
     """One command: how it is written, where and by whom, what it does in a few words, and the function that does it.
 
-    `words` is the form of what follows the name. `do` gives the answer, "" where it was given already.
+    `words` matches what follows the name. `do` gives the answer, "" where it was posted already.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Command(Generic[P_contra]):
     hint: str = ""
 
     def answer(self, place: P_contra, asked: RequestedCommand) -> str:
-        """Carry the command out if it may be, and give the answer."""
+        """Carry the command out if it is allowed, and give the answer."""
         if self.who == "maintainers" and asked.comment.author not in place.maintainers:
             return NOT_A_MAINTAINER.format(board=code(place.leaderboard_id))
         if asked.comment.edited:
@@ -157,7 +157,7 @@ class Command(Generic[P_contra]):
 
 
 def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, asked: Iterable[RequestedCommand]) -> int:
-    """Answer these commands in their order, each in a comment of its own; how many answers were posted here."""
+    """Answer these commands in their order, each in a comment of its own; returns how many answers were posted here."""
     table, posted = {command.name: command for command in commands}, 0
     for one in asked:
         words = table[one.name].answer(place, one)
@@ -195,7 +195,7 @@ class SourcePlace(CommandPlace):
 
 
 def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> str:
-    """Say how the files are judged now: this very pass judged them again."""
+    """Give the present verdicts: this very pass judged the files again."""
     said = ", ".join(place.states) or "there is no result file to check"
     return f"Checked again for {code(place.leaderboard_id)}: {said}."
 
@@ -316,7 +316,7 @@ def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> s
 
 
 def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> dict[str, set[str]]:
-    """By row the digests that the present maintainers declined on a request; none where they took that back."""
+    """The digests that the present maintainers declined on a request, by row; none where they took that back."""
     found: dict[str, set[str]] = {}
     for _, text in answered_to(comments, us, maintainers):
         if declined := DECLINED.match(text):
@@ -358,7 +358,7 @@ def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]
 
 
 def _answer_plan(place: PlanPlace, asked: RequestedCommand, digits: str, said: str, do: Callable[[], object]) -> str:
-    """Answer with the rows that people took from main, and then do it: so no comment counts twice."""
+    """Answer with the rows that people took from main, and only then do it, so that no comment counts twice."""
     if not place.digest.startswith(digits):
         return f"No plan with the digest {code(digits)} waits here. The plan that waits is {code(place.digest)}."
     lines = [f"- `{key}` (`{digest}`)" for key, digest in list(place.taken.items())[:MOST_TAKEN]]

@@ -95,13 +95,13 @@ class Folders:
         return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
 
     def _open_nums(self) -> set[int]:
-        """The numbers of the bot's discussions that are open, as far as is remembered."""
+        """The numbers of the bot's open discussions, as far as is remembered."""
         return {num for num, _ in self.discussions.known.open_since("discussion")}
 
     def settle(self, items: Sequence[Item]) -> None:
-        """Bring the discussions about these folders up to date: one is open where a file is faulty, else closed.
+        """Update the discussions of these folders: open where a file is faulty, else closed.
 
-        Beyond the limit of new ones, all that have no discussion of their own share one.
+        Beyond the limit of new ones, all folders without a discussion share one.
         """
         try:
             _ = self.ours
@@ -138,12 +138,12 @@ class Folders:
             self._settle_accepted(folder, may_open=False)
 
     def _settle_pushed(self, folder: str, faults: Sequence[FolderFault], *, few: bool) -> None:
-        """Say what is wrong in a folder, and what is accepted where the watch wants that said."""
+        """Say what is wrong in a folder, and what is accepted where the watch wants that."""
         self._settle_folder(folder, faults, few=few)
         self._settle_accepted(folder, may_open=few)
 
     def faults(self, folder: str) -> list[FolderFault]:
-        """The files of a folder that are not taken as they are."""
+        """The rejected files of a folder that no newer file corrects."""
         found = self.context.state.submissions.in_folder(folder)
         if all(one.status != "rejected" for one in found.values()):
             return []
@@ -163,7 +163,7 @@ class Folders:
         return [fault for folder in folders if folder not in self.ours for fault in self.faults(folder)]
 
     def _settle_folder(self, folder: str, faults: Sequence[FolderFault], *, few: bool = False) -> None:
-        """Bring one discussion to what should be said; where `few` folders changed, one is opened for rivals alone."""
+        """Update one discussion; where `few` folders changed, one is opened for rivals alone, too."""
         mark = Marker("verdict", folder, self.context.leaderboard.id)
         is_said = folder != ALL and (few or faults or folder in self.ours)
         rivals = rival_lines(self.context, folder) if is_said else []
@@ -180,7 +180,7 @@ class Folders:
             retry_write(write_once)
 
     def _write(self, folder: str, text: PostText | None) -> None:
-        """Open, edit, open again or close; nothing if it stands as it should."""
+        """Open, edit, reopen or close a discussion; nothing if it is as it should be."""
         nums = self.ours.get(folder, [])
         if not nums:
             if text is not None:
@@ -205,7 +205,7 @@ class Folders:
     # what is accepted
 
     def _settle_accepted(self, folder: str, *, may_open: bool) -> None:
-        """Bring the discussion about accepted files up to date; where many folders changed at once, none is opened."""
+        """Update the discussion about accepted files; where many folders changed at once, none is opened."""
         state, board = self.context.state, self.context.leaderboard.id
         if not self.context.watch.say_success or self.context.dry_run:
             return
@@ -234,7 +234,7 @@ class Folders:
 
 
 def rival_lines(context: WatchContext, folder: str) -> list[str]:
-    """For each row of a folder that files elsewhere measured otherwise, a line that names both sides."""
+    """A line for each row of a folder that files elsewhere measured with other values, naming both sides."""
     keys = context.state.submissions.shared_keys(folder, RIVALS)
     if not keys:
         return []

@@ -1,7 +1,7 @@
 """Carry out the commands that maintainers write at a target, on the bot's requests and in the discussion of plans.
 
-The target decides: a command without an answer of the bot is still to be done, and the answers record what was
-declined. The state remembers how many comments were seen, so that nothing is asked where nobody wrote.
+The target decides: a command without an answer of the bot is still open, and the answers record what was declined. The
+state remembers how many comments were seen, so that nothing is requested where nobody wrote.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class TargetCommands:
             self.context.mark(marks("request", written, [self.to]))
 
     def settle(self, items: Sequence[Item]) -> None:
-        """Do and answer what was written on these requests; one that fails is tried again, the others go on."""
+        """Carry out and answer the commands on these requests; one that fails is tried again, the others go on."""
         for item in items:
             self.report.attempt([item], lambda one=item: self._settle_one(one.subject))  # type: ignore[misc]
 
@@ -106,7 +106,7 @@ class TargetCommands:
             self._tell_other(after, answers_of(request.comments, us))
 
     def _tell_other(self, request: Conversation, answered: Collection[str]) -> None:
-        """Tell people where a commit arrived while the bot merged, so that another one was merged than was checked."""
+        """Say so where a commit arrived while the bot merged, so that another one was merged than was checked."""
         us, head = self.comments.discussions.us, request.head
         ours = [match[1] for one in request.comments if one.author == us and (match := MERGED_AT.match(one.text))]
         if request.status != "merged" or MERGED in answered or not ours or not head or head.startswith(ours[-1]):

@@ -1,4 +1,4 @@
-"""The waivers that maintainers gave by comments: remembered, and found again in the bot's answers."""
+"""The waivers that maintainers gave by comments: stored, and found again in the bot's answers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def parse_waivers(text: str | None) -> list[Waiver]:
 
 
 def stored_waivers(state: WatchState, watch: Watch) -> list[Waiver]:
-    """The waivers that count for a watch, as its last pass found them, for whoever asks no service.
+    """The valid waivers of a watch as its last pass stored them, for callers that ask no service.
 
-    Those of an account that the settings name no longer do not count. For `@writers` the last pass asked.
+    Those of accounts that the settings no longer name are left out. For `@writers` the last pass has asked.
     """
     kept = parse_waivers(state.cursor("waivers"))
     may_write = Maintainers(watch.maintainers, lambda _: True)
@@ -43,10 +43,10 @@ def stored_waivers(state: WatchState, watch: Watch) -> list[Waiver]:
 
 
 def learn_waivers(context: WatchContext) -> None:
-    """Take what maintainers waived: as remembered, or as all discussions at the source say.
+    """Find the waivers of maintainers: the stored ones, or those in all discussions at the source.
 
-    When the list of maintainers changes, every discussion is read once more and all files are judged again: the waivers
-    of a former maintainer do not count. Where the discussions cannot be read, the rows that may need a waiver wait.
+    When the list of maintainers changes, every discussion is read again and all files are judged again: the waivers of
+    a former maintainer do not count. Where the discussions cannot be read, the rows that may need a waiver wait.
     """
     state, maintainers = context.state, sorted(context.watch.maintainers)
     kept, known = state.cursor("waivers"), state.cursor("maintainers")
@@ -90,9 +90,9 @@ def all_waivers(discussions: Discussions, maintainers: Container[str], board: st
 
 
 def shown_in(text: Comment | None, comment: Comment) -> set[str]:
-    """The SHA-256 of the files that a text named when a comment was written; none where it was edited since.
+    """The SHA-256 of the files that a text named when a comment was written; none where the text was edited since.
 
-    What happened in the same second counts as edited: nobody can tell.
+    An edit in the same second counts as later: the order cannot be told.
     """
     if text is None or text.changed >= comment.at:
         return set()
@@ -100,7 +100,7 @@ def shown_in(text: Comment | None, comment: Comment) -> set[str]:
 
 
 def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str, ours: Comment | None) -> list[str]:
-    """The files at the head of a request, by SHA-256, that were there when a comment was written.
+    """The SHA-256 of the files that were at the head of a request when a comment was written.
 
     Where the service does not say when the newest commit came, they are the files that `ours`, our comment on the
     request, named before.
@@ -112,5 +112,5 @@ def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str
 
 
 def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
-    """Tell whether a comment was written when `head` was the newest commit of its request already, and it still is."""
+    """Tell whether `head` was the newest commit of a request when a comment was written, and still is."""
     return bool(thread.commits) and thread.commits[-1].oid == head and thread.commits[-1].place < comment.place

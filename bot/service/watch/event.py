@@ -1,9 +1,9 @@
-"""Parse the bodies of webhooks of the Hub and of GitHub into events; unknown kinds are ignored.
+"""Parse the webhook deliveries of the Hub and of GitHub into events; unknown kinds are ignored.
 
-Unknown actions, scopes, kinds of repository and fields are accepted, because a delivery that is refused counts
-towards the suspension of a webhook of the Hub.
-https://huggingface.co/docs/hub/webhooks
-https://docs.github.com/en/webhooks/webhook-events-and-payloads
+Unknown actions, scopes, kinds of repository and fields are accepted: the Hub suspends a webhook whose deliveries are
+refused.
+
+https://huggingface.co/docs/hub/webhooks https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ TALK = {
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event that the Hub or GitHub reported, as far as it concerns a watch.
+    """An event that the Hub or GitHub reported, reduced to what matters to a watch.
 
-    `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` the
-    refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment, `number` names
-    the discussion, 0 if it tells none.
+    `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` are the refs that
+    moved with their new commits, `author` is the opaque id of who wrote a discussion or comment, and `number` that of
+    the discussion, 0 if the event names none.
     """
 
     repository: str
@@ -45,17 +45,17 @@ class Event:
 
     @property
     def moves_content(self) -> bool:
-        """Tell whether files changed somewhere."""
+        """Tell whether files may have changed."""
         return self.scope == "repo.content" or self.scope.startswith("repo.content.")
 
     @property
     def is_discussion(self) -> bool:
-        """Tell whether it tells of a discussion, a request or a comment."""
+        """Tell whether the event is about a discussion, a request or a comment."""
         return self.scope.split(".")[0] == "discussion"
 
     @property
     def touches_requests(self) -> bool:
-        """Tell whether it may tell of a request: anything but a push to branches."""
+        """Tell whether the event may be about a request: anything but a push to branches."""
         return not (self.moves_content and self.refs) or any(ref.startswith(REQUEST) for ref, _ in self.refs)
 
 
@@ -106,7 +106,7 @@ def moved_refs(payload: Any) -> tuple[tuple[str, str | None], ...]:
 
 
 def concerns_us(event: Event, *, our_ids: Collection[str], our_commits: Collection[str]) -> bool:
-    """Tell whether an event may mean work: neither our own doing nor something that we never look at."""
+    """Tell whether an event may mean work: it is not our own doing, and about something that the bot looks at."""
     if event.is_discussion:
         return event.author not in our_ids
     if event.moves_content:
@@ -119,17 +119,17 @@ ANY = Event(SCHEME, "repo", "update")  # something happened at GitHub, and nobod
 
 
 def repository_name(name: str) -> str:
-    """How an event names a repository: GitHub takes no account of case."""
+    """The name of a repository for comparisons: GitHub ignores case."""
     return f"{SCHEME}{name.lower()}"
 
 
 def account_id(login: str) -> str:
-    """How an event names an account, so that none of another service has the same id."""
+    """The id of a GitHub account, in a form that no account of the Hub has."""
     return f"github:{login.lower()}"
 
 
 def parse_github_event(kind: str, body: bytes, content_type: str = "") -> Event | None:
-    """The event of a delivery of a kind (X-GitHub-Event); None if it is none that may concern us."""
+    """The event of a delivery of a kind (X-GitHub-Event); None if it cannot concern us."""
     try:
         payload = msgspec.json.decode(_json_in(body, content_type))
     except (msgspec.DecodeError, ValueError, RecursionError):

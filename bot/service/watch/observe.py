@@ -21,13 +21,12 @@ MANY = 500  # files that change at once beyond which nobody waits for each of th
 
 
 def observe(context: WatchContext) -> list[StoredSubmission]:
-    """Record what changed at the source: the index of its files and dirty items together, the cursor when all is there.
+    """Record what changed at the source: index and items together, and the cursor when everything is recorded.
 
-    Gives the new files that cannot even be asked for, such as one whose name is not UTF-8.
-
-    The cursor moves when the change is recorded; whether publishing goes well has no part in it. Where other files are
-    selected, everything is listed and compared with the index. Where the remembered commit is gone, so may be every
-    other that texts name: all files are read again.
+    Gives the new files that cannot even be requested, such as one whose name is not UTF-8. The cursor moves when the
+    change is recorded, whether or not publishing succeeds later. Where other files are selected, everything is listed
+    and compared with the index. Where the remembered commit is gone, any other commit that texts name may be gone too:
+    all files are read again.
     """
     state, source = context.state, context.source
     old, head = state.cursor("source"), source.head()
@@ -59,7 +58,7 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
 
 
 def _mark_redefined(context: WatchContext) -> None:
-    """Have everything judged again where the declaration, or what else decides, is another than at the last pass."""
+    """Have everything judged again where something that decides verdicts changed since the last pass."""
     known, definition = context.state.cursor("definition"), context.definition()
     if known != definition:
         context.mark([Mark("judge")] if known is not None else [])
@@ -67,12 +66,12 @@ def _mark_redefined(context: WatchContext) -> None:
 
 
 def selection_of(context: WatchContext) -> str:
-    """Which files of which source a watch reads, as a text that can be compared."""
+    """The source and the files of it that a watch reads, as a text to compare."""
     return repr((context.watch.source, sorted(patterns_of(context))))
 
 
 def patterns_of(context: WatchContext) -> Sequence[str]:
-    """The files that a watch looks at: those that the settings select, and sample logs where the leaderboard asks."""
+    """The patterns of the files that matter: those of the settings, and sample logs where the leaderboard asks."""
     return [*context.watch.paths, *(SAMPLE_LOGS if context.leaderboard.asks_samples else ())]
 
 
@@ -84,10 +83,8 @@ def is_sample_log(path: str) -> bool:
 def _record_everything(context: WatchContext, head: str, cause: Cause) -> tuple[list[Change], list[StoredSubmission]]:
     """Record all files of a commit, part by part, so that memory does not grow with them.
 
-    Gives what is gone, and the new files that cannot be asked for.
-
-    Each part is recorded together with its items. A listing that breaks off is started again, and what it recorded is
-    known by then.
+    Gives what is gone, and the new files that cannot be requested. Each part is recorded together with its items. A
+    listing that breaks off begins again, and knows by then what it recorded.
     """
     gone, faulty = context.state.files.paths(), list[StoredSubmission]()
     for some in batches(_wanted(context.source.changes(None, head), patterns_of(context)), LISTED):
@@ -104,16 +101,16 @@ def _wanted(changes: Iterable[Change], patterns: Sequence[str]) -> Iterator[Chan
 
 
 def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:
-    """The changes that the index does not have yet."""
+    """The changes that are not in the index yet."""
     known = context.state.files.at([change.path for change in changes])
     oids = {path: file.oid for path, file in known.items()}
     return [change for change in changes if oids.get(change.path) != change.oid]
 
 
 def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "push") -> list[StoredSubmission]:
-    """Bring the index up to date, and mark every submission that a change may touch.
+    """Update the index, and mark every submission that a change may touch.
 
-    Very many changes are bulk work, as all are that belong to the same push.
+    Very many changes are bulk work, as is everything else of the same push.
     """
     cause = "bulk" if cause == "push" and len(changes) > MANY else cause
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
@@ -133,20 +130,20 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
 
 
 def _unreadable(change: Change) -> StoredSubmission:
-    """A file that cannot even be named, as a submission that says so."""
+    """A submission that stands for a file whose name cannot be used, and says so."""
     content = Parsed(change.path, "", change.size, problem=Problem(f"cannot be read: {change.fault}"))
     return StoredSubmission(change.path, None, "rejected", change.oid or "", "", None, content, "malformed-file")
 
 
 def _lost(context: WatchContext) -> list[Mark]:
-    """The marks after a loss of the state: only they find rows and folders that were withdrawn in the meantime."""
+    """The marks after a loss of the state: only they find rows and folders that were withdrawn meanwhile."""
     targets = [settings.to for _, settings in context.targets]
     said = [Mark("folder", "", "", "lost")] if context.discussions is not None else []
     return [*marks("row", [""], targets, "lost"), *said]
 
 
 def _mark_targets(context: WatchContext) -> None:
-    """Mark all rows at a target that the settings did not have before, or whose deciding settings have changed."""
+    """Mark all rows at a target that is new in the settings, or whose deciding settings changed."""
     state, known = context.state, context.state.cursors("target")
     decides = {settings.to: _decides(settings, context.leaderboard) for _, settings in context.targets}
     for to in known.keys() - decides.keys():  # what changes while it is away is marked when it comes back
@@ -158,7 +155,7 @@ def _mark_targets(context: WatchContext) -> None:
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:
-    """A digest of the settings that decide about the rows of a target: its own, and the benchmarks of models' pages."""
+    """A digest of the settings that decide about the rows of a target: its own, and the benchmarks for model pages."""
     said = [settings.model_dump_json()]
     if settings.models is not None:
         said += [task.hub.model_dump_json() for task in board.tasks if task.hub]
@@ -166,13 +163,13 @@ def _decides(settings: WatchTarget, board: Leaderboard) -> str:
 
 
 def candidates_at(context: WatchContext, paths: Sequence[str]) -> dict[str, tuple[Candidate, str] | None]:
-    """The submissions that the index has at paths, and the ids of their content; None if there is none any more."""
+    """The submissions that the index has at paths, with the ids of their content; None for a path without one."""
     known = context.state.files.at(paths)
     return {path: _candidate_at(context, path, known.get(path)) for path in paths}
 
 
 def _logs_beside(context: WatchContext, path: str) -> str:
-    """What tells the sample logs beside a file, so that it is read again where one of them changes; "" without any."""
+    """The object ids of the sample logs beside a file, which is read again when one changes; "" without any."""
     if not context.leaderboard.asks_samples:
         return ""
     files = [file for place in folders_of_logs(path) for file in context.state.files.in_folder(place).values()]

@@ -1,4 +1,4 @@
-"""The outcomes of one pass, as text for people and as a note of each failure for the next try."""
+"""The outcomes of one pass: as text for people, and as a note of each failure for the next try."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 class Outcome:
     """The outcome of a pass for one subject, such as a row or a folder; `status` is the exit status that it means.
 
-    `is_new` is False for what an earlier pass said already, and still waits for a person. `answers` ends the line in a
-    terminal: how a person answers there; the pages have buttons.
+    `is_new` is False for what an earlier pass said already and still waits for a person. `answers` says how a person
+    answers in a terminal; the pages have buttons for that.
     """
 
     outcome: OutcomeName
@@ -44,10 +44,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class WatchPass:
-    """The result of the pass over one watch: the outcomes, and what was or would be done at each target.
+    """The result of the pass over one watch: the outcomes, and what was done, or would be done, at each target.
 
-    `is_whole` is False if it lost its lease on the watch, and left the rest to the next one. `failure` is the first
-    failure of what every pass does: no item remembers it.
+    `is_whole` is False if the pass lost its lease, and left the rest to the next one. `failure` is the first failure of
+    something that no item stands for.
     """
 
     watch: str
@@ -58,7 +58,7 @@ class WatchPass:
     failure: str = ""
 
     def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
-        """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
+        """The lines to show: the plans of a dry run, else the outcomes; with `quiet` only those that newly wait."""
         if quiet:
             new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
             return [visible(f"{self.watch}: {line}") for line in _lines_of(new)]
@@ -83,7 +83,7 @@ class WatchPass:
 
 
 def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
-    """A line for each outcome, and one for all that ended alike for the same reason."""
+    """A line for each outcome, and one line for all that ended alike for the same reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in outcomes:
         found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
@@ -109,7 +109,7 @@ class Report:
     failure: str = ""
 
     def say(self, outcome: OutcomeName, subject: str, text: str, status: int = 0, *, is_new: bool = True) -> None:
-        """Note how something ended."""
+        """Add an outcome."""
         self.outcomes.append(Outcome(outcome, subject, text, status, is_new))
 
     def say_held(self, plan: Plan, *, is_new: bool) -> None:
@@ -117,13 +117,13 @@ class Report:
         self.outcomes.append(Outcome("held", plan.target, held_text(plan), 1, is_new, answers_text(plan)))
 
     def refuse(self, item: Item, why: str) -> None:
-        """Note a row that cannot be written as the target or the settings are; it is looked at again later."""
+        """Add a row that cannot be written with the target or the settings as they are; it is looked at again later."""
         again = self.context.clock() + max(wait_after(item.attempts, BotError(why)), REFUSED_WAIT)
         self.context.state.items.refuse(item, why, again)
         self.say("rejected", item.subject, why, status=1, is_new=(item.attempts, item.reason) == (0, ""))
 
     def say_plans(self) -> None:
-        """Say every plan that waits for a person, whether its rows were looked at in this pass or not."""
+        """Add an outcome for every plan that waits for a person, whether this pass looked at its rows or not."""
         held = {one.target: one for one in self.context.state.plans.all()}
         waiting = {target: one for target, one in held.items() if one.waits}
         planned = {plan.target for plan in self.plans}
@@ -136,9 +136,9 @@ class Report:
     def attempt(
         self, items: Sequence[Item], call: Callable[[], object], *, finish: bool = True, subject: str = ""
     ) -> None:
-        """Do something for items: where it fails, all of them are tried again later, and the caller goes on.
+        """Call something for items. Where it fails, all of them are tried again later, and the caller goes on.
 
-        What is done in every pass has no item: its failure is told of its `subject`. Raises LeaseLost.
+        What every pass does has no item: its failure is reported under `subject`. Raises LeaseLost.
         """
         check_lease()
         try:
@@ -163,7 +163,7 @@ class Report:
         self.say_failed(item.name, failure)
 
     def say_failed(self, subject: str, failure: Exception) -> None:
-        """Say that something failed; the log has the traceback of an error that is not a BotError."""
+        """Add a failure. The log has the traceback of an error that is not a BotError."""
         if not isinstance(failure, BotError):
             log.error("%s: %s failed", self.context.name, visible(subject), exc_info=failure)
         self.say("failed", subject, reason_of(failure), failure.status if isinstance(failure, BotError) else 1)

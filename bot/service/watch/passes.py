@@ -27,9 +27,9 @@ PATIENCE = 10.0  # seconds that a pass or an import waits for another process, a
 
 @contextmanager
 def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], Iterable[str]]) -> Iterator[None]:
-    """Keep a target for the block. Raises InUse, which names who writes there, where it is not free soon.
+    """Hold a target alone for the block. Raises InUse, which names who writes there, where it is not free soon.
 
-    `row_targets` gives the targets of the rows that workers publish; what they take later they leave alone.
+    `row_targets` gives the targets of the rows that workers publish; rows that they take later leave the target alone.
     """
     name, end = lease_name(to, folder), time.monotonic() + PATIENCE
     with store.lease(name, PATIENCE) as claim:
@@ -96,7 +96,7 @@ def _settle_one(
 
 
 def _nowhere(ledgers: Sequence[Ledger]) -> Iterator[Outcome]:
-    """What is said of rows that no item waits for, so that cron tells of them, too."""
+    """What to say of rows that no item stands for, so that cron reports them too."""
     for one in ledgers:
         if count := sum(why == NOTHING for why in one.unexplained.values()):
             text = f"{counted(count, 'accepted row')} neither on main nor proposed; `status` names them"
@@ -104,7 +104,7 @@ def _nowhere(ledgers: Sequence[Ledger]) -> Iterator[Outcome]:
 
 
 def _with_new_causes(state: WatchState, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
-    """The outcomes, of which one failure of each cause is new if the pass before had no failure of that cause."""
+    """The outcomes, in which one failure of each cause counts as new if the pass before had none of that cause."""
     known = set(json.loads(state.cursor("failures") or "[]"))
     causes, found = set[str](), list[Outcome]()
     for one in outcomes:
@@ -118,7 +118,7 @@ def _with_new_causes(state: WatchState, outcomes: Sequence[Outcome], *, dry_run:
 
 
 def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool, counts: bool) -> WatchPass:
-    """One pass, while no other process makes one over the same watch. Raises InUse."""
+    """Make one pass, while no other process makes one over the same watch. Raises InUse."""
     if dry_run:
         context = contexts.open_context(watch, dry_run=True)
         with closing(context.state.db):
@@ -142,7 +142,7 @@ def status_lines(passes: Sequence[WatchPass]) -> list[str]:
 
 
 def status_of_ledgers(passes: Sequence[WatchPass]) -> int:
-    """The exit status of `status`: 1 where a row is unexplained, too."""
+    """The exit status of `status`: that of a pass, and 1 where a row is unexplained."""
     is_wrong = any(ledger.unexplained for one in passes for ledger in one.ledgers)
     held = [o for one in passes for o in one.outcomes if o.outcome in {"held", "failed"}]
     return 1 if is_wrong else exit_status([WatchPass("", held)])

@@ -40,7 +40,7 @@ SKEW = 60.0  # seconds by which the clocks of two processes may differ
 def run_pass(
     context: WatchContext, *, everything: bool = True, rescore: bool = False, counts: bool = False
 ) -> WatchPass:
-    """Bring one watch in step; done twice, the second does nothing.
+    """Bring one watch in step; a second pass right after it does nothing.
 
     `everything` tries failed items before their time, `rescore` looks at every row again. Where it `counts`, the ledger
     of each target is made at the end. Raises StateUnavailable if the state cannot be used; all else is an outcome.
@@ -80,10 +80,10 @@ class Pass:
         return WatchPass(self.context.name, self.report.outcomes, self.report.plans)
 
     def must_count(self) -> bool:
-        """Tell whether the ledgers are to be made anew.
+        """Tell whether the ledgers are to be made again.
 
-        This is so while somebody has to act, and else at most once a minute and for a twentieth of the time, once no
-        other process has rows.
+        They are while somebody has to act. Otherwise they are made at most once a minute, for at most a twentieth of
+        the time, and only when no other process has rows.
         """
         state, targets = self.context.state, self.context.targets_by_address
         known = [stored_ledger(state, to) for to in targets]
@@ -97,13 +97,13 @@ class Pass:
         return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
 
     def _is_count_due(self) -> bool:
-        """Tell whether it is time to make the ledgers anew, or the clock was set back since that was asked for."""
+        """Tell whether it is time to make the ledgers again, or the clock was set back since that was noted."""
         state, now = self.context.state, self.context.clock()
         due, every = ledgers_due(state), count_pause(state, self.context.targets_by_address)
         return due is not None and not now < due <= now + max(every, self.context.watch.settle_every)
 
     def count(self) -> list[Ledger]:
-        """The ledger of each target; none where a target cannot be looked at, and then a later pass tries again."""
+        """The ledger of each target; none where a target cannot be looked at: a later pass tries again."""
         found, began = list[Ledger](), self.context.clock()
         self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
         if found:
@@ -134,7 +134,7 @@ class Pass:
         state.set_cursor("clock", str(context.clock()))
 
     def _follow_clock(self) -> None:
-        """If the clock was set back since the last pass, let every waiting item be tried as much sooner."""
+        """Where the clock was set back since the last pass, move every waiting item back as far."""
         context, state = self.context, self.context.state
         now, last = context.clock(), float(state.cursor("clock") or 0.0)
         if last - now > SKEW:
@@ -142,13 +142,13 @@ class Pass:
         state.set_cursor("clock", str(now))
 
     def _always(self, *, everything: bool = False) -> list[Mark]:
-        """The marks of every pass, for changes that nothing reports; a long list of requests is not in every pass."""
+        """The marks of every pass, for what nothing reports. A long list of requests is not read in every pass."""
         reviews = self._reviews()
         is_listed = reviews is not None and (everything or reviews.must_be_listed())
         return [*([Mark("reviews")] if is_listed else []), *self._daily_marks()]
 
     def _daily_marks(self) -> list[Mark]:
-        """Once a day, and after a loss of the state, the bot looks for duplicates of everything that it posted."""
+        """Once a day, and after a loss of the state: the marks to look for duplicates of what the bot posted."""
         context, day = self.context, str(int(self.context.clock() // DAILY))
         if context.dry_run or context.state.cursor("swept") == day:
             return []
@@ -157,7 +157,7 @@ class Pass:
         return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
     def _people(self) -> bool:
-        """Do what people wait for: their requests and commands, and pushes of a few files; whether there was any."""
+        """Do what people wait for: requests, commands, and pushes of a few files; tell whether there was any."""
         done = [self._do(kind, "people") for kind in FIRST]
         if self.context.dry_run or self._is_lost():  # one plan shows all, and what was withdrawn must be known
             return any(done)
@@ -168,18 +168,18 @@ class Pass:
         return any([*done, self._do("folder", "people")])
 
     def _has_bulk(self) -> bool:
-        """Tell whether files wait that nobody waits for."""
+        """Tell whether bulk files are still to be read."""
         return bool(self.context.state.items.count_due("file", self.context.clock(), "bulk"))
 
     def _is_lost(self) -> bool:
-        """Tell whether the state was lost and not everything is known again."""
+        """Tell whether the state was lost, and not everything is known again yet."""
         state, now = self.context.state, self.context.clock()
         return any(state.items.is_waiting(kind, [""], now) for kind in LOST)
 
     def _read_bulk(self) -> bool:
-        """Read the files that nobody waits for, part by part; whether there were any.
+        """Read the bulk files part by part; tell whether there were any.
 
-        Each part is followed by another look at what people wait for, which is not bulk work.
+        After each part comes another look at what people wait for, which is not bulk work.
         """
         context, people = self.context, copy_context()
         commit, count = None, context.state.items.count_due("file", context.clock(), "bulk")
@@ -190,7 +190,7 @@ class Pass:
         return bool(count)
 
     def _read_part(self, source: Source) -> bool:
-        """Read one part of the files that nobody waits for; whether more of them are left."""
+        """Read one part of the bulk files; tell whether more of them are left."""
         context = self.context
         items = context.due("file", PART, priority="bulk")
         read_files(context, items, self.report.fail, source)
@@ -203,7 +203,7 @@ class Pass:
         self._people()
 
     def _bulk(self) -> bool:
-        """Do all else; whether there was any. Rows wait for the last file: what must be approved depends on all."""
+        """Do everything else; tell whether there was any. Rows wait for the last file, for approval depends on all."""
         if self._has_bulk():
             return False
         done = [self._do("judge")]
@@ -213,7 +213,7 @@ class Pass:
         return any([*done, self._do("folder")])
 
     def _do(self, kind: Kind, priority: Priority | None = None) -> bool:
-        """Do the items of one kind that are due."""
+        """Do the due items of one kind."""
         items = self.context.due(kind, priority=priority)
         if items:
             match kind:
@@ -235,7 +235,7 @@ class Pass:
         return bool(items)
 
     def _list_requests(self, items: Sequence[Item]) -> None:
-        """List the requests, unless all that was marked is to go on with what is known of them."""
+        """List the requests, unless the only mark asks to go on with the known reviews."""
         self.context.state.items.finish([item for item in items if item.subject])
         asked = [item for item in items if not item.subject]
         if asked:
@@ -273,10 +273,10 @@ class Pass:
         return Folders(self.context, discussions, self.report)
 
     def _folders(self, items: Sequence[Item]) -> None:
-        """Say what is wrong with pushed files; what a changed declaration would say waits while a plan is held.
+        """Say what is wrong with pushed files. What a changed declaration would say waits while a plan is held.
 
-        After a loss of the state nobody knows whether the files changed or the declaration did. Where the waivers could
-        not be read, nobody knows what is wrong.
+        After a loss of the state it is not known whether the files or the declaration changed. Where the waivers could
+        not be read, it is not known what is wrong.
         """
         folders = self._open_folders()
         if folders is None:
@@ -297,7 +297,7 @@ class Pass:
         return Reviews(context, context.discussions, self.report)
 
     def _end_reviews(self) -> None:
-        """Last, for it follows from all else: what open reviews compare with, and the last word of merged ones."""
+        """Update the open reviews and those of merged requests. This comes last because it follows from all else."""
         reviews = self._reviews()
         if reviews is None:
             return

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 class WatchWorker:
     """Keeps one watch settled: at the start, after hints, every `every` seconds, and soon after an outage.
 
-    `settle` brings the watch to the state that its source implies; its failures are logged, and end
-    with the next settle. Hints that come while it runs are one more run.
+    `settle` makes one pass; its failures are logged, and end with the next pass. All hints that come during a pass lead
+    to one more pass.
     """
 
     name: str
@@ -37,16 +37,16 @@ class WatchWorker:
     _thread: threading.Thread | None = field(default=None, repr=False)
 
     def start(self) -> None:
-        """Begin, with a settle: what was pushed while nobody listened is found now."""
+        """Begin with a pass, which finds what was pushed while nobody listened."""
         self._thread = threading.Thread(target=self._keep, name=f"watch {self.name}", daemon=True)
         self._thread.start()
 
     def hint(self) -> None:
-        """Something may have changed; returns at once."""
+        """Note that something may have changed; returns at once."""
         self._hinted.set()
 
     def stop(self, patience: float) -> bool:
-        """Ask to end, and wait `patience` seconds for a settle that runs; whether it ended in time."""
+        """Ask the thread to end, and wait `patience` seconds for a running pass; tell whether it ended in time."""
         self._stopping.set()
         self._hinted.set()
         if self._thread is not None:
@@ -64,7 +64,7 @@ class WatchWorker:
             pause = self._settle_once()
 
     def _settle_once(self) -> float:
-        """Settle; the seconds until the next one that nobody asks for."""
+        """Make one pass; returns the seconds until the next one without a hint."""
         try:
             self.settle()
         except (Unavailable, StateUnavailable) as failure:
@@ -80,7 +80,7 @@ class WatchWorker:
 
 @dataclass
 class MarkWriter:
-    """Marks what deliveries tell of, and then hints the watch; `add` returns at once.
+    """Writes the marks of deliveries, and then hints the watch; `add` returns at once.
 
     Marks that the state does not take are dropped: a later pass lists the requests, and the daily sweep finds all else.
     """
@@ -93,7 +93,7 @@ class MarkWriter:
     _thread: Thread | None = field(default=None, repr=False)
 
     def add(self, watch: str, found: Iterable[Mark]) -> None:
-        """Have these marked, and the watch looked at after it."""
+        """Queue marks for a watch, which is hinted once they are written."""
         with self._lock:
             self._waiting.setdefault(watch, set()).update(found)
             if self._thread is None or not self._thread.is_alive():
@@ -102,7 +102,7 @@ class MarkWriter:
                     self._thread.start()
 
     def wait(self, patience: float) -> None:
-        """Let what came before be written, for `patience` seconds."""
+        """Wait `patience` seconds for all queued marks to be written."""
         with self._lock:
             thread = self._thread
         if thread is not None and thread.is_alive():
@@ -114,7 +114,7 @@ class MarkWriter:
                 self._write(watch, found)
 
     def _next(self) -> dict[str, set[Mark]]:
-        """The marks that came in the meantime; if there are none, this thread ends."""
+        """The marks that were queued meanwhile; if there are none, the thread ends."""
         with self._lock:
             came, self._waiting = self._waiting, {}
             if not came:
