@@ -75,10 +75,13 @@ class Repeat:
     runs: tuple[LeafRun, ...]
 
 
+CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
+
+
 class CommitFact(msgspec.Struct, frozen=True, omit_defaults=True):
     """What GitHub answered about a commit of the harness; `why` is kept where a warning of the row repeats it."""
 
-    answer: Literal["accepted", "unaccepted", "unknown"]
+    answer: CommitAnswer
     repository: str = ""
     why: str = ""
 

@@ -13,6 +13,7 @@ from bot.evaluation.benchmarks.harness import FORK, commit_of, order_of, reposit
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Facts
+from bot.evaluation.verdict import CommitFact
 from tests.evaluation.judging import ROOT, declared
 from tests.world.local_git import git
 
@@ -60,7 +61,7 @@ def test_a_commit_is_judged_by_its_place_in_the_lists(git_hash: str, answer: str
 
 
 def test_what_was_looked_up_counts_before_the_lists() -> None:
-    facts = Facts(commits={"4e7e0d47": "unaccepted"}, reasons={"4e7e0d47": "no"})
+    facts = Facts(commits={"4e7e0d47": CommitFact("unaccepted", why="no")})
     assert judge_harness(HarnessVersion("x", "4e7e0d47"), declared(), facts).answer == "unaccepted"
 
 

@@ -23,7 +23,8 @@ from bot.evaluation.benchmarks.harness import (
 from bot.evaluation.finding import shown
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.rule import CommitAnswer, Facts
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.verdict import CommitAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,14 @@ def _of_tool(harness: HarnessVersion, repository: str, accepted: tuple[Accepted,
     """Judge a tool other than lm-eval by the ranges of its own repository: no table here knows its releases."""
     spans = [(number, span) for number, span in enumerate(accepted) if span.repository.lower() == repository.lower()]
     release, commit = (harness.version or "").strip(), harness.git_hash or ""
-    sha = parse_git_hash(commit).sha
+    looked_up, sha = facts.commits.get(commit), parse_git_hash(commit).sha
     for number, span in spans:
         if release and release in span.releases:
             return HarnessAnswer("accepted", f"the file records release {shown(release)}", number)
         if _declared_in(sha, (span,)) is not None:
             return HarnessAnswer("accepted", f"commit {sha} is declared", number)
-        if facts.commits.get(commit) == "accepted" and facts.repositories.get(commit) == span.repository:
-            return HarnessAnswer("accepted", facts.reasons.get(commit, f"commit {sha} was looked up"), number)
+        if looked_up and looked_up.answer == "accepted" and looked_up.repository == span.repository:
+            return HarnessAnswer("accepted", looked_up.why, number)
     if not spans:
         return HarnessAnswer("unknown", f"no version of {repository} is declared")
     if release and any(span.releases for _, span in spans):
@@ -73,11 +74,10 @@ def _of_tool(harness: HarnessVersion, repository: str, accepted: tuple[Accepted,
 
 def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
     looked_up = facts.commits.get(git_hash)
-    if looked_up is not None and looked_up != "unknown":
-        why = facts.reasons.get(git_hash, f"commit {shown(git_hash)} was looked up")
-        found_in = facts.repositories.get(git_hash)
-        spans = [number for number, span in enumerate(accepted) if found_in in {None, span.repository}]
-        return HarnessAnswer(looked_up, why, spans[0] if looked_up == "accepted" and spans else None)
+    if looked_up is not None and looked_up.answer != "unknown":
+        spans = [number for number, span in enumerate(accepted) if looked_up.repository in {"", span.repository}]
+        is_inside = looked_up.answer == "accepted" and spans
+        return HarnessAnswer(looked_up.answer, looked_up.why, spans[0] if is_inside else None)
     described = parse_git_hash(git_hash)
     span = _declared_in(described.sha, accepted)
     if span is not None:
@@ -88,12 +88,12 @@ def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> H
     if known is not None:
         return HarnessAnswer("unaccepted", f"{shown(git_hash)} is known ({known.note}) and not accepted")
     dated = commit_of(git_hash)
-    if dated is not None and git_hash not in facts.reasons:
+    if dated is not None and looked_up is None:
         return _by_date(dated, accepted)
     why = f"commit {shown(git_hash)} is not in the shipped table and was not looked up"
     if described.tag:
         why = f"git_hash {shown(git_hash)} is what git describe printed in some repository, perhaps the user's own"
-    return HarnessAnswer("unknown", facts.reasons.get(git_hash, why))
+    return HarnessAnswer("unknown", why if looked_up is None else looked_up.why)
 
 
 def _by_date(found: DatedCommit, accepted: tuple[Accepted, ...]) -> HarnessAnswer:

@@ -20,9 +20,8 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.submission import LATEST, Parsed, Problem
-from bot.evaluation.verdict import Row
+from bot.evaluation.verdict import CommitFact, Row
 
-CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
 OnLeaderboard = Callable[[Leaderboard], Severity | None]
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -37,19 +36,17 @@ class Facts:
     """Facts from outside the results. The caller looks them up before: no rule looks anything up.
 
     `today` decides whether a waiver still holds (None: none does), and which dates lie in the future. `commits` answers
-    for a `git_hash` as the file spells it, `reasons` says why, `repositories` in which accepted repository it was
-    found; a hash that is absent was not looked up. `same_values` names, for the raw values of all tasks in order, the
-    model on the board that has them. `waivers` are further ones. `committed` has, by path, the date in Unix seconds of
-    the commit that brought a file. `owners` has, by the prefix of a path, the organizations whose models are submitted
-    there and nowhere else. `names` has the Hub ids of models by what files call them, see `with_names`. `spellings`
-    has, by the key of a row that reads like an earlier one, the key of that one, see `twins`. `documents` has, by leaf,
-    the digest of the documents in the sample logs of most rows on the board.
+    for a `git_hash` as the file spells it; one that is absent was not looked up. `same_values` names, for the raw
+    values of all tasks in order, the model on the board that has them. `waivers` are further ones. `committed` has, by
+    path, the date in Unix seconds of the commit that brought a file. `owners` has, by the prefix of a path, the
+    organizations whose models are submitted there and nowhere else. `names` has the Hub ids of models by what files
+    call them, see `with_names`. `spellings` has, by the key of a row that reads like an earlier one, the key of that
+    one, see `twins`. `documents` has, by leaf, the digest of the documents in the sample logs of most rows on the
+    board.
     """
 
     today: date | None = None
-    commits: Mapping[str, CommitAnswer] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    repositories: Mapping[str, str] = field(default_factory=dict)
+    commits: Mapping[str, CommitFact] = field(default_factory=dict)
     same_values: Mapping[tuple[float, ...], str] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     committed: Mapping[str, float] = field(default_factory=dict)

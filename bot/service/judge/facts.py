@@ -101,12 +101,9 @@ class Judge:
         return replace(judgement, rows=tuple(rows))
 
     def _facts(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Facts:
-        commits = self._commits(found)
         return Facts(
             today=self.today,
-            commits={text: one.answer for text, one in commits.items()},
-            reasons={text: one.why for text, one in commits.items()},
-            repositories={text: one.repository for text, one in commits.items() if one.repository},
+            commits=self._commits(found),
             waivers=tuple(self.waivers),
             committed=committed,
             owners=self.owners,

@@ -10,7 +10,8 @@ from bot.evaluation.benchmarks.harness import FORK, repository
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import HarnessAnswer, accepted_versions, judge_harness
-from bot.evaluation.rules.rule import NO_FACTS, CommitAnswer, Facts
+from bot.evaluation.rules.rule import NO_FACTS, Facts
+from bot.evaluation.verdict import CommitAnswer, CommitFact
 from tests.evaluation.judging import declared
 
 OURS, ACME = repository(), "acme/evals"
@@ -119,18 +120,15 @@ def test_a_commit_is_declared_or_known_or_nothing_is_known_of_it(git_hash: str, 
 @pytest.mark.parametrize(
     ("facts", "answer"),
     [
-        (Facts(commits={FIRST: "accepted"}), HarnessAnswer("accepted", f"commit {FIRST} was looked up", 0)),
-        (Facts(commits={FIRST: "accepted"}, repositories={FIRST: OURS}, reasons={FIRST: "it is between"}),
+        (Facts(commits={FIRST: CommitFact("accepted")}), HarnessAnswer("accepted", "", 0)),
+        (Facts(commits={FIRST: CommitFact("accepted", OURS, "it is between")}),
          HarnessAnswer("accepted", "it is between", 1)),
-        (Facts(commits={FIRST: "accepted"}, repositories={FIRST: ACME}),
-         HarnessAnswer("accepted", f"commit {FIRST} was looked up")),
-        (Facts(commits={FIRST: "unaccepted"}, reasons={FIRST: "it is older"}),
+        (Facts(commits={FIRST: CommitFact("accepted", ACME)}), HarnessAnswer("accepted", "")),
+        (Facts(commits={FIRST: CommitFact("unaccepted", why="it is older")}),
          HarnessAnswer("unaccepted", "it is older")),
-        (Facts(commits={FIRST: "unknown"}, reasons={FIRST: "GitHub does not answer"}),
+        (Facts(commits={FIRST: CommitFact("unknown", why="GitHub does not answer")}),
          HarnessAnswer("unknown", "GitHub does not answer")),
-        (Facts(commits={FIRST: "unknown"}),
-         HarnessAnswer("unaccepted", listed(FIRST, ", which is in no accepted range"))),
-        (Facts(commits={THIRD: "accepted"}),
+        (Facts(commits={THIRD: CommitFact("accepted")}),
          HarnessAnswer("unaccepted", listed(FIRST, ", which is in no accepted range"))),
     ],
 )  # fmt: skip
@@ -144,7 +142,7 @@ def test_what_was_looked_up_counts_first(facts: Facts, answer: HarnessAnswer) ->
         ("1.0", None, HarnessAnswer("accepted", "the file records release 1.0", 1)),
         ("1.1", None, HarnessAnswer("unaccepted", "the file records release 1.1, which is not accepted")),
         (None, FIRST, HarnessAnswer("accepted", f"commit {FIRST} is declared", 2)),
-        (None, SECOND, HarnessAnswer("accepted", f"commit {SECOND} was looked up", 1)),
+        (None, SECOND, HarnessAnswer("accepted", "it lies before", 1)),
         (None, THIRD, HarnessAnswer("accepted", "it is between", 1)),
         (None, FOURTH, HarnessAnswer("unknown", f"commit {FOURTH} is not declared of {ACME}")),
         (None, OF_FORK, HarnessAnswer("unknown", f"commit {OF_FORK} is not declared of {ACME}")),
@@ -154,9 +152,13 @@ def test_what_was_looked_up_counts_first(facts: Facts, answer: HarnessAnswer) ->
 def test_another_tool_is_judged_by_the_ranges_of_its_repository(
     version: str | None, git_hash: str | None, answer: HarnessAnswer
 ) -> None:
-    looked_up = dict.fromkeys((SECOND, THIRD, OF_FORK), "accepted") | {FOURTH: "unaccepted"}
-    found_in = dict.fromkeys((SECOND, THIRD, FOURTH), ACME) | {OF_FORK: FORK}
-    facts = Facts(commits=looked_up, repositories=found_in, reasons={THIRD: "it is between"})  # type: ignore[arg-type]
+    looked_up = {
+        SECOND: CommitFact("accepted", ACME, "it lies before"),
+        THIRD: CommitFact("accepted", ACME, "it is between"),
+        FOURTH: CommitFact("unaccepted", ACME),
+        OF_FORK: CommitFact("accepted", FORK),
+    }
+    facts = Facts(commits=looked_up)
     spans = (span(releases=("1.1",)), span(ACME, releases=("1.0",)), span(ACME, commits=(FIRST,)))
     assert judged(of(git_hash, version, ACME.upper()), *spans, facts=facts).answer == answer.answer
     assert judged(of(git_hash, version, ACME), *spans, facts=facts) == answer

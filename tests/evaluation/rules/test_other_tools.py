@@ -8,6 +8,7 @@ from bot.evaluation.leaderboard import Accepted
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
+from bot.evaluation.verdict import CommitFact
 from tests.evaluation.judging import declared
 
 INSPECT, COMMIT = "UKGovernmentBEIS/inspect_ai", "c3" * 20
@@ -47,7 +48,7 @@ def test_a_release_of_the_harness_is_none_of_another_tool() -> None:
 
 
 def test_a_commit_that_was_looked_up_counts_in_its_repository_only() -> None:
-    facts = Facts(commits={"e5" * 20: "accepted"}, repositories={"e5" * 20: INSPECT})
+    facts = Facts(commits={"e5" * 20: CommitFact("accepted", INSPECT)})
     tool = HarnessVersion("inspect_ai", "e5" * 20, None, INSPECT)
     assert judged(tool, *RANGES, facts=facts) == ("accepted", 1)
     assert judged(HarnessVersion("x", "e5" * 20, None, "acme/other"), *RANGES, facts=facts) == ("unknown", None)
