@@ -143,7 +143,7 @@ def _distinct(verdicts: Sequence[Verdict]) -> Iterable[Verdict]:
 
 def _candidate(verdict: Verdict) -> JoinCandidate:
     present = verdict.measurements.present if verdict.measurements else ()
-    leaves = grouped((measurement.required.leaf_id, measurement) for measurement in present)
+    leaves = grouped((measurement.required.leaf.id, measurement) for measurement in present)
     errors = [found for found in verdict.findings if found.is_error or found.waived]
     sound: Leaves = {}
     shown: Leaves = {}
@@ -163,8 +163,8 @@ def _candidate(verdict: Verdict) -> JoinCandidate:
 def _is_about(finding: Finding, measurement: Measurement) -> bool:
     if not finding.task:
         return True
-    return finding.task == measurement.required.task_id and (
-        not finding.leaves or measurement.required.leaf_id in finding.leaves
+    return finding.task == measurement.required.task.id and (
+        not finding.leaves or measurement.required.leaf.id in finding.leaves
     )
 
 
@@ -265,7 +265,7 @@ def _in_order(leaves: Leaves, lead: JoinCandidate, leaderboard: Leaderboard) -> 
     present: list[Measurement] = []
     missing: list[RequiredMetric] = []
     for required in required_metrics(leaderboard, lead.verdict.parsed.format or ""):
-        measurement = measured.get((required.leaf_id, required.metric_id))
+        measurement = measured.get((required.leaf.id, required.metric_id))
         if measurement is None:
             missing.append(required)
         else:
@@ -294,7 +294,7 @@ def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
                 verdict = candidate.verdict
                 is_dated = own_date(verdict.result, verdict.path) is not None
                 run = LeafRun(verdict.path, fsum(values) / len(values), is_dated)
-                runs.setdefault((found[0].required.task_id, leaf_id), {}).setdefault(values, run)
+                runs.setdefault((found[0].required.task.id, leaf_id), {}).setdefault(values, run)
     for (task_id, leaf_id), different in sorted(runs.items(), key=lambda item: item[0]):
         if len(different) > 1:
             yield Repeat(task_id, leaf_id, tuple(different.values()))

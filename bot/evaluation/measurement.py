@@ -23,27 +23,20 @@ CACHED = 64  # declarations and formats whose requirements are kept
 class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
     """A number that a leaderboard requires, with all that is known of it before any result is read.
 
-    What rules and scores ask of every leaf of every file is kept flat here, for they ask it thousands of times.
-
-    `samples` is the declared number of values behind it (None if none is declared) and `size` that of its leaf,
-    `weight` its part in the task's mean; `lower` and `span` are
-    lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
-    `definitions` are those of the leaf that count, empty where none is declared, and
+    `samples` is the declared number of values behind it (None if none is declared), `weight` its part in the task's
+    mean; `lower` and `span` are lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to
+    the exact fractions. `definitions` are those of the leaf that count, empty where none is declared, and
     `versions_by_definition` has the versions of the harness for the digest of each, none where all count.
     """
 
     task: Task
     leaf: Leaf
     metric: Metric
-    task_id: str
-    leaf_id: str
     metric_id: str
-    metric_name: str
     leaf_key: str
     value_key: str
     stderr_key: str
     samples: int | None
-    own_samples: int | None
     integral: bool
     unit: float
     lower: float
@@ -51,9 +44,7 @@ class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
     lower_text: str
     upper_text: str
     weight: float
-    size: int | None
     versions: frozenset[float | str]
-    has_older_versions: bool
     definitions: tuple[AcceptedDefinition, ...]
     versions_by_definition: Mapping[str, frozenset[str]]
 
@@ -143,7 +134,7 @@ def _versions_by_definition(definitions: Iterable[AcceptedDefinition]) -> dict[s
 @lru_cache(maxsize=CACHED)
 def sizes(leaderboard: Leaderboard, format_id: str) -> Mapping[str, int | None]:
     """The declared number of samples of every required leaf, None if none is declared, by its key in that format."""
-    return {required.leaf_key: required.size for required in required_metrics(leaderboard, format_id)}
+    return {required.leaf_key: required.leaf.samples for required in required_metrics(leaderboard, format_id)}
 
 
 @lru_cache(maxsize=CACHED)
@@ -168,15 +159,11 @@ def required_metric(
         task=task,
         leaf=leaf,
         metric=metric,
-        task_id=task.id,
-        leaf_id=leaf.id,
         metric_id=f"{metric.name},{metric.filter}",
-        metric_name=metric.name,
         leaf_key=leaf.key(format_id),
         value_key=metric.key(format_id),
         stderr_key=metric.stderr_key(format_id),
         samples=metric.samples or leaf.samples,
-        own_samples=metric.samples,
         integral=metric.integral and not is_mean_of_proportions(leaf.key(format_id), metric.name),
         unit=100.0 if task.unit == "percent" else 1.0,
         lower=lower,
@@ -184,8 +171,6 @@ def required_metric(
         lower_text=str(task.leaf_lower_bound(leaf)),
         upper_text=str(task.upper_bound),
         weight=_weight(task, leaf),
-        size=leaf.samples,
-        has_older_versions=bool(task.older_versions),
         definitions=definitions,
         versions_by_definition=_versions_by_definition(definitions),
         versions=frozenset(spelling for version in task.versions_of(format_id) for spelling in _spellings(version)),
@@ -222,8 +207,8 @@ def take_measurements(result: Result, leaderboard: Leaderboard, file: str = "") 
         value = raw if type(raw) is float else float(raw) if type(raw) is int and abs(raw) < 1e300 else nan
         error = stderr if type(stderr) is float else None
         # a metric with a count of its own (IFEval's instructions) is not counted by `n-samples`
-        is_own = required.own_samples is not None
-        samples = leaf.samples if not is_own else required.own_samples if leaf.samples == required.size else None
+        own, is_whole = required.metric.samples, leaf.samples == required.leaf.samples
+        samples = leaf.samples if own is None else own if is_whole else None
         is_proportion = required.integral and leaf.epochs == 1
         present.append(Measurement(required, leaf, raw, value, error, samples, file, is_proportion))
     return Measurements(tuple(present), tuple(missing))
@@ -231,12 +216,12 @@ def take_measurements(result: Result, leaderboard: Leaderboard, file: str = "") 
 
 def definitions_of(measurements: Measurements) -> dict[str, str]:
     """The digest of the definition of each leaf, where its file records one."""
-    return {one.required.leaf_id: one.leaf.definition for one in measurements.present if one.leaf.definition}
+    return {one.required.leaf.id: one.leaf.definition for one in measurements.present if one.leaf.definition}
 
 
 def by_task(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
     """The measurements by the ids of their tasks, in the order in which they come."""
-    return grouped((measurement.required.task_id, measurement) for measurement in measurements)
+    return grouped((measurement.required.task.id, measurement) for measurement in measurements)
 
 
 def task_raw(task: Task, measurements: list[Measurement]) -> float:
@@ -252,7 +237,7 @@ def raw_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[floa
     if len(values) == 1:
         return values[0]
     if task.aggregation == "size-weighted":
-        sizes = [one.size or 0 for one in required]
+        sizes = [one.leaf.samples or 0 for one in required]
         return fsum(map(mul, values, sizes)) / sum(sizes)
     return fsum(values) / len(values)
 
@@ -265,6 +250,6 @@ def raw_values(measurements: Measurements, leaderboard: Leaderboard) -> tuple[fl
 
 def coverage_of(measurements: Measurements, leaderboard: Leaderboard) -> Coverage:
     """Count the leaves that are there and name the others."""
-    missing = tuple(dict.fromkeys(required.leaf_id for required in measurements.missing))
+    missing = tuple(dict.fromkeys(required.leaf.id for required in measurements.missing))
     required = sum(len(task.leaves) for task in leaderboard.tasks)
     return Coverage(required - len(missing), required, missing)

@@ -90,7 +90,7 @@ def normalize(value: float, lower: float, span: float) -> float:
 def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
     """Score every task of which no leaf is missing."""
     present = by_task(measurements.present)
-    holes = {required.task_id for required in measurements.missing}
+    holes = {required.task.id for required in measurements.missing}
     tasks = tuple(_task_score(task, present.get(task.id, []), task.id not in holes) for task in leaderboard.tasks)
     return Scores(average_of([task.score for task in tasks]), tasks)
 
@@ -124,8 +124,8 @@ def _leaf_scores(task: Task, measurements: list[Measurement]) -> tuple[LeafScore
         required, value, error = measurement.required, measurement.value, measurement.stderr
         leaves.append(
             LeafScore(
-                required.leaf_id,
-                required.metric_name,
+                required.leaf.id,
+                required.metric.name,
                 measurement.samples,
                 value,
                 error if error is not None and isfinite(error) else None,

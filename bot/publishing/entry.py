@@ -307,7 +307,7 @@ def _with_places(tasks: Iterable[TaskScore], names: Mapping[str, str]) -> tuple[
 
 def _recorded(row: Row, name: Literal["version", "num_fewshot", "samples"]) -> dict[str, Any]:
     """What the files record of each leaf: its version, the examples in its prompt, or the samples that were scored."""
-    found = {one.required.leaf_id: getattr(one.leaf, name) for one in row.measurements.present}
+    found = {one.required.leaf.id: getattr(one.leaf, name) for one in row.measurements.present}
     return {leaf: value for leaf, value in found.items() if value is not None}
 
 
@@ -316,7 +316,7 @@ def _samples_behind(row: Row) -> Iterator[EntrySamples]:
     if not row.leaderboard.asks_samples:
         return
     logs = {(file.path, one.leaf): one for file in row.files for one in file.parsed.samples or ()}
-    by_leaf = grouped((measurement.required.leaf_id, measurement) for measurement in row.measurements.present)
+    by_leaf = grouped((measurement.required.leaf.id, measurement) for measurement in row.measurements.present)
     for leaf, found in by_leaf.items():
         log = logs.get((found[0].file, found[0].required.leaf_key))
         if log is not None and all(one.required.value_key in (*log.answers, *log.means) for one in found):

@@ -42,7 +42,7 @@ class Explained:
 
 def explained(row: Row) -> Explained:
     """What an explanation needs of a judged row."""
-    missing = {required.leaf_id for required in row.measurements.missing}
+    missing = {required.leaf.id for required in row.measurements.missing}
     differences: dict[str, list[str]] = {}
     for finding in row.lead.findings:
         if finding.rule == other_task_definition.id:

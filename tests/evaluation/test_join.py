@@ -285,7 +285,7 @@ def test_a_part_of_a_leaf_counts_before_a_rejected_file_of_other_settings() -> N
 def test_a_rejected_row_shows_no_number_that_its_error_invalidates() -> None:
     row = row_of({"limited.json": patched({f"/n-samples/{MMLU}/effective": 100} | SECRET)})
     assert row.status == "rejected"
-    assert [one.leaf_id for one in row.measurements.missing] == [MMLU]
+    assert [one.leaf.id for one in row.measurements.missing] == [MMLU]
 
 
 def test_a_waiver_of_any_of_its_files_covers_what_is_found_of_a_row() -> None:
@@ -302,7 +302,7 @@ def test_a_waiver_of_any_of_its_files_covers_what_is_found_of_a_row() -> None:
 def test_an_error_about_a_task_blocks_that_task_alone() -> None:
     path = "/results/harness|hendrycksTest-anatomy|5/acc_norm"
     row = row_of({"a.json": patched({path: 0.9}, base_v1())}, "open-llm-v1")
-    assert {one.task_id for one in row.measurements.missing} == {"mmlu"}
+    assert {one.task.id for one in row.measurements.missing} == {"mmlu"}
     assert len(row.blocked) == 57
     assert set(row.blocked.values()) == {("implementation-mismatch",)}
 

@@ -95,7 +95,7 @@ def test_of_two_files_of_one_date_the_content_decides_and_never_the_order() -> N
         (row,) = judgement.rows
         assert {verdict.date for verdict in judgement.verdicts} == {judgement.verdicts[0].date}
         assert [file.path for file in row.files] == [newest]
-        (measured,) = (one for one in row.measurements.present if one.required.task_id == "mmlu_pro")
+        (measured,) = (one for one in row.measurements.present if one.required.task.id == "mmlu_pro")
         assert measured.file == newest
         assert row.repeats[0].runs[0].file == newest
 

@@ -224,5 +224,5 @@ def test_the_error_of_the_average_is_that_of_independent_columns() -> None:
 def test_a_score_keeps_the_measurements_in_the_order_of_the_declaration() -> None:
     board = declared(ONE + TWO)
     taken = measured(board, b=leaf(0.2), a=leaf(0.5))
-    assert [one.required.leaf_id for one in taken.present] == ["a", "b"]
+    assert [one.required.leaf.id for one in taken.present] == ["a", "b"]
     assert make_scores(replace(taken, missing=(taken.present[0].required,)), board).tasks[0].score is None

@@ -36,7 +36,7 @@ def drop_at_the_floor(case: Case) -> Iterator[Violation]:
     """Yield a violation where f1 is below the floor and nothing says that the stop word was another."""
     for measurement in case.measurements.present:
         required = measurement.required
-        if TASK not in {required.leaf_key, required.leaf_id} or required.metric_name != METRIC:
+        if TASK not in {required.leaf_key, required.leaf.id} or required.metric.name != METRIC:
             continue
         if measurement.value / required.unit < FLOOR and measurement.leaf.until in {"", STOP}:
             yield case.at(

@@ -54,7 +54,7 @@ def _column(case: RowCase, found: list[Measurement], raw: float) -> str:
     """Describe the problem of the whole column, `raw` in the metric's unit; "" if there is none."""
     task = found[0].required.task
     # The first metric of a leaf counts its questions: IFEval's second one counts the instructions in them.
-    sizes = {one.required.leaf_id: one.required.samples or one.samples or 0 for one in reversed(found)}
+    sizes = {one.required.leaf.id: one.required.samples or one.samples or 0 for one in reversed(found)}
     samples = sum(sizes.values())
     if not task.higher_is_better or samples < FEWEST:
         return ""

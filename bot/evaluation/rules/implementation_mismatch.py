@@ -36,7 +36,7 @@ def implementation_mismatch(case: Case) -> Iterator[Violation]:
     if recognised is None or recognised.family is Family.UNKNOWN:
         return
     for task in declared:
-        first = next((m.required.leaf_key for m in case.measurements.present if m.required.task_id == task.id), None)
+        first = next((m.required.leaf_key for m in case.measurements.present if m.required.task.id == task.id), None)
         if first is not None and recognised.family.value != task.mmlu_family:
             pointer = case.result.pointer_to("leaf", first)
             yield Violation(_message(task.title, recognised, task.mmlu_family or ""), HINT, pointer, task.id)

@@ -54,14 +54,14 @@ def _is_cut(measurement: Measurement, limit: float | None) -> bool:
         return True
     if limit is None:
         return False
-    size = leaf.original or measurement.required.size
+    size = leaf.original or measurement.required.leaf.samples
     return limit < 1 or size is None or limit < size
 
 
 def _violation(case: Case, found: list[Measurement]) -> Violation:
     first, task = found[0], found[0].required.task
     keys = keys_of(found)
-    samples, original = first.leaf.samples, first.leaf.original or first.required.size
+    samples, original = first.leaf.samples, first.leaf.original or first.required.leaf.samples
     number, most = (samples, "") if samples is not None else (case.result.limit or 0, "at most ")
     part = f"{number:,.15g} of its {original:,} samples" if original else _samples(number)
     more = f"; the same for {counted(len(keys) - 1, 'more subtask')} of {task.title}" if len(keys) > 1 else ""

@@ -33,11 +33,11 @@ def missing_task(case: RowCase) -> Iterator[Violation]:
     row = case.row
     if row.result.format not in case.leaderboard.harness.formats:
         return  # `unaccepted-format` says enough
-    missing = [required for required in row.measurements.missing if required.leaf_id not in row.blocked]
+    missing = [required for required in row.measurements.missing if required.leaf.id not in row.blocked]
     if not row.measurements.present and not row.blocked:
         yield _nothing(case)
         return
-    for found in grouped((required.task_id, required) for required in missing).values():
+    for found in grouped((required.task.id, required) for required in missing).values():
         yield _violation(case, found)
 
 
@@ -51,7 +51,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
         hint,
         result.pointer_to("leaves") if whole and len(keys) > 1 else result.pointer_to("leaf", keys[0]),
         task.id,
-        tuple(dict.fromkeys(required.leaf_id for required in missing)),
+        tuple(dict.fromkeys(required.leaf.id for required in missing)),
         command,
     )
 

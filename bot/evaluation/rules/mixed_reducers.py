@@ -32,7 +32,7 @@ def mixed_reducers(case: RowCase) -> Iterator[Violation]:
     if not any([measurement.leaf.reducer for measurement in present]):  # noqa: C419 - twice as fast for most rows
         return
     for measurement in present:
-        reducers = by_task.setdefault(measurement.required.task_id, {})
+        reducers = by_task.setdefault(measurement.required.task.id, {})
         reducers.setdefault(measurement.leaf.reducer or ONCE, []).append(measurement.required.leaf_key)
     for task_id, reducers in by_task.items():
         if len(reducers) > 1:

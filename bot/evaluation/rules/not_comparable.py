@@ -34,12 +34,12 @@ def not_comparable(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required = measurement.required
         for declared in required.task.not_comparable:
-            about = required.task_id, declared.reason
+            about = required.task.id, declared.reason
             if about not in seen and declared.covers(result.format, measurement.leaf.version):
                 seen.add(about)
                 yield Violation(
                     f"{required.task.title} is not comparable with the leaderboard's other rows: {declared.reason}",
                     f"compare it with rows of {format_of(result.format).title} only",
                     result.pointer_to("leaf", required.leaf_key),
-                    required.task_id,
+                    required.task.id,
                 )

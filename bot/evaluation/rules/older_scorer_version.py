@@ -28,7 +28,7 @@ def older_scorer_version(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and older version."""
     seen: set[tuple[str, str]] = set()
     for measurement in case.measurements.present:
-        if not measurement.required.has_older_versions or measurement.leaf.version is None:
+        if not measurement.required.task.older_versions or measurement.leaf.version is None:
             continue
         task = measurement.required.task
         spelled = canonical_version(measurement.leaf.version)

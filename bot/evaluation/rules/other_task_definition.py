@@ -44,7 +44,7 @@ def other_task_definition(case: Case) -> Iterator[Violation]:
         candidates = [one for one in definitions if one.counts_for(named)] or definitions
         accepted = nearest(fields, candidates, shortened=shortened).fields
         for field in differing(fields, accepted, shortened=shortened):
-            about = measurement.required.task_id, field
+            about = measurement.required.task.id, field
             wrong.setdefault(about, []).append(measurement)
             if about not in said:
                 wanted = AskedField(field, max(accepted.get(field, frozenset({NONE}))))

@@ -89,10 +89,10 @@ class Case:
 
         `field` is one of `Result.pointer_to`, or "stderr"; the violation has a task where they are all of one.
         """
-        first, tasks = found[0].required, {one.required.task_id for one in found}
+        first, tasks = found[0].required, {one.required.task.id for one in found}
         field, value_key = ("value", first.stderr_key) if field == "stderr" else (field, first.value_key)
         pointer = self.result.pointer_to(field, first.leaf_key, value_key)
-        return Violation(message, hint, pointer, first.task_id if len(tasks) == 1 else "", leaves_of(found), command)
+        return Violation(message, hint, pointer, first.task.id if len(tasks) == 1 else "", leaves_of(found), command)
 
     def again(self, found: Sequence[Measurement], message: str, what: str, field: str = "value") -> Violation:
         """The same, with the advice to measure the subtasks of one task again; `what` says what to do."""
@@ -137,7 +137,7 @@ class Violation:
 
 def leaves_of(measurements: Iterable[Measurement]) -> tuple[str, ...]:
     """The ids of the leaves of measurements, each once."""
-    return tuple(dict.fromkeys(measurement.required.leaf_id for measurement in measurements))
+    return tuple(dict.fromkeys(measurement.required.leaf.id for measurement in measurements))
 
 
 def keys_of(measurements: Iterable[Measurement]) -> list[str]:

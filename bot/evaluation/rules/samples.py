@@ -169,13 +169,13 @@ def other_questions(case: Case) -> Iterator[Violation]:
 
 
 def _unlike_the_declared(case: Case, found: Measurement, log: CheckedSamples) -> str:
-    wanted = (found.required.size or 0) * max(1, found.leaf.epochs)
+    wanted = (found.required.leaf.samples or 0) * max(1, found.leaf.epochs)
     is_other = bool(wanted and log.count) and case.result.limit is None and log.count != wanted
     return f"it has {counted(log.count, 'sample')}, {wanted:,} are expected" if is_other else ""
 
 
 def _unlike_the_board(case: Case, found: Measurement, log: CheckedSamples) -> str:
-    known = case.facts.documents.get(found.required.leaf_id, "")
+    known = case.facts.documents.get(found.required.leaf.id, "")
     is_other = bool(known and log.documents) and known != log.documents
     return "its documents are not those of the other rows on the board" if is_other else ""
 

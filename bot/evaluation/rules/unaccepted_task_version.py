@@ -34,7 +34,7 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
             continue
         spelled = canonical_version(version)
         if spelled not in required.versions:
-            wrong.setdefault((required.task_id, spelled), []).append(measurement)
+            wrong.setdefault((required.task.id, spelled), []).append(measurement)
     for (_, spelled), found in wrong.items():
         accepted = case.leaderboard.harness.accepted
         versions = found[0].required.task.versions_of(case.result.format)

@@ -33,11 +33,11 @@ def wrong_sample_count(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task of which leaves have another size than declared."""
     wrong: dict[str, list[Counted]] = {}
     for measurement in case.measurements.present:
-        if measurement.required.size == measurement.leaf.samples == measurement.leaf.original:
+        if measurement.required.leaf.samples == measurement.leaf.samples == measurement.leaf.original:
             continue
         count, wanted = _counted(measurement, is_limited=case.result.limit is not None)
         if count is not None and wanted is not None and count != wanted:
-            wrong.setdefault(measurement.required.task_id, []).append((measurement, count, wanted))
+            wrong.setdefault(measurement.required.task.id, []).append((measurement, count, wanted))
     for found in wrong.values():
         yield _violation(case, found)
 
@@ -51,7 +51,7 @@ def _counted(measurement: Measurement, *, is_limited: bool) -> tuple[int | None,
     is_cut = leaf.original is not None and leaf.samples < leaf.original
     if is_cut and is_limited:
         return None, None
-    return leaf.original if is_cut else leaf.samples, required.size
+    return leaf.original if is_cut else leaf.samples, required.leaf.samples
 
 
 def _violation(case: Case, found: list[Counted]) -> Violation:

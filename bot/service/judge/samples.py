@@ -184,7 +184,7 @@ def as_recorded(parsed: Parsed, entry: Entry, declared: Leaderboard) -> Parsed:
     logs: Mapping[str, EntrySamples] = {one.leaf: one for one in entry.samples}
     found: dict[str, CheckedSamples] = {}
     for one in take_measurements(parsed.result, declared, parsed.path).present:
-        log, key = logs.get(one.required.leaf_id), one.required.value_key
+        log, key = logs.get(one.required.leaf.id), one.required.value_key
         if log is None or not isinstance(one.raw, float):
             continue
         known = found.get(one.required.leaf_key)
