@@ -339,7 +339,7 @@ def test_a_board_may_name_the_definition_of_each_of_very_many_leaves() -> None:
     )
     task = f'[[tasks]]\nid = "t"\ntitle = "T"\nmetrics = [{{ name = "acc" }}]\nleaves = [{ids}]\n\n'
     board = parse_leaderboard(SOUND.replace("[[tasks]]", f"{asked}{task}[[tasks]]", 1), "mine", "mine.toml")
-    found = [one for one in required_metrics(board, "lm-eval-0.4") if one.task_id == "t"]
+    found = [one for one in required_metrics(board, "lm-eval-0.4") if one.task.id == "t"]
     assert [len(one.definitions) for one in found] == [1] * 1_500
 
 
