@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
-from bot.publishing.tables.sheet import LINE_END, MOST_CELLS, Grid, Splice, joined, line_end, numbered, spelled
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
+from bot.publishing.tables.sheet import LINE_END, MOST_CELLS, Grid, Splice, joined, line_end, numbered
 
 SEPARATORS = (",", ";", "\t", "|")
 COMMA, POINT = (re.compile(rf"([-+]?\d+)\{mark}(\d+)(?=$|[\s%±(])") for mark in ",.")  # at the start of a cell
@@ -117,10 +117,7 @@ class CsvSheet(Grid):
         return self.separator.join(parts)
 
     def _written(self, column_path: ColumnPath, cell: Cell, *, quoted: bool) -> str:
-        if cell is ABSENT:
-            raise Unwritable("a cell of a CSV file cannot be left out")
-        column = [self.cell(row, column_path) for row in range(len(self))] if isinstance(cell, bool) else []
-        text = spelled(cell, column) if isinstance(cell, bool) else as_text(cell)
+        text = self.spelled(column_path, cell)
         if self.decimal != "." and POINT.match(text):
             text = POINT.sub(r"\1,\2", text, count=1)
         return '"' + text.replace('"', '""') + '"' if quoted or self._needs_quotes(text) else text

@@ -157,10 +157,11 @@ class JsonSheet(Grid):
         return token(cell, ascii_only=self.text.isascii())
 
     def insert(self, before: int, rows: Sequence[Mapping[ColumnPath, Cell]]) -> list[Splice]:
-        """Insert new rows, each in the layout of a neighbouring row."""
+        """Insert new rows, each in the layout of the nearest row that has all its keys, else of the row before."""
         if not self.places:
             return [self._first(rows)]
-        new = [self._clone(self._model(before, cells), cells) for cells in rows]
+        models = [next(self.nearest(before, cells.keys()), max(0, before - 1)) for cells in rows]
+        new = [self._clone(model, cells) for model, cells in zip(models, rows, strict=True)]
         return [joined(self.spans, before, new, self._gap())]
 
     def _gap(self) -> str:
@@ -168,13 +169,6 @@ class JsonSheet(Grid):
         if len(self) > 1:
             return self.text[self.spans[-2][1] : self.spans[-1][0]]
         return "," + self.text[self.container.start + 1 : self.spans[0][0]]
-
-    def _model(self, before: int, cells: Mapping[ColumnPath, Cell]) -> int:
-        """The row to copy the layout of: the nearest that has all the keys, else the row before."""
-        near = sorted(range(len(self)), key=lambda row: abs(row - before + 1))
-        return next(
-            (row for row in near if all(self.cell(row, column_path) is not ABSENT for column_path in cells)), near[0]
-        )
 
     def _clone(self, row: int, cells: Mapping[ColumnPath, Cell]) -> str:
         """A new row in the shape of another; what no cell says is null, or an empty list instead of a list."""

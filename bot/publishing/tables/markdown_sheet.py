@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
-from bot.publishing.tables.sheet import Grid, Splice, joined, line_end, lines, numbered, spelled
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
+from bot.publishing.tables.sheet import Grid, Splice, joined, line_end, lines, numbered
 
 BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
 LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
@@ -160,11 +160,7 @@ class MarkdownSheet(Grid):
         return rule[number].strip().endswith(":") and not rule[number].strip().startswith(":")
 
     def _written(self, column_path: ColumnPath, cell: Cell) -> str:
-        if cell is ABSENT:
-            raise Unwritable("a cell of a Markdown table cannot be left out")
-        if isinstance(cell, bool):
-            return spelled(cell, [self.cell(row, column_path) for row in range(len(self))])
-        return BARE_BAR.sub(r"\1\\|", as_text(cell))
+        return BARE_BAR.sub(r"\1\\|", self.spelled(column_path, cell))
 
     def ordinary(self) -> list[Any]:
         """The rows as the Markdown parser reads them."""

@@ -24,7 +24,7 @@ from pathspec import PathSpec
 from bot.errors import Unwritable
 from bot.evaluation.finding import in_units
 from bot.publishing.layout import Draft, RowChange
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
+from bot.publishing.tables.cells import Cell, ColumnPath
 from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, changes_of, says, sequence
 from bot.publishing.tables.rows import MappedRows
 from bot.publishing.tables.sheet import MOST_CELLS, Grid, Splice, check_bytes, numbered, spliced
@@ -214,7 +214,7 @@ def prove_parquet(before: ParquetGrid, after: ParquetGrid, slots: Sequence[Slot]
         if isinstance(slot, int):
             continue
         for column_path, cell in slot.cells.items():
-            if cell is ABSENT or not says(after, after.cell(at, column_path), after.held(column_path, cell)):
+            if not says(after, after.cell(at, column_path), after.held(column_path, cell)):
                 raise Unwritable(f"{column_path[0]} does not read back as it was written")
         if isinstance(slot, Update):
             ours = {before.column_paths[column_path] for column_path in slot.cells}

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
 
 LARGEST = 20_000_000  # bytes of a table
 MOST_COLUMNS, MOST_CELLS = 2_000, 2_000_000  # of a table, those of nested objects counted, too
@@ -53,6 +53,20 @@ class Grid(Protocol):
     def held(self, column_path: ColumnPath, cell: Cell) -> Cell:
         """A cell as its column can hold it; most formats hold any."""
         return cell
+
+    def spelled(self, column_path: ColumnPath, cell: Cell) -> str:
+        """A cell as a text of its column: a boolean is written as others there are."""
+        if not isinstance(cell, bool):
+            return as_text(cell)
+        column = (self.cell(row, column_path) for row in range(len(self)))
+        there = {text for text in column if isinstance(text, str) and text}
+        words = next((pair for pair in TRUTH if there and there <= set(pair)), TRUTH[0])
+        return words[0] if cell else words[1]
+
+    def nearest(self, before: int, column_paths: Collection[ColumnPath]) -> Iterator[int]:
+        """The rows that have all these cells, beginning with those nearest to the row before a place."""
+        near = sorted(range(len(self)), key=lambda row: abs(row - before + 1))
+        return (row for row in near if all(self.cell(row, path) is not ABSENT for path in column_paths))
 
 
 def is_title(grid: Grid, row: int) -> bool:
@@ -141,13 +155,6 @@ def line_end(text: str) -> str:
     """How the first line of a text ends."""
     found = LINE_END.search(text)
     return found[0] if found else "\n"
-
-
-def spelled(cell: bool, column: Collection[Cell]) -> str:  # noqa: FBT001 - it is the cell
-    """A boolean in the spelling of its column."""
-    there = {text for text in column if isinstance(text, str) and text}
-    words = next((pair for pair in TRUTH if there and there <= set(pair)), TRUTH[0])
-    return words[0] if cell else words[1]
 
 
 def follow(

@@ -159,12 +159,8 @@ class YamlSheet(Grid):
 
     def _model(self, before: int, cells: Mapping[ColumnPath, Cell]) -> int:
         """The row to copy the layout of: the nearest one in block style that has all the keys."""
-        near = sorted(range(len(self)), key=lambda row: abs(row - before + 1))
-        for row in near:
-            has_all = all(
-                self._node(row, column_path) is not None for column_path in cells if column_path != (self.key,)
-            )
-            if has_all and not is_flow(self.rows[row].node):
+        for row in self.nearest(before, cells.keys()):
+            if not is_flow(self.rows[row].node):
                 return row
         raise Unwritable("no row in block style has all these keys, so there is no layout to copy")
 

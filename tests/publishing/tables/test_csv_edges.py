@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell
+from bot.publishing.tables.cells import Cell
 from bot.publishing.tables.csv_sheet import CsvSheet, separator_of
 from bot.publishing.tables.sheet import spliced
 from tests.publishing.tables.boards import CSV, MODEL, edited, entry
@@ -94,11 +94,6 @@ def test_a_row_that_is_too_short_or_too_long_is_not_changed() -> None:
         updated("a,b\n1\n", "2")
     with pytest.raises(Unwritable, match=r"^the row has 3 cells, but the header has 2$"):
         updated("a,b\n1,2,3\n", "2")
-
-
-def test_a_cell_cannot_be_left_out() -> None:
-    with pytest.raises(Unwritable, match=r"^a cell of a CSV file cannot be left out$"):
-        inserted("a,b\n1,2\n", "1", ABSENT)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\r\n\n"])

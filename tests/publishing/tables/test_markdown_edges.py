@@ -194,8 +194,6 @@ def test_a_bar_inside_of_a_cell_is_escaped(text: str, cell: str) -> None:
     assert new_cell("2", text) == cell
 
 
-def test_a_cell_cannot_be_left_out_or_added() -> None:
-    with pytest.raises(Unwritable, match=r"^a cell of a Markdown table cannot be left out$"):
-        new_line(TABLE, "1", ABSENT)
+def test_a_cell_cannot_be_added() -> None:
     with pytest.raises(Unwritable, match=r"^the row has no cell for b$"):
         sheet("| a | b |\n|---|---|\n| 1 |\n").update(0, row("1", "2"))
