@@ -20,7 +20,9 @@ def row_names(entries: Iterable[Entry]) -> dict[str, str]:
     keys = [entry.key for entry in entries]
     groups = grouped((_short(key).casefold(), key) for key in keys)
     alone = {group[0] for group in groups.values() if len(group) == 1}
-    return {key: _short(key) if key in alone else f"{_short(key)}~{_digest(key)}" for key in keys}
+    return {
+        key: _short(key) if key in alone else f"{_short(key)}~{sha256(key.encode()).hexdigest()[:12]}" for key in keys
+    }
 
 
 def usual_page(key: str) -> str:
@@ -34,10 +36,6 @@ def _short(key: str) -> str:
     revision, hyphen, rest = last.partition("-")
     shown = revision[:SHORT] if len(revision) == WHOLE else revision
     return f"{folder}/{shown}{hyphen}{rest}".replace("%", "~")
-
-
-def _digest(key: str) -> str:
-    return sha256(key.encode()).hexdigest()[:12]
 
 
 def row_page(name: str) -> str:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from bot.errors import CallError
+from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, normalize
@@ -451,17 +452,12 @@ def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
     for entry in found:
         if (raws := raws_of(entry)) is not None:
             values.setdefault(raws, entry.model.id)
-    keys: dict[str, list[str]] = {}
-    for key in {one.key for one in found} - twins((one.date or "~", one.key) for one in found).keys():
-        keys.setdefault(reading_of(key), []).append(key)
-    return KnownBoardRows(values, keys, _documents(found))
+    ranked = {one.key for one in found} - twins((one.date or "~", one.key) for one in found).keys()
+    return KnownBoardRows(values, grouped((reading_of(key), key) for key in ranked), _documents(found))
 
 
 def _documents(entries: Iterable[Entry]) -> dict[str, str]:
     """The digest of the documents of each leaf that most rows have; where two are as frequent, nobody knows."""
-    counts: dict[str, Counter[str]] = {}
-    for entry in entries:
-        for one in entry.samples:
-            counts.setdefault(one.leaf, Counter())[one.documents] += 1
-    common = {leaf: count.most_common(2) for leaf, count in counts.items()}
+    had = grouped((one.leaf, one.documents) for entry in entries for one in entry.samples)
+    common = {leaf: Counter(documents).most_common(2) for leaf, documents in had.items()}
     return {leaf: two[0][0] for leaf, two in common.items() if len(two) == 1 or two[0][1] > two[1][1]}

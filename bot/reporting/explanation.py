@@ -11,7 +11,7 @@ from textwrap import fill, wrap
 
 from bot.evaluation.aggregates import right_answers
 from bot.evaluation.definition import digest_of_leaves
-from bot.evaluation.finding import examples
+from bot.evaluation.finding import examples, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import definitions_of
 from bot.evaluation.rules.other_task_definition import other_task_definition
@@ -43,10 +43,8 @@ class Explained:
 def explained(row: Row) -> Explained:
     """What an explanation needs of a judged row."""
     missing = {required.leaf.id for required in row.measurements.missing}
-    differences: dict[str, list[str]] = {}
-    for finding in row.lead.findings:
-        if finding.rule == other_task_definition.id:
-            differences.setdefault(finding.task, []).append(finding.message)
+    found = [finding for finding in row.lead.findings if finding.rule == other_task_definition.id]
+    differences = grouped((finding.task, finding.message) for finding in found)
     definitions = definitions_of(row.measurements)
     return Explained(row.leaderboard, row.scores, len(row.files), missing, row.blocked, definitions, differences)
 

@@ -147,16 +147,11 @@ def _submission(verdict: Verdict) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    coverage = row.coverage
     return {
         "key": row.key.text,
         "model": _fields(row.model, OF_MODEL),
         "verdict": row.status,
-        "coverage": {
-            "present": coverage.present,
-            "required": coverage.required,
-            "missing": list(coverage.missing),
-        },
+        "coverage": msgspec.to_builtins(row.coverage),
         "scores": {
             "average": row.scores.average,
             "stderr": row.scores.stderr,

@@ -11,7 +11,7 @@ from typing import Any
 
 from typer import style
 
-from bot.evaluation.finding import Finding, Severity, counted, examples, first_few
+from bot.evaluation.finding import Finding, Severity, counted, examples, first_few, grouped
 from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.measurement import coverage_of
 from bot.evaluation.row_key import RowKey
@@ -65,8 +65,8 @@ def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False, whole:
     lines = text.count("\n")
     if whole or lines <= SCREEN:
         return text
-    grouped = "\n".join([*_grouped_lines(judgement, ink, quiet=quiet), summary_line(judgement, ink), ""])
-    return grouped if grouped.count("\n") < lines else text
+    by_cause = "\n".join([*_grouped_lines(judgement, ink, quiet=quiet), summary_line(judgement, ink), ""])
+    return by_cause if by_cause.count("\n") < lines else text
 
 
 def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[str]:
@@ -79,9 +79,8 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
         yield f"… and {counted(len(judgement.rows) - ROWS_SHOWN, 'more row')}: check --format summary lists all"
     if len(judgement.rows) == 1 and not quiet:
         yield from ("", *(f"  {line}" for line in score_lines(judgement.rows[0].scores)))
-    causes: dict[tuple[Severity, str, str], list[tuple[str, Finding]]] = {}
-    for noun, name, finding in _named_findings(judgement, f"{folder}/" if folder else ""):
-        causes.setdefault((finding.severity, finding.rule, noun), []).append((name, finding))
+    named = _named_findings(judgement, f"{folder}/" if folder else "")
+    causes = grouped(((finding.severity, finding.rule, noun), (name, finding)) for noun, name, finding in named)
     order = list(Severity)
     for cause, found in sorted(causes.items(), key=lambda one: (order.index(one[0][0]), -len(one[1]))):
         severity, rule, noun = cause
@@ -153,14 +152,12 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
 
 def unread_said(unread: Iterable[UnreadPath]) -> Iterator[str]:
     """How many files of each kind are not read and why; the keys that one has are said of no other."""
-    kinds: dict[tuple[str, str], list[UnreadPath]] = {}
-    for one in unread:
-        if one.kind != "link":  # which every command names
-            kinds.setdefault((one.kind, one.why.partition("; its keys")[0]), []).append(one)
+    others = [one for one in unread if one.kind != "link"]  # which every command names
+    kinds = grouped(((one.kind, one.why.partition("; its keys")[0]), one) for one in others)
     for (kind, why), found in sorted(kinds.items()):
-        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         said = found[0].why if len({one.why for one in found}) == 1 else why
-        yield visible(f"not read: {found[0].path}{others} ({kind}): {said}")
+        yield visible(f"not read: {found[0].path}{more} ({kind}): {said}")
 
 
 def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:

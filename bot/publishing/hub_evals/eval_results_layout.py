@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from bot.errors import Unwritable
+from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.task import HubBenchmark, Task
 from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, line_of, parse_eval_results, to_yaml
@@ -123,10 +124,8 @@ def faults(answer: Any, paths: Mapping[str, str]) -> list[str]:
     `paths` gives the task id of each file. The Hub may name a file by its path or without its folder. The client drops
     names and errors, so it is not asked; items of another shape are ignored.
     """
-    shown: dict[str, list[Any]] = {}
-    for item in answer if isinstance(answer, list) else ():
-        if isinstance(item, dict) and isinstance(item.get("filename"), str):
-            shown.setdefault(item["filename"], []).append(item)
+    found = [item for item in answer if isinstance(item, dict)] if isinstance(answer, list) else []
+    shown = grouped((item["filename"], item) for item in found if isinstance(item.get("filename"), str))
     said = []
     for path, task_id in paths.items():
         items = shown.get(path) or shown.get(path.rpartition("/")[2])
