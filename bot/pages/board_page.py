@@ -42,8 +42,8 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
     board = content.board
     rows = [line[is_raw] for line in lines()]
     return content.page(
-        "board.html",
         "raw.html" if is_raw else "index.html",
+        "board.html",
         is_raw=is_raw,
         columns=_columns(content),
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),

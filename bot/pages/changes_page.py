@@ -36,7 +36,6 @@ def changes_page(content: PageContent) -> bytes:
     drawn = over_time("Average of the rows over time, and the best up to each date", dated, axis)
     return content.page(
         "changes.html",
-        "changes.html",
         figure_=drawn if dated else None,
         weeks=[_week(week, list(some), counts) for week, some in groupby(moves, lambda move: _week_of(move.change))],
         lately=_lately(changes) if changes else "",

@@ -56,8 +56,8 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     if others := _sums_of_others(content, task):
         drawn.append(_against_rest(content, task, others))
     return content.page(
-        "column.html",
         column_page(task.id),
+        "column.html",
         task=task,
         best=_best(content, task.id),
         count=len(values),

@@ -43,7 +43,7 @@ SCORES = (
 def compare_page(content: PageContent) -> bytes:
     """The page; which rows are compared stands in its address."""
     nothing: dict[str, Any] = {"asked": (), "offered": (), "near": (), "status": "", "is_live": False}
-    return content.page("compare.html", "compare.html", begin=_begin(content), **nothing, **NOT_COMPARED)
+    return content.page("compare.html", begin=_begin(content), **nothing, **NOT_COMPARED)
 
 
 def _begin(content: PageContent) -> list[tuple[str, str, BoardRow, str]]:
@@ -198,7 +198,7 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
         "begin": () if chosen else _begin(content),
         **(_compared(content, [titles[name] for name in chosen], chosen) if len(chosen) > 1 else NOT_COMPARED),
     }
-    return content.page("compare.html", "compare.html", **values)
+    return content.page("compare.html", **values)
 
 
 def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:

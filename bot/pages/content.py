@@ -244,8 +244,8 @@ class PageContent:
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 
-    def page(self, template: str, path: str, *, stamp: str = "", **values: Any) -> bytes:
-        """The bytes of the page at a path; its template knows this content, too."""
+    def page(self, path: str, template: str = "", *, stamp: str = "", **values: Any) -> bytes:
+        """The bytes of the page at a path, by the template of its name or another; it knows this content, too."""
         fixed = {
             "content": self,
             "declared": self.board.leaderboard,
@@ -254,4 +254,4 @@ class PageContent:
             "board_title": self.board.leaderboard.title,
             "stamp": stamp,
         }
-        return templates().get_template(template).render(**fixed, **values).encode()
+        return templates().get_template(template or path).render(**fixed, **values).encode()

@@ -82,8 +82,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     shown = _shown(entry, lines.values())
     places = content.places_in_field(row)
     return content.page(
-        "row.html",
         row_page(name),
+        "row.html",
         stamp=content.stamp(row),
         row=row,
         entry=entry,

@@ -31,24 +31,20 @@ from bot.publishing.repeat import check_command, declaration_name, measure_comma
 def rules_page(content: PageContent) -> bytes:
     """The page of the checks before a row is on the board: each rule with its page."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    rules = [
-        (rule, [(name, Markup(_rendered(markdown, text))) for name, text in rule.sections])  # noqa: S704 - our own text, and no HTML of it
-        for rule in ALL_RULES
-    ]
-    return content.page("rules.html", "rules.html", rules=rules)
 
+    def rendered(text: str) -> Markup:
+        html = markdown.render(text).replace("<pre>", '<pre tabindex="0">')  # which the keyboard reaches
+        return Markup(html)  # noqa: S704 - our own text, and no HTML of it
 
-def _rendered(markdown: MarkdownIt, text: str) -> str:
-    """A text of a rule's page as HTML; code blocks can be reached by keyboard."""
-    html: str = markdown.render(text)
-    return html.replace("<pre>", '<pre tabindex="0">')
+    rules = [(rule, [(name, rendered(text)) for name, text in rule.sections]) for rule in ALL_RULES]
+    return content.page("rules.html", rules=rules)
 
 
 def design_page(content: PageContent) -> bytes:
     """Every part that the pages are made of, in both themes, for those who change the style sheet."""
     rows = [(f"org/model-{place}", 70.0 - 6 * place, 3.0) for place in range(8)]
     drawn = {theme: averages(f"Averages with their intervals, {theme}.", rows) for theme in ("light", "dark")}
-    return content.page("design.html", "design.html", drawn=drawn)
+    return content.page("design.html", drawn=drawn)
 
 
 def about_page(content: PageContent) -> bytes:
@@ -64,7 +60,6 @@ def about_page(content: PageContent) -> bytes:
     digests = sorted({row.entry.leaderboard.scoring_digest for row in content.board.rows})
     return content.page(
         "about.html",
-        "about.html",
         check=check_command("", "", "results", named),
         files=files,
         digests=digests,
@@ -79,9 +74,6 @@ def _measured_alike(entry: Entry, leaderboard: Leaderboard) -> list[str]:
     model = replace(entry.model, id="YOU/MODEL", revision="COMMIT")
     leaves = {leaf.id for task in leaderboard.tasks for leaf in task.leaves}
     return measure_commands(replace(entry, model=model), leaderboard, leaves)
-
-
-Maker = Callable[[], bytes]
 
 
 class Site(Mapping[str, bytes]):
@@ -108,7 +100,7 @@ class Site(Mapping[str, bytes]):
         return {row_page(name): self.content.stamp(row) for name, row in self.content.rows.items()}
 
 
-def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
+def _makers(content: PageContent) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """How each file is made; the pages that lead to others come after them."""
     for name in ASSETS:
         path, data = asset(name)
@@ -126,7 +118,7 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     yield "compare.html", partial(compare_page, content)
     yield "changes.html", partial(changes_page, content)
     yield "rules.html", partial(rules_page, content)
-    yield "scores.html", partial(content.page, "scores.html", "scores.html")
+    yield "scores.html", partial(content.page, "scores.html")
     yield "about.html", partial(about_page, content)
     yield "design.html", partial(design_page, content)
     lines = cache(partial(board_lines, content))  # for both pages of the board

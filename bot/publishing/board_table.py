@@ -21,21 +21,14 @@ SCHEMA = "leaderboard-bot/board/1"
 
 def board_text(board: Board) -> str:
     """The rows with rank, model, average and scores; what the ranks mean is said below."""
-    return f"{text_table(fit(_table(board)))}\n\n" + "".join(_wrapped(note) for note in _notes(board))
-
-
-def _wrapped(note: str) -> str:
-    """A note in lines of the terminal; a key stays whole, so that it can be copied."""
-    return fill(note, WIDTH, break_on_hyphens=False, break_long_words=False) + "\n"
+    # A key stays whole, so that it can be copied.
+    notes = [fill(note, WIDTH, break_on_hyphens=False, break_long_words=False) for note in _notes(board)]
+    return f"{text_table(fit(_table(board)))}\n\n" + "".join(f"{note}\n" for note in notes)
 
 
 def board_markdown(board: Board) -> str:
     """The same as a table of GitHub's Markdown."""
-    return (
-        f"{markdown_table(_table(board))}\n\n"
-        + "".join(f"{escaped(note)}\n\n" for note in _notes(board)).rstrip()
-        + "\n"
-    )
+    return "\n\n".join([markdown_table(_table(board)), *map(escaped, _notes(board))]).rstrip() + "\n"
 
 
 def board_json(board: Board, rows: Sequence[Record] | None = None) -> str:

@@ -81,11 +81,7 @@ def _sources(entry: Entry, files: Mapping[str, Result], declared: Leaderboard) -
             yield one.id, LeafSource(result, key)
 
 
-def compared_rows(
-    before: Entry,
-    now: Entry,
-    names: tuple[str, str],
-) -> RunComparison | None:
+def compared_rows(before: Entry, now: Entry, names: tuple[str, str]) -> RunComparison | None:
     """The comparison of two rows, `before` as the first; None where no task has a score in both."""
     try:
         return compare(run_of_entry(names[0], before), run_of_entry(names[1], now))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from heapq import nlargest
 from typing import Any
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
@@ -68,7 +69,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     is_one = count == 1
     tasks = f"the {count} tasks that both have" if any(comparison.only) else f"{count} tasks"
     scope = "" if is_one else f" on the average of {tasks}"
-    where = f"{_side(whole)} than {first}{scope}"
+    where = f"{'higher' if whole.contrast.difference > 0 else 'lower'} than {first}{scope}"
     rest = "" if is_one else f" {_counted_tasks(comparison.tasks, second)}"
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}.{rest}"
@@ -104,10 +105,6 @@ def _counted_tasks(tasks: Sequence[ComparedTask], second: str) -> str:
     if counts["not tested"] == len(tasks):
         return "No task could be tested."
     return f"Task by task, {second} is {', '.join(said)}."
-
-
-def _side(task: ComparedTask) -> str:
-    return "higher" if task.contrast.difference > 0 else "lower"
 
 
 def _points(value: float, task: ComparedTask) -> str:
@@ -169,13 +166,11 @@ def _shown(tasks: Sequence[ComparedTask]) -> list[ComparedTask]:
     """The tasks to show, in their order; of very many those that differ, and then the largest differences."""
     if len(tasks) <= MOST_ROWS:
         return list(tasks)
-    places = range(len(tasks))
-    first = sorted(places, key=lambda at: (_is_sure(tasks[at]), abs(tasks[at].contrast.difference)), reverse=True)
-    return [tasks[at] for at in sorted(first[:MOST_ROWS])]
 
+    def weight(at: int) -> tuple[bool, float]:
+        return tasks[at].conclusion in {"higher", "lower"}, abs(tasks[at].contrast.difference)
 
-def _is_sure(task: ComparedTask) -> bool:
-    return task.conclusion in {"higher", "lower"}
+    return [tasks[at] for at in sorted(nlargest(MOST_ROWS, range(len(tasks)), weight))]
 
 
 def _rest(comparison: RunComparison) -> list[str]:
@@ -257,18 +252,14 @@ def _flips(comparison: RunComparison, letter: str) -> list[str]:
         if task.pairs and task.pairs.prompts_differ:
             place = _both(task.pairs.prompts_differ, *task.pairs.prompts, letter)
             lines.append(f"  the prompts of {visible(task.id)} differ, first at the question {place}")
-    lines += [f"{visible(name)}: {UNPAIRED}{visible(why)}" for name, why in _unpaired(comparison)]
+    unpaired = [one for one in comparison.tasks if one.unpaired]
+    lines += [f"{visible(one.id)}: {UNPAIRED}{visible(one.unpaired)}" for one in unpaired]
     return [*lines, ""] if lines else []
 
 
 def _both(question: str, first: str, second: str, letter: str) -> str:
     both = f': A "{brief(first)}", {letter} "{brief(second)}"' if first or second else ""
     return visible(question[:12]) + both
-
-
-def _unpaired(comparison: RunComparison) -> list[tuple[str, str]]:
-    """The tasks whose sample logs make no pairs, and why."""
-    return [(one.id, one.unpaired) for one in comparison.tasks if one.unpaired]
 
 
 def _alone(comparison: RunComparison, second: str) -> list[str]:
