@@ -98,11 +98,9 @@ class Plan(msgspec.Struct, frozen=True):
 
 def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str) -> PlannedRow:
     """The planned change of one row."""
+    was, becomes = (digest_of(entry) if entry else "" for entry in (before, after))
     action: RowAction = "added" if before is None else "removed" if after is None else "changed"
-    if (before is None and after is None) or (
-        before is not None and after is not None and digest_of(before) == digest_of(after)
-    ):
-        action = "unchanged"
+    action = "unchanged" if was == becomes else action
     known = after or before
     return PlannedRow(
         key,
@@ -111,7 +109,7 @@ def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str
         before.average if before else None,
         after.average if after else None,
         reason if action in {"changed", "removed"} else "",
-        f"{digest_of(before) if before else ''}>{digest_of(after) if after else ''}",
+        f"{was}>{becomes}",
     )
 
 

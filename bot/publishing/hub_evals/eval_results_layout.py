@@ -174,11 +174,11 @@ class EvalResultsLayout:
     def __init__(self, leaderboard: Leaderboard, page: ModelPage) -> None:
         self.leaderboard, self.page = leaderboard, page
         self.tasks = [(task, task.hub) for task in leaderboard.tasks if task.hub is not None]
+        self.files = {task.id: eval_results_path(leaderboard.id, task.id) for task, _ in self.tasks}
 
     def paths(self, listed: Collection[str]) -> tuple[str, ...]:
         """All result files among those listed, since conflicts are found by content, and the bot's own paths."""
-        ours = [eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks]
-        return tuple(dict.fromkeys([*ours, *sorted(path for path in listed if path.endswith(SUFFIXES))]))
+        return tuple(dict.fromkeys([*self.files.values(), *sorted(path for path in listed if path.endswith(SUFFIXES))]))
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """The files for the row that counts; without such a row the bot's files go, and its scores from the page."""
@@ -205,12 +205,11 @@ class EvalResultsLayout:
 
     def _written(self, row: RowView, current: Mapping[str, bytes], remarks: list[str]) -> Draft:
         """A file for each task; the bot's files of tasks that are no longer mapped are deleted."""
-        paths = {task.id: eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks}
-        stale = [path for path in self._ours(current) if path not in paths.values()]
+        stale = [path for path in self._ours(current) if path not in self.files.values()]
         files: dict[str, bytes | None] = dict.fromkeys(stale)
         cells, refused = [], []
         for task, hub in self.tasks:
-            path = paths[task.id]
+            path = self.files[task.id]
             try:
                 result = self._result(row, task, hub)
                 why = self._agreement(result, path, current)
@@ -257,13 +256,14 @@ class EvalResultsLayout:
             for path, data in draft.files.items()
             if path not in closed or list(map(VALUE, _results(closed[path]))) != list(map(VALUE, _results(data)))
         }
-        named = {task.id: eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks}
-        cells = {key: tuple(cell for cell in row if named[cell.column] in files) for key, row in draft.cells.items()}
+        cells = {
+            key: tuple(cell for cell in row if self.files[cell.column] in files) for key, row in draft.cells.items()
+        }
         return replace(draft, files=files, cells=cells)
 
     def shows(self, current: Mapping[str, bytes]) -> bool:
         """Tell whether a value of the bot stands there for one of the tasks."""
-        files = (current.get(eval_results_path(self.leaderboard.id, task.id), b"") for task, _ in self.tasks)
+        files = (current.get(path, b"") for path in self.files.values())
         return any(is_ours(data, self.leaderboard.id) and _results(data) for data in files)
 
 
