@@ -9,13 +9,14 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec.structs
 
 from bot.audits.samples.records import is_own_file
-from bot.cli.judging import parse_places
+from bot.cli.judging import endings, parse_places
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
@@ -189,7 +190,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = _Recomputed(board, options, declared)
-    source, paths = _source_of(results)
+    source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, ambiguous, by_numbers))
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     target = _template(board, columns) if table.is_template else target
@@ -418,28 +419,27 @@ def _template(board: _Board, columns: Sequence[MappingColumn]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _source_of(results: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The repository of the results, and the patterns of their paths in it."""
+def _source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The repository of the results, and the patterns of their paths in it; in a folder, those with these names."""
     first = results[0]
     if first.startswith("hf://"):
         from bot.platforms.hub.address import parse_address
 
         address = parse_address(first)
-        return address.url, _patterns([address.path])
+        return address.url, _patterns([address.path], names)
     root = root_of(Path(first).resolve() if Path(first).is_dir() else Path(first).resolve().parent)
     if root is None:
-        return first if Path(first).is_dir() else os.path.relpath(Path(first).parent), _patterns([""])
+        return first if Path(first).is_dir() else os.path.relpath(Path(first).parent), _patterns([""], names)
     inside = [os.path.relpath(Path(one).resolve(), root) for one in results if not one.startswith("hf://")]
-    return os.path.relpath(root), _patterns(["" if one == "." else one for one in inside if not one.startswith("..")])
+    paths = ["" if one == "." else one for one in inside if not one.startswith("..")]
+    return os.path.relpath(root), _patterns(paths, names)
 
 
-def _patterns(paths: Sequence[str]) -> tuple[str, ...]:
+def _patterns(paths: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for path in paths:
-        if PurePosixPath(path).suffix in {".json", ".jsonl", ".eval", ".csv"}:
-            found.append(path)
-        else:
-            found += [f"{path}/**/*.json" if path else "**/*.json", f"{path}/**/*.eval" if path else "**/*.eval"]
+        is_file = any(fnmatchcase(PurePosixPath(path).name, name) for name in names)
+        found += [path] if is_file else [f"{path}/**/{name}" if path else f"**/{name}" for name in names]
     return tuple(dict.fromkeys(found))
 
 

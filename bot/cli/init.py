@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from bot.cli.judging import MODEL_NAME, parse_names, results_at, warn, warn_proposed
+from bot.cli.judging import MODEL_NAME, endings, parse_names, results_at, warn, warn_proposed
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
@@ -193,8 +193,8 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
     warn_proposed(proposed, "init")
     _warn_of_uncommitted(paths, results, source)
-    more = [f"**/*{suffix}" for suffix in (".jsonl", ".csv") if any(path.endswith(suffix) for path in results)]
-    return _with_words(draft_text(draft_of(list(results.values()))), board), (*PATHS, *more)
+    declaration = _with_words(draft_text(draft_of(list(results.values()))), board)
+    return declaration, tuple(f"**/{name}" for name in endings(results))
 
 
 def _warn_of_uncommitted(paths: list[str], results: Collection[str], source: str) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -15,7 +15,7 @@ import typer
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
-from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
@@ -191,6 +191,17 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
         without = f"; {counted(len(empty), 'file')} of runs without a score{ended}: {todo}" if empty else ""
         raise CallError(f"no result to draft a declaration from in {read}{without}{_reasons(unread)}")
     return results, bool(faulty)
+
+
+def endings(results: Mapping[str, Result]) -> tuple[str, ...]:
+    """What the files of a watch of these results are called: JSON and logs, and what else holds one of them.
+
+    A file that has none of the usual endings is named whole. The folders of runs hold JSON.
+    """
+    found = dict.fromkeys(("*.json", "*.eval"))
+    for path in (PurePosixPath(path) for path, one in results.items() if not format_of(one.format).members):
+        found[f"*{path.suffix}" if path.suffix in {".json", ".jsonl", ".eval", ".csv"} else path.name] = None
+    return tuple(found)
 
 
 def _warn_of(faulty: Sequence[Parsed]) -> None:

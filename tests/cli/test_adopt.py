@@ -133,6 +133,13 @@ def mapping(folder: Path) -> TableOptions:
     return target.table
 
 
+def test_a_watch_reads_all_results_of_a_table_whatever_they_are_called(tmp_path: Path) -> None:
+    """A file without an ending counted for the table, and settle never read it."""
+    adopted(tmp_path, "board.csv", FORMS["board.csv"], "--results", str(tmp_path / "results" / "crane"), crane=result())
+    [watch] = load_settings(tmp_path / "ours" / "bot.toml").watches
+    assert watch.paths == ("**/*.json", "**/*.eval", "**/crane", "crane")
+
+
 @pytest.mark.parametrize(
     "name", [name if name in EVERY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in FORMS]
 )

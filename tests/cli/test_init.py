@@ -100,6 +100,14 @@ def test_a_watch_of_summaries_of_opencompass_selects_them(tmp_path: Path) -> Non
     assert watch.paths == ("**/*.json", "**/*.eval", "**/*.csv")
 
 
+def test_results_without_an_ending_are_found_by_the_watch(tmp_path: Path) -> None:
+    """Like evals/external/openlm-research-open_llama_13b of Stability-AI/StableLM `93eea08`."""
+    (tmp_path / "openlm-research-open_llama_13b").write_bytes(result())
+    init(tmp_path / "board", "--results", tmp_path, *PLACES)
+    [watch] = load_settings(tmp_path / "board" / "bot.toml").watches
+    assert watch.paths == ("**/*.json", "**/*.eval", "**/openlm-research-open_llama_13b")
+
+
 def test_results_that_their_repository_has_not_committed_are_named(tmp_path: Path) -> None:
     """Otherwise settle says 'unchanged', and 0 rows are on main."""
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
