@@ -527,6 +527,8 @@ class _Recomputed:
         there = number_in(cell.before or "")
         if column.value is None or there is None or not column.value.startswith(("tasks.", "average")):
             return "the results say otherwise"
+        if number_in(cell.after) == there:
+            return "the same number, with another text around it"
         view = RowView(self.entries[key], self.declared)
         exact = scaled(lookup(column.value, view), unit_of(column.value, view), column.unit)  # type: ignore[arg-type]
         unit = 10.0 ** min(0, int(there.as_tuple().exponent))

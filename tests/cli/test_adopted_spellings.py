@@ -8,7 +8,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bot.cli.app import app
-from tests.cli.test_adopt import COLUMNS, MODELS, TASKS, adopted, mapping, numbers
+from bot.evaluation.leaderboard import load_leaderboard
+from tests.cli.test_adopt import COLUMNS, MODELS, TASKS, adopted, mapping, markdown, numbers
 from tests.world.local_git import git
 from tests.world.results import path_of, result
 
@@ -185,3 +186,15 @@ def test_braces_in_a_name_are_no_placeholder(tmp_path: Path) -> None:
     done = adopted(tmp_path, "list.json", json.dumps(table))
     assert done.stdout == WHOLE, done.output
     assert mapping(tmp_path).columns["Model"].template == "{{model.id https://huggingface.co/{model.id}"
+
+
+def test_a_break_in_a_heading_is_a_space_and_a_mark_is_no_part_of_a_title(tmp_path: Path) -> None:
+    """Like README.md of Stability-AI/StableLM `93eea08`, with `ARC<br>Challenge`, `HellaSwag (✱)` and `88.85 (?)`."""
+    table = markdown().replace("sums plus", "sums<br>plus").replace("logic", "logic (✱)").replace("72 %", "72 % (?)")
+    done = adopted(tmp_path, "README.md", table)
+    assert "atlas-7b, logic (✱): there 72 % (?), computed 72 %: the same number, with another text around it" in (
+        done.stdout
+    )
+    assert {"sums plus", "logic (✱)"} <= mapping(tmp_path).columns.keys()
+    declared = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
+    assert [task.title for task in declared.tasks] == ["sums plus", "sums times", "logic"]

@@ -19,7 +19,7 @@ from bot.evaluation.leaderboard import COLUMNS
 from bot.evaluation.result import HarnessVersion, Result
 
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
-NOT_A_TITLE = re.compile(r"[^\w.,:()+/-]+")
+NOT_A_TITLE = re.compile(r"\([^\w.,:+/-]*\)|[^\w.,:()+/-]+")  # also brackets around a mark, as in `HellaSwag (✱)`
 GUESSING = 'what guessing gives, such as lower_bound = "1/4" with bound_reason = "guessing among four"'
 
 

@@ -19,6 +19,7 @@ from bot.publishing.tables.sheet import Grid, Splice, joined, line_end, lines, n
 BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
 LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
 TAG = re.compile(r"<[^<>]*>")
+BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
 HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 CODE = "`"
@@ -229,7 +230,7 @@ def is_bold(cell: Cell, mark: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """A cell's text as a reader sees it: links, tags, emphasis, code marks and escapes taken away."""
-    text = LINK.sub(r"\1", LINK.sub(r"\1", text))
+    """A cell's text as a reader sees it: links, tags, emphasis, code marks and escapes taken away, in one line."""
+    text = " ".join(map(str.strip, BREAK.split(LINK.sub(r"\1", LINK.sub(r"\1", text)))))
     text = unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", TAG.sub("", text).replace("**", "").replace("`", "")))
     return text.strip().strip("*").strip()

@@ -108,6 +108,7 @@ def test_a_row_that_readers_split_in_different_ways_is_named_by_its_line() -> No
         ("[![a](b.png)](c)", "a"),
         (r"a\_b \[c\]", "a_b [c]"),
         ("a<b>c</b>", "ac"),
+        ("a<br>b <BR/> c", "a b c"),
         ("**a**b", "ab"),
         ("`a` b", "a b"),
         (" *X a* ", "X a"),
