@@ -21,7 +21,7 @@ from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples, first_few, grouped
-from bot.evaluation.identity import identified, why_unidentified
+from bot.evaluation.identity import identified, is_hub_id, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.row_key import key_of
@@ -230,12 +230,14 @@ def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:
 
 
 def _names(rows: Mapping[int, ModelFiles], found: FoundTable) -> dict[str, str]:
-    """The ids of models that their files do not name by one: from the link in the table, else from its own text."""
+    """The ids of models that their files do not name by one: from the table, else from its own text."""
     names = {}
     for row, one in rows.items():
         if why_unidentified(one.model) and one.model.id:
             own = NOT_A_NAME.sub("-", one.model.id.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
-            names[one.model.id] = found.links.get(row) or own
+            text = found.text(row)
+            spelled = text if "/" in text and is_hub_id(text) else own
+            names[one.model.id] = found.links.get(row) or spelled
     return names
 
 

@@ -38,6 +38,12 @@ description = "TODO: one sentence that says what it compares"
 """
 
 
+TO_NAME = (
+    "TODO: the ids of those that are on the Hub, org/name. In the settings of a table, `names` of its column of models "
+    "then needs each of these ids with the text of its row, or a second row is proposed."
+)
+
+
 def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) -> str:
     """The declaration. Everything that a file brings is in quotes or in a comment of one line.
 
@@ -100,7 +106,7 @@ def _named(names: Mapping[str, str]) -> Iterator[str]:
     if names:
         yield from ("", "# The models that the files call by a path or a name of their own.")
         if not all("/" in model for model in names.values()):
-            yield "# TODO: the ids of those that are on the Hub, org/name."
+            yield from _comment(TO_NAME)
         yield from ("[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()))
 
 
