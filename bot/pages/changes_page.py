@@ -100,20 +100,6 @@ def _place(ordered: Sequence[tuple[float, str]], average: float | None) -> int |
     return None if average is None else bisect_left(ordered, (-average, "")) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Week:
-    """The changes of a calendar week, with the page of each row that is still there; `sums` counts all of them.
-
-    `is_cut` says that older ones of the week are not listed.
-    """
-
-    title: str
-    sums: str
-    leader: str
-    moves: list[Move]
-    is_cut: bool
-
-
 def _week_of(change: BoardChange) -> str:
     """The Monday of the week of a change, "" if its date is unknown."""
     try:
@@ -123,10 +109,11 @@ def _week_of(change: BoardChange) -> str:
     return (day - timedelta(days=day.weekday())).isoformat()
 
 
-def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> Week:
+def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> tuple[str, str, list[Move], bool]:
+    """The title of a week, how many changes it had, those that are listed, and whether older ones of it are not."""
     had = {kind: count for (week, kind), count in counts.items() if week == monday}
     title = f"Week of {monday}" if monday else "Unknown date"
-    return Week(title, _sums(had), moves[0].leader, moves, len(moves) < sum(had.values()))
+    return title, _sums(had), moves, len(moves) < sum(had.values())
 
 
 def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:

@@ -18,20 +18,17 @@ from bot.publishing.entry import MAX_BYTES, Entry, Evidence, parse_entry
 
 HUB = "https://huggingface.co"  # where people read the Hub, unless a caller names another one
 HOSTS = {
-    "hf://datasets/": ("{hub}/datasets/{name}", "blob"),
-    "github://": ("https://github.com/{name}", "blob"),
+    "hf://datasets/": "{hub}/datasets/{name}",
+    "github://": "https://github.com/{name}",
 }
 
 
 def evidence_url(file: Evidence, hub: str = HUB) -> str:
     """Where people read a file at its commit, "" if the source has no pages or the file no commit."""
-    if {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
-        return ""  # a browser would walk up to another page of the host
-    for scheme, (repository, view) in HOSTS.items():
-        if file.source.startswith(scheme) and file.commit:
-            name = quote(file.source.removeprefix(scheme).rstrip("/"))
-            return f"{repository.format(hub=hub, name=name)}/{view}/{quote(file.commit)}/{quote(file.path)}"
-    return ""
+    repository = target_url(file.source, hub=hub) if file.commit else ""
+    if not repository or {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
+        return ""  # a browser would walk up from dots to another page of the host
+    return f"{repository}/blob/{quote(file.commit)}/{quote(file.path)}"
 
 
 def evidence_link(entry: Entry) -> str:
@@ -41,11 +38,11 @@ def evidence_link(entry: Entry) -> str:
 
 def target_url(address: str, path: str = "", hub: str = HUB) -> str:
     """Where people see the repository of a target, or a file on its main branch; "" if it has no pages."""
-    for scheme, (repository, view) in HOSTS.items():
+    for scheme, repository in HOSTS.items():
         if address.startswith(scheme):
             name = quote(address.removeprefix(scheme).partition("#")[0].rstrip("/"))
             branch = "main" if scheme.startswith("hf") else "HEAD"
-            return repository.format(hub=hub, name=name) + (f"/{view}/{branch}/{quote(path)}" if path else "")
+            return repository.format(hub=hub, name=name) + (f"/blob/{branch}/{quote(path)}" if path else "")
     return ""
 
 

@@ -209,18 +209,12 @@ def order_of(grid: Grid, column_path: ColumnPath) -> str | None:
 def changes_of(grid: Grid, edit: TableEdit) -> dict[str, tuple[CellChange, ...]]:
     """What a request shows of each row: the cells before and after."""
     shown = {}
-    for update in edit.updates:
-        before = {column_path: grid.cell(update.row, column_path) for column_path in update.cells}
-        shown[update.wanted.change_key] = tuple(
-            CellChange(".".join(column_path), as_text(before[column_path]), as_text(cell))
-            for column_path, cell in update.cells.items()
-        )
-    for new in edit.insertions:
-        shown[new.wanted.change_key] = tuple(
-            CellChange(".".join(column_path), None, as_text(cell))
-            for column_path, cell in new.cells.items()
-            if cell is not ABSENT
-        )
+    slots: list[Update | Insertion] = [*edit.updates, *edit.insertions]
+    for slot in slots:
+        cells = [(column_path, cell) for column_path, cell in slot.cells.items() if cell is not ABSENT]
+        old = {path: as_text(grid.cell(slot.row, path)) for path, _ in cells} if isinstance(slot, Update) else {}
+        changes = (CellChange(".".join(path), old.get(path), as_text(cell)) for path, cell in cells)
+        shown[slot.wanted.change_key] = tuple(changes)
     return shown
 
 
