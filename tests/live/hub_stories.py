@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from bot.publishing.hub_evals.eval_result import parse_eval_results
+from bot.publishing.hub_evals.eval_result import claims_in
 from tests.live.hub import LiveHub, is_ours
 from tests.world.results import TINY, path_of, result
 
@@ -144,7 +144,7 @@ def a_first_run_at_a_model_is_a_plan_and_its_file_shows_after_approval(live: Liv
     outcomes = live.settle(approve=held.partition("approve plan ")[2].split()[0])
     [request] = live.eventually(lambda: live.talks(model, "model"))
     data = live.read(model, ".eval_results/tiny-logic.yaml", f"refs/pr/{request.num}", "model")
-    assert [str(one.value) for one in parse_eval_results(data or b"")] == ["70"]
+    assert [str(one.value) for one in claims_in(data or b"", "")] == ["70"]
     assert any("the Hub shows 1 of 1 files" in one.text for one in outcomes)
     assert live.settle() == []
 

@@ -15,7 +15,7 @@ from bot.errors import Unwritable
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.task import HubBenchmark, Task
-from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, line_of, parse_eval_results, to_yaml
+from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, has_tools, to_yaml
 from bot.publishing.hub_evals.model_layout import choose_row, eval_result_of
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.publication import Marker, entry_marker, find_marker
@@ -104,9 +104,11 @@ def same_value(result: HubEvalResult, claims: Iterable[Claim]) -> str:
 
     Raises Unwritable, with both values, where others have only different ones.
     """
-    task = (result.dataset_id, result.task_id, result.has_tools)
+    task = (result.dataset_id, result.task_id, has_tools(result.notes))
     others = [
-        claim for claim in claims if (claim.dataset_id, claim.task_id, claim.has_tools) == task and not claim.is_ours
+        claim
+        for claim in claims
+        if (claim.dataset_id, claim.task_id, has_tools(claim.notes)) == task and not claim.is_ours
     ]
     for claim in others:
         if claim.value is not None and abs(claim.value - result.value) <= SAME:
@@ -155,6 +157,7 @@ BENCHMARK_FILE = "eval.yaml"
 LARGEST_BENCHMARK = 1_000_000  # bytes
 MOST_TASKS = 1_000
 LONGEST = 200  # characters of an id
+TEXT = "tag:yaml.org,2002:str"
 # Harnesses that are frameworks of the Hub, by the name that results give them.
 FRAMEWORKS = {"inspect": "inspect-ai", "inspect_ai": "inspect-ai", "inspect-ai": "inspect-ai", "mteb": "mteb"}
 
@@ -221,8 +224,8 @@ class EvalResultsLayout:
                 remarks.append(f"{task.id}: {why}.")
             elif not self.is_same(current.get(path), data):
                 files[path] = data
-                before = next((f"{each.value:f}" for each in _results(current.get(path))), None)
-                cells.append(CellChange(task.id, before, f"{result.value:f}"))
+                before = [f"{each.value:f}" for each in _claims(current.get(path)) if each.value is not None]
+                cells.append(CellChange(task.id, before[0] if before else None, f"{result.value:f}"))
         key = row.entry.key
         reasons = {key: "; ".join(refused)} if refused else {}
         return Draft(files, reasons, {key: tuple(cells)} if cells else {}, tuple(remarks))
@@ -246,7 +249,7 @@ class EvalResultsLayout:
     @staticmethod
     def is_same(one: bytes | None, other: bytes | None) -> bool:
         """Tell whether both files say the same value about the same task, measured on the same day in the same way."""
-        said = [list(map(MEASURED, _results(data))) for data in (one, other)]
+        said = [list(map(MEASURED, _claims(data))) for data in (one, other)]
         return one == other or said[0] == said[1] != []
 
     def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
@@ -254,7 +257,7 @@ class EvalResultsLayout:
         files = {
             path: data
             for path, data in draft.files.items()
-            if path not in closed or list(map(VALUE, _results(closed[path]))) != list(map(VALUE, _results(data)))
+            if path not in closed or list(map(VALUE, _claims(closed[path]))) != list(map(VALUE, _claims(data)))
         }
         cells = {
             key: tuple(cell for cell in row if self.files[cell.column] in files) for key, row in draft.cells.items()
@@ -264,15 +267,12 @@ class EvalResultsLayout:
     def shows(self, current: Mapping[str, bytes]) -> bool:
         """Tell whether a value of the bot stands there for one of the tasks."""
         files = (current.get(path, b"") for path in self.files.values())
-        return any(is_ours(data, self.leaderboard.id) and _results(data) for data in files)
+        return any(is_ours(data, self.leaderboard.id) and _claims(data) for data in files)
 
 
-def _results(data: bytes | None) -> tuple[HubEvalResult, ...]:
-    """The results in a file; none if it is deleted, or cannot be read."""
-    try:
-        return parse_eval_results(data) if data is not None else ()
-    except Unwritable:
-        return ()
+def _claims(data: bytes | None) -> tuple[Claim, ...]:
+    """The values in a file of the bot; none if it is deleted."""
+    return claims_in(data or b"", "")
 
 
 def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
@@ -299,10 +299,10 @@ def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
 
 
 def _text(node: yaml.Node | None, name: str) -> str:
-    text = line_of(node, LONGEST)
-    if not text:
+    text = node.value if isinstance(node, yaml.ScalarNode) and node.tag == TEXT else ""
+    if not text or len(text) > LONGEST or not text.isprintable():
         raise Unwritable(f"{BENCHMARK_FILE}: {name} is not a short text")
-    return text
+    return str(text)
 
 
 def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> None:

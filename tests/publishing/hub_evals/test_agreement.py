@@ -16,7 +16,7 @@ MARK = Marker("entry", "a", "tiny")
 
 
 def claim(value: Decimal | None, place: str = "x.yaml", task: str = "c", *, is_ours: bool = False) -> Claim:
-    return Claim(place, "a/b", task, value, has_tools=False, is_ours=is_ours)
+    return Claim(place, "a/b", task, value, is_ours=is_ours)
 
 
 @pytest.mark.parametrize(
