@@ -26,9 +26,8 @@ from typing import Any
 
 import msgspec
 
-from bot.audits.drop.audit import PartAudit, PartAuditor, audit_drop
+from bot.audits.drop.audit import LogAudit, LogAuditor, audit_drop
 from bot.audits.drop.scorer import Golds, Scorer
-from bot.audits.samples.records import LogPart
 from bot.cli.processes import choose_jobs
 
 # fmt: off
@@ -113,18 +112,20 @@ def compare_scorers(samples: list[tuple[str, Golds]], theirs: Any) -> tuple[floa
     return slow, fast
 
 
-def write_log(path: Path, kind: str, rows: Iterable[tuple[int, str, Golds]]) -> Path:
-    """Write a log: rows of {prediction, gold_answers}, or the harness's own with a prompt of 0 or 3 shots."""
+def write_logs(folder: Path, kind: str, rows: Sequence[tuple[int, str, Golds]], models: int) -> Path:
+    """Write a log for each model: rows of {prediction, gold_answers}, or the harness's own with 0 or 3 shots."""
     random, scorer = Random(3), Scorer()
     passages = [" ".join(word_of(random) for _ in range(PASSAGE_WORDS)) for _ in range(512)]
-    with path.open("w", encoding="utf-8") as log:
-        for number, text, golds in rows:
-            row: dict[str, Any] = {"prediction": text, "gold_answers": golds}
-            if kind != "plain":
-                asked = [f"{passages[(number + shot) % 512]} How many in game {number}?" for shot in range(4)]
-                row = harness_row(number, asked[0], "\n\n".join(asked[1 : 1 + int(kind[0])]), text, golds)
-            log.write(json.dumps(row | scorer.score(text, golds)._asdict()) + "\n")
-    return path
+    folder.mkdir()
+    for model, first in enumerate(range(0, len(rows), len(rows) // models)):
+        with (folder / f"samples_drop_{model}.jsonl").open("w", encoding="utf-8") as log:
+            for number, text, golds in rows[first : first + len(rows) // models]:
+                row: dict[str, Any] = {"prediction": text, "gold_answers": golds}
+                if kind != "plain":
+                    asked = [f"{passages[(number + shot) % 512]} How many in game {number}?" for shot in range(4)]
+                    row = harness_row(number, asked[0], "\n\n".join(asked[1 : 1 + int(kind[0])]), text, golds)
+                log.write(json.dumps(row | scorer.score(text, golds)._asdict()) + "\n")
+    return folder
 
 
 def harness_row(number: int, asked: str, shots: str, text: str, golds: Golds) -> dict[str, Any]:
@@ -137,10 +138,10 @@ def harness_row(number: int, asked: str, shots: str, text: str, golds: Golds) ->
     return row | {"filtered_resps": [text], "filter": "none", "metrics": ["em", "f1"]} | hashes
 
 
-def command_seconds(log: Path, jobs: int) -> tuple[float, float]:
+def command_seconds(logs: Path, jobs: int) -> tuple[float, float]:
     """Return processor seconds and seconds on the clock of the whole command, its start included."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    command = [sys.executable, "-m", "bot", "audit", "drop", str(log), "--jobs", str(jobs), "--format", "json"]
+    command = [sys.executable, "-m", "bot", "audit", "drop", str(logs), "--jobs", str(jobs), "--format", "json"]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
     assert done.returncode in {0, 1}, "the command failed"
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -155,16 +156,16 @@ def compare(questions: int, models: int, rounds: int) -> None:
     samples, theirs = msgspec.json.decode(packed, type=list[tuple[str, Golds]]), harness()
     found: defaultdict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
-        logs = {kind: write_log(Path(folder, f"samples_drop_{kind}.jsonl"), kind, rows) for kind in LOGS}
+        logs = {kind: write_logs(Path(folder, kind), kind, rows, models) for kind in LOGS}
         for _ in range(rounds):
             slow, fast = (seconds / len(samples) for seconds in compare_scorers(samples, theirs))
             found["harness"].append(1 / slow)
             found["scorer"].append(slow / fast)
-            for kind, log in logs.items():
-                seconds, alone = command_seconds(log, 1)
+            for kind, path in logs.items():
+                seconds, alone = command_seconds(path, 1)
                 found[kind].append(slow * len(rows) / seconds)
-                found[f"{kind} shared"].append(alone / command_seconds(log, 0)[1])
-        sizes = {kind: log.stat().st_size / len(rows) for kind, log in logs.items()}
+                found[f"{kind} shared"].append(alone / command_seconds(path, 0)[1])
+        sizes = {kind: sum(log.stat().st_size for log in path.iterdir()) / len(rows) for kind, path in logs.items()}
     report(rows, models, found, sizes)
 
 
@@ -179,8 +180,8 @@ def report(
     print(f"our scorer: ratio {middle['scorer']:.1f} (bar {SCORER_BAR:.0f})")
     for kind in LOGS:
         print(
-            f"`audit drop` as a whole, {kind} log of {sizes[kind]:,.0f} bytes a sample: ratio {middle[kind]:.1f} on one"
-            f" core (bar {COMMAND_BAR:.0f}), {middle[f'{kind} shared']:.2f} times as fast with"
+            f"`audit drop` as a whole, {kind} logs of {sizes[kind]:,.0f} bytes a sample: ratio {middle[kind]:.1f}"
+            f" on one core (bar {COMMAND_BAR:.0f}), {middle[f'{kind} shared']:.2f} times as fast with"
             f" {choose_jobs(0, 1_000)} processes"
         )
     print("repeat it with: python benchmarks/drop.py")
@@ -200,7 +201,7 @@ def stream(samples: int) -> None:
     """Audit a log from a pipe and print the peak memory while it is read."""
     marks = {samples // 10: "10 %", samples // 2: "50 %", samples: "100 %"}
 
-    class Watched(PartAuditor):
+    class Watched(LogAuditor):
         counted = 0
 
         def _count(self, *arguments: Any) -> None:
@@ -210,8 +211,8 @@ def stream(samples: int) -> None:
                 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
                 print(f"{marks[self.counted]:>5}: {self.counted:>9,} samples, peak {peak:.1f} MiB", flush=True)
 
-    def watched(_: PartAuditor, parts: Sequence[LogPart]) -> Iterable[PartAudit]:
-        return map(Watched(None, 3), parts)
+    def watched(_: LogAuditor, logs: Sequence[Path]) -> Iterable[LogAudit]:
+        return map(Watched(None, 3), logs)
 
     with tempfile.TemporaryDirectory() as folder:
         pipe = Path(folder, "samples_drop.jsonl")
@@ -219,7 +220,7 @@ def stream(samples: int) -> None:
         writer = multiprocessing.get_context("spawn").Process(target=write_stream, args=(str(pipe), samples))
         writer.start()
         start = time.process_time()
-        audit = audit_drop([pipe], audit_parts=watched)
+        audit = audit_drop([pipe], audit_logs=watched)
         seconds = time.process_time() - start
         writer.join()
     print(f"{audit.figures.samples:,} samples audited, {audit.figures.samples / seconds:,.0f}/s: {audit.health}")

@@ -15,9 +15,8 @@ from bot.reporting.escape import plain_json, without_commands
 from bot.reporting.prose import Section, markdown, text
 
 if TYPE_CHECKING:
-    from bot.audits.drop.audit import PartAudit, PartAuditor
+    from bot.audits.drop.audit import LogAudit, LogAuditor
     from bot.audits.results.audit import ExaminedFile
-    from bot.audits.samples.records import LogPart
     from bot.audits.score_table import PublishedTable
     from bot.platforms.inputs import Place
 
@@ -120,12 +119,12 @@ def drop(
     from bot.audits.drop.golds import read_golds
     from bot.audits.drop.report import document, drop_json
 
-    def audit_parts(auditor: PartAuditor, parts: Sequence[LogPart]) -> Iterator[PartAudit]:
-        processes = choose_jobs(jobs, sum(part.length for part in parts) // WORTH)
-        return run_jobs(auditor, parts, processes, label="auditing", quiet=quiet)
+    def audit_logs(auditor: LogAuditor, logs: Sequence[Path]) -> Iterator[LogAudit]:
+        processes = choose_jobs(jobs, sum(log.stat().st_size for log in logs) // WORTH)
+        return run_jobs(auditor, logs, processes, label="auditing", quiet=quiet)
 
     index = read_golds(golds) if golds else None
-    found = audit_drop(find_logs(samples), golds=index, examples=examples, audit_parts=audit_parts)
+    found = audit_drop(find_logs(samples), golds=index, examples=examples, audit_logs=audit_logs)
     _print_report(form, *document(found), drop_json(found))
     raise typer.Exit(1 if found.has_errors else 0)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.audits.drop.assessment import Assessor, Flaw, SampleOutcome
@@ -24,15 +23,13 @@ from bot.audits.drop.health import (
 from bot.audits.drop.samples import DropSample, SampleReader
 from bot.audits.drop.scorer import DropScore, Golds
 from bot.audits.samples.records import (
-    PART,
-    LogPart,
-    PartReader,
     Record,
     Skipped,
     SkippedRecord,
     SkippedRecords,
     files_below,
-    split_log,
+    open_log,
+    read_records,
 )
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.finding import Finding, Severity
@@ -95,12 +92,6 @@ class Examples:
         for flaw, repaired in _flaws(outcome):
             self._keep(flaw, self._example(line, sample, golds, outcome, repaired))
 
-    def merge(self, other: Examples, lines_before: int) -> None:
-        """Add the examples of a later part of the log, in which line 1 is line `lines_before` + 1."""
-        for flaw, found in other.flaws.items():
-            for example in found:
-                self._keep(flaw, replace(example, line=example.line + lines_before))
-
     def by_flaw(self) -> dict[str, list[Example]]:
         """Return the examples to show, by line; only flaws that have any."""
         return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(self.flaws.items())}
@@ -138,41 +129,58 @@ def _cut(text: str) -> str:
 MAX_OUTCOMES = 1 << 14
 
 
-@dataclass(slots=True)
-class PartAudit:
-    """What is found in one part of a log; line 1 is the first line of the part, `lines` the number of all."""
+@dataclass(frozen=True, slots=True)
+class LogAudit:
+    """One log: its figures and counts, what was skipped, examples by flaw.
 
+    `findings` are about the log itself, `symptoms` about the benchmark as this log alone shows it.
+    """
+
+    path: str
+    health: Health
+    figures: Figures
     counters: Counters
-    examples: Examples
-    skipped: Skipped = field(default_factory=Skipped)
-    lines: int = 0
+    skipped: tuple[SkippedRecords, ...]
+    examples: dict[str, list[Example]]
+    findings: tuple[Finding, ...]
+    symptoms: tuple[Finding, ...]
 
 
-class PartAuditor:
-    """Audits parts, one after the other; `golds` answers samples that come without, `examples` is how many to keep."""
+class LogAuditor:
+    """Audits logs, one after the other; `golds` answers samples that come without, `examples` is how many to keep."""
 
     def __init__(self, golds: GoldIndex | None, examples: int) -> None:
         self._golds, self._examples = golds, examples
         self._assessor, self._read = Assessor(), SampleReader()
 
-    def __call__(self, part: LogPart) -> PartAudit:
-        """Audit one part. Raises CallError if the log cannot be opened."""
-        found = PartAudit(Counters(), Examples(str(part.path), self._examples))
+    def __call__(self, path: Path) -> LogAudit:
+        """Audit one log. Raises CallError if it cannot be opened."""
+        counters, examples, skipped = Counters(), Examples(str(path), self._examples), Skipped()
         outcomes: dict[SampleOutcome, Lengths] = {}
-        records = PartReader(part)
-        for record in records:
-            if isinstance(record, SkippedRecord):
-                found.skipped.add(record)
-                continue
-            try:
-                self._count(record, found.examples, outcomes)
-            except MalformedSamples as error:
-                found.skipped.add(SkippedRecord(record.line, str(error)))
-            if len(outcomes) > MAX_OUTCOMES:
-                _flush(outcomes, found.counters)
-        _flush(outcomes, found.counters)
-        found.lines = records.lines
-        return found
+        with open_log(path) as log:
+            for record in read_records(log):
+                if isinstance(record, SkippedRecord):
+                    skipped.add(record)
+                    continue
+                try:
+                    self._count(record, examples, outcomes)
+                except MalformedSamples as error:
+                    skipped.add(SkippedRecord(record.line, str(error)))
+                if len(outcomes) > MAX_OUTCOMES:
+                    _flush(outcomes, counters)
+        _flush(outcomes, counters)
+        figures = figures_of(counters)
+        symptoms = symptoms_of(figures, str(path))
+        return LogAudit(
+            str(path),
+            health_of(figures, symptoms),
+            figures,
+            counters,
+            tuple(skipped.values()),
+            examples.by_flaw(),
+            tuple(log_findings(str(path), figures, skipped)),
+            tuple(symptoms),
+        )
 
     def _count(self, record: Record, examples: Examples, outcomes: dict[SampleOutcome, Lengths]) -> None:
         sample = self._read(record.data)
@@ -194,25 +202,8 @@ def _flush(outcomes: dict[SampleOutcome, Lengths], counters: Counters) -> None:
     outcomes.clear()
 
 
-AuditParts = Callable[[PartAuditor, Sequence[LogPart]], Iterable[PartAudit]]
-"""Applies the auditor to each part, in this process or in others, and returns the results in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogAudit:
-    """One log: its figures and counts, what was skipped, examples by flaw.
-
-    `findings` are about the log itself, `symptoms` about the benchmark as this log alone shows it.
-    """
-
-    path: str
-    health: Health
-    figures: Figures
-    counters: Counters
-    skipped: tuple[SkippedRecords, ...]
-    examples: dict[str, list[Example]]
-    findings: tuple[Finding, ...]
-    symptoms: tuple[Finding, ...]
+AuditLogs = Callable[[LogAuditor, Sequence[Path]], Iterable[LogAudit]]
+"""Applies the auditor to each log, in this process or in others, and returns the results in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,50 +228,18 @@ class DropAudit:
 
 
 def audit_drop(
-    paths: Sequence[Path],
-    *,
-    golds: GoldIndex | None = None,
-    examples: int = 3,
-    audit_parts: AuditParts = map,
-    part: int = PART,
+    paths: Sequence[Path], *, golds: GoldIndex | None = None, examples: int = 3, audit_logs: AuditLogs = map
 ) -> DropAudit:
     """Audit logs; memory does not grow with their length.
 
-    `golds` answers samples that come without, `examples` is how many of each flaw are kept for each log. Logs are read
-    in parts of about `part` bytes; the result depends neither on that nor on `audit_parts`. Raises CallError if a log
-    cannot be opened.
+    `golds` answers samples that come without, `examples` is how many of each flaw are kept for each log. The result
+    does not depend on `audit_logs`. Raises CallError if a log cannot be opened.
     """
-    parts = {path: split_log(path, part) for path in paths}
-    audited = iter(audit_parts(PartAuditor(golds, examples), [part for each in parts.values() for part in each]))
-    logs = [_audit_log(str(path), islice(audited, len(each)), examples) for path, each in parts.items()]
-    return _together(logs, tuple(golds_findings(golds)) if golds else ())
-
-
-def _audit_log(path: str, parts: Iterator[PartAudit], limit: int) -> LogAudit:
-    counters, examples, skipped, lines = Counters(), Examples(path, limit), Skipped(), 0
-    for part in parts:
-        counters += part.counters
-        examples.merge(part.examples, lines)
-        skipped.merge(part.skipped.values(), lines)
-        lines += part.lines
-    figures = figures_of(counters)
-    symptoms = symptoms_of(figures, path)
-    return LogAudit(
-        path,
-        health_of(figures, symptoms),
-        figures,
-        counters,
-        tuple(skipped.values()),
-        examples.by_flaw(),
-        tuple(log_findings(path, figures, skipped)),
-        tuple(symptoms),
-    )
-
-
-def _together(logs: Sequence[LogAudit], findings: tuple[Finding, ...]) -> DropAudit:
+    logs = tuple(audit_logs(LogAuditor(golds, examples), paths))
     figures = figures_of(sum((log.counters for log in logs), Counters()))
     ranks = rank_change(
         [(log.figures.scored.f1, log.figures.first_text_line.f1) for log in logs if log.figures.samples]
     )
     symptoms = [*symptoms_of(figures, ""), *rank_findings(ranks, figures)]
-    return DropAudit(health_of(figures, symptoms), figures, ranks, tuple(symptoms), tuple(logs), findings)
+    findings = tuple(golds_findings(golds)) if golds else ()
+    return DropAudit(health_of(figures, symptoms), figures, ranks, tuple(symptoms), logs, findings)

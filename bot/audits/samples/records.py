@@ -1,7 +1,4 @@
-"""Read the records of a sample log one by one: plain text or gzip, JSON lines or one JSON array.
-
-A long log of JSON lines can be split into parts that are read on their own, so that several processes share it.
-"""
+"""Read the records of a sample log one by one: plain text or gzip, JSON lines or one JSON array."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import json
 import re
 import stat
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader, FileIO
@@ -30,8 +27,6 @@ GZIP_MAGIC = b"\x1f\x8b"
 DAMAGE = (EOFError, OSError, zlib.error)
 # How many lines are named of those that were skipped for one reason.
 LINES_SHOWN = 5
-# Large enough that the work around a part costs little beside reading it.
-PART = 16 << 20
 
 NOT_JSON = "not valid JSON"
 POINTER = "a Git LFS pointer; run `git lfs pull` to get the file"
@@ -75,14 +70,10 @@ class Skipped(dict[str, SkippedRecords]):
 
     def add(self, record: SkippedRecord) -> None:
         """Count one record."""
-        self.merge([SkippedRecords(record.why, 1, [record.line])])
-
-    def merge(self, others: Iterable[SkippedRecords], lines_before: int = 0) -> None:
-        """Count the records of a later part of the log, in which line 1 is line `lines_before` + 1."""
-        for other in others:
-            group = self.setdefault(other.why, SkippedRecords(other.why))
-            group.count += other.count
-            group.lines += [line + lines_before for line in other.lines[: LINES_SHOWN - len(group.lines)]]
+        group = self.setdefault(record.why, SkippedRecords(record.why))
+        group.count += 1
+        if len(group.lines) < LINES_SHOWN:
+            group.lines.append(record.line)
 
     @property
     def total(self) -> int:
@@ -141,17 +132,14 @@ def _damage(log: Log) -> str:
     return CUT_GZIP if isinstance(log, gzip.GzipFile) else UNREADABLE
 
 
-def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedRecord, None, int]:
-    """Yield the lines of a log, or of its next `size` bytes, which must end with a line; blank lines are passed over.
-
-    Returns the number of line breaks.
-    """
-    number, left, is_tail, least = 0, -1 if size is None else size, False, -_most(log)
+def read_lines(log: Log) -> Iterator[Record | SkippedRecord]:
+    """Yield the lines of a log; blank lines are passed over."""
+    number, left, is_tail = 0, _most(log), False
     try:
-        while left and (data := log.readline(MAX_RECORD)):
-            if left < least:
+        while data := log.readline(MAX_RECORD):
+            if left <= 0:
                 yield SkippedRecord(number + 1, TOO_MUCH)
-                break
+                return
             left -= len(data)
             is_cut = data[-1] != LINE_FEED and len(data) == MAX_RECORD
             number += not is_tail
@@ -163,7 +151,6 @@ def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedR
                 yield Record(number, data)
     except DAMAGE:
         yield SkippedRecord(number + 1, _damage(log))
-    return number
 
 
 def read_each(
@@ -272,62 +259,3 @@ class _Array:
             return False
         self.text, self.at, self._left = self.text[self.at :] + more, 0, self._left - len(data)
         return bool(data)
-
-
-@dataclass(frozen=True, slots=True)
-class LogPart:
-    """`size` bytes of a log from `start` on, which end with a line; the whole log where `size` is None."""
-
-    path: Path
-    start: int = 0
-    size: int | None = None
-
-    @property
-    def length(self) -> int:
-        """The number of bytes to read, 0 if nobody knows it."""
-        return self.path.stat().st_size if self.size is None else self.size
-
-
-def split_log(path: Path, part: int = PART) -> list[LogPart]:
-    """Return the parts of a log, in order: JSON lines in a plain file are split; gzip, arrays and pipes stay whole.
-
-    Raises CallError if the log cannot be opened.
-    """
-    if path.exists() and not path.is_file():
-        return [LogPart(path)]  # opening a pipe would take its first bytes
-    with open_log(path) as log:
-        if isinstance(log, gzip.GzipFile) or is_array(log):
-            return [LogPart(path)]
-        return list(_ranges(path, log, part))
-
-
-def _ranges(path: Path, log: BufferedReader[FileIO], part: int) -> Iterator[LogPart]:
-    size = log.seek(0, 2)
-    log.seek(0)
-    start = len(codecs.BOM_UTF8) if log.peek(3).startswith(codecs.BOM_UTF8) else 0
-    while size - start > part:
-        log.seek(start + part)
-        while (line := log.readline(MAX_RECORD)) and not line.endswith(b"\n"):
-            pass
-        yield LogPart(path, start, log.tell() - start)
-        start = log.tell()
-    yield LogPart(path, start, size - start)
-
-
-class PartReader:
-    """Reads the records of a part; lines count from 1 at its start."""
-
-    def __init__(self, part: LogPart) -> None:
-        self._part = part
-        self.lines = 0
-        """The number of lines, once all records are read; only known where the part is one of several."""
-
-    def __iter__(self) -> Iterator[Record | SkippedRecord]:
-        """Yield the records. Raises CallError if the log cannot be opened."""
-        part = self._part
-        with open_log(part.path) as log:
-            if part.size is None:
-                yield from read_records(log)
-            else:
-                log.seek(part.start)
-                self.lines = yield from read_lines(log, part.size)

@@ -14,13 +14,10 @@ from bot.audits.drop.audit import DropAudit, audit_drop, find_logs
 from bot.audits.samples.records import (
     CHUNK,
     MAX_RECORD,
-    LogPart,
-    PartReader,
     Record,
     SkippedRecord,
     open_log,
     read_records,
-    split_log,
 )
 from bot.errors import CallError
 from tests.audits.drop.drop_logs import (
@@ -266,37 +263,11 @@ def test_a_million_digits_are_looked_at_in_one_pass(tmp_path: Path) -> None:
     assert audit_one(write_lines(tmp_path / "s.jsonl", rows)).figures.samples == 1
 
 
-@pytest.mark.parametrize("part", [1, 700, 5000, 1 << 20])
-def test_the_parts_in_which_a_log_is_read_change_nothing(tmp_path: Path, part: int) -> None:
-    rows = rows_04("0.4.7", times=6) + [row_plain(n, *one) for n, one in enumerate(GENERATIONS)]
-    lines = [json.dumps(row) for row in rows]
+def test_lines_are_counted_from_the_start_of_the_log(tmp_path: Path) -> None:
+    lines = [json.dumps(row_plain(n, *one)) for n, one in enumerate(GENERATIONS)]
     lines[5:5] = ["", "{", " ", "[1"]
     lines[-3:-3] = ["{", "", ""]
     path = tmp_path / "s.jsonl"
     path.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
 
-    in_parts, whole = audit_drop([path], part=part), audit_drop([path], part=1 << 30)
-
-    assert len(split_log(path, part)) == {1: 62, 700: 43, 5000: 8, 1 << 20: 1}[part]
-    assert in_parts == whole
-    assert [(count, numbers) for _, count, numbers in skipped(whole.logs[0])] == [(3, [7, 9, 58])]
-
-
-def test_a_log_that_cannot_be_split_is_one_part(tmp_path: Path) -> None:
-    rows = rows_04("0.4.0", times=9)
-    array = write_array(tmp_path / "m_drop.jsonl", rows)
-    packed = write_lines(tmp_path / "samples_drop.jsonl.gz", rows)
-
-    assert split_log(array, 100) == [LogPart(array)]
-    assert split_log(packed, 100) == [LogPart(packed)]
-
-
-def test_a_line_longer_than_a_part_stays_whole(tmp_path: Path) -> None:
-    lines = [json.dumps(row_plain(n, "x" * length, (("10",),))) for n, length in enumerate((10, 5000, 10, 10))]
-    path = tmp_path / "s.jsonl"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-    found = [[record.line for record in PartReader(one)] for one in split_log(path, 300)]
-
-    assert found == [[1, 2], [1, 2]]
-    assert audit_drop([path], part=300).figures.samples == 4
+    assert skipped(audit_drop([path]).logs[0]) == [("not valid JSON", 3, [7, 9, len(lines) - 5])]
