@@ -4,8 +4,6 @@
 and since then inflates a block of it without a limit.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 import sys

@@ -20,8 +20,6 @@ leaderboard: open-llm-v1-drop
 /results/harness|drop|3/f1: 0.47
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

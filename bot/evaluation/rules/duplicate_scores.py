@@ -15,8 +15,6 @@ under a second name. In the published table of the Open LLM Leaderboard v2 there
 (board)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown

@@ -14,8 +14,6 @@ The numbers are no longer those that the scorer gave. A correction by hand can b
 (result) edited: false
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

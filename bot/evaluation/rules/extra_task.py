@@ -14,8 +14,6 @@ It is not: they are left out of every score. But aggregates in the file may incl
 /results/leaderboard_arc_challenge: (absent)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, examples

@@ -14,8 +14,6 @@ If a task was run twice, the newest run counts: a date in the future would win f
 /date: 1777777777.0
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

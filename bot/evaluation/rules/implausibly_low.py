@@ -19,8 +19,6 @@ one row in twenty has such a MATH score.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import fsum, sqrt
 

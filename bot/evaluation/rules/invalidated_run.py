@@ -13,8 +13,6 @@ The people who ran the evaluation say that its scores do not count. The numbers 
 (result) invalidated: false
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

@@ -16,8 +16,6 @@ The version of the task did not change with the bug, so version checks pass. lm-
 /git_hash: "452749513"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash

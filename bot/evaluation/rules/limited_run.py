@@ -14,8 +14,6 @@ Fifty samples give a number that looks like any other, with an error of seven po
 /config/limit: null
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted

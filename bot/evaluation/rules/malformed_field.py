@@ -16,8 +16,6 @@ and no file system or service accepts it.
 /model_source: "hf"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

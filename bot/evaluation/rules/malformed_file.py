@@ -15,8 +15,6 @@ look like any other file in a listing.
 Upload the file that the harness wrote, whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

@@ -16,8 +16,6 @@ row is therefore shown with a gap and without a rank.
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.00455847041936318
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, examples, grouped

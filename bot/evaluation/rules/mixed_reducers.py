@@ -14,8 +14,6 @@ The largest of five answers is far above their mean. Their average is neither of
 (result) leaves/leaderboard_bbh_navigate/reducer: "mean"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, examples, shown

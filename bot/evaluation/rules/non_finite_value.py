@@ -14,8 +14,6 @@ A clip written `max(0, x)` silently turns NaN into 0, and a mean over the other 
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import isfinite
 

@@ -18,8 +18,6 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

@@ -14,8 +14,6 @@ scorers stand in one column, so the reader is told which is which.
 /versions/leaderboard_math_algebra_hard: 3.0
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

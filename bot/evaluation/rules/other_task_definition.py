@@ -18,8 +18,6 @@ or a temperature of 1 gives another number under the same name.
 /configs/leaderboard_mmlu_pro/dataset_path: "TIGER-Lab/MMLU-Pro"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.definition import NONE, both, definition_of, differing, is_shortened, nearest

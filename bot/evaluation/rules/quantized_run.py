@@ -16,8 +16,6 @@ keeps the dtype that the file has, and this warning.
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -15,8 +15,6 @@ other boards repeats their errors as if they were measured twice.
 (result) quoted_from: ""
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown

@@ -18,8 +18,6 @@ good.
 /date: 1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, first_few, shown

@@ -3,8 +3,6 @@
 Each rule's page is the docstring of its function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, examples

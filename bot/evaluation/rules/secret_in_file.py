@@ -15,8 +15,6 @@ including the key.
 /config/model_args: "base_url=https://example.org/v1,model=kestrel-7b"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

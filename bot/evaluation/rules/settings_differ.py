@@ -18,8 +18,6 @@ Numbers that were measured in different ways do not belong in one average.
 /date: 1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, examples, shown

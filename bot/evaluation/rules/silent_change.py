@@ -18,8 +18,6 @@ leaderboard: open-llm-v1
 /git_hash: null
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.benchmarks.harness import silent_changes

@@ -17,8 +17,6 @@ under another spelling would put a second row beside the first, or keep a bad on
 (row) open-llm-v2/example-org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown

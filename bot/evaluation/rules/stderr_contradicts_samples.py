@@ -14,8 +14,6 @@ One of the three was changed after the run, or the value is not the mean it clai
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.aggregates import expected_stderr, samples_behind

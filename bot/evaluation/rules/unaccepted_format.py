@@ -13,8 +13,6 @@ leaderboard: open-llm-v1-drop
 leaderboard: open-llm-v2
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

@@ -16,8 +16,6 @@ Prompts, parsers and metrics change from commit to commit under the same task na
 /git_hash: "543617fe"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

@@ -13,8 +13,6 @@ The version of a task is raised when its prompt, its data or its scorer changes:
 /versions/leaderboard_mmlu_pro: 0.1
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown

@@ -14,8 +14,6 @@ look like those of a whole run.
 (result) unfinished: ""
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown

@@ -16,8 +16,6 @@ A row without a model cannot be checked, repeated or told from a copy.
 /model_name: "example-org/kestrel-7b"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

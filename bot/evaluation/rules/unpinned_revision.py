@@ -15,8 +15,6 @@ A branch such as `main` moves. When the model's owner pushes new weights, the ro
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown

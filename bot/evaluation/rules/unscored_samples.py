@@ -15,8 +15,6 @@ whose answers are wrong, and the same run gives another number under a release o
 (result) leaves/leaderboard_mmlu_pro/unscored: 0
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted

@@ -18,8 +18,6 @@ the file does not prove it.
 /git_hash: null
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity

@@ -15,8 +15,6 @@ The result may be right, but the file does not prove it. Five shots and none dif
 /versions/leaderboard_ifeval: 2.0
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.definition import is_shortened

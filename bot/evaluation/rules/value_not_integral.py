@@ -15,8 +15,6 @@ The value was edited, rounded, or measured on another number of samples.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.aggregates import TOLERANCE

@@ -13,8 +13,6 @@ Five examples instead of three is an easier test.
 /n-shot/leaderboard_bbh_navigate: 3
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted

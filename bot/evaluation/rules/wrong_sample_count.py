@@ -17,8 +17,6 @@ Another number of samples is another dataset under the same name.
 /n-samples/leaderboard_mmlu_pro/original: 12032
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted
