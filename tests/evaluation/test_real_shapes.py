@@ -9,7 +9,7 @@ import pytest
 from bot.audits.mmlu.source import of_result
 from bot.audits.results.numbers import GROUP_AGREES, GROUP_DIFFERS, counts_of, groups_of
 from bot.evaluation.formats import parse_result
-from bot.evaluation.formats.content import Document
+from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.lm_eval_04 import subtasks_of
 from bot.evaluation.rules.rule import Facts
 from tests.evaluation.judging import base, base_v1_today, declared, dumps, outcome_of, patched, rules_of, stderr
@@ -160,7 +160,7 @@ def test_indented_aliases_show_groups_where_their_members_are_not_listed() -> No
 
 def test_indentation_without_anything_above_it_is_no_group() -> None:
     rows = {"a": {"alias": "  - a"}, "b": {"alias": "  - b"}, "c": {"alias": 3}, "d": 4}
-    assert subtasks_of(Document({"results": rows})) == {}
+    assert subtasks_of(Content({"": dumps({"results": rows})})) == {}
 
 
 @pytest.mark.parametrize("with_counts", [True, False])

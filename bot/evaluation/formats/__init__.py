@@ -168,12 +168,12 @@ def parse_result(data: bytes) -> Result:
 
 
 def _unknown(content: Content) -> UnknownFormat:
-    top = content.document.top
+    top = content.top
     if any("," in key and type(value) is float for key, value in top.items()):
         return UnknownFormat("looks like one row of a file of lm-evaluation-harness: its run is not in it")
     if top and all("eval" in table(one) and "status" in table(one) for one in top.values()):
         return UnknownFormat("looks like a list of the logs of Inspect: name the logs themselves")
-    if content.document.results is None and "results" not in top:
+    if content.results is None and "results" not in top:
         keys = f"; its keys are {examples(list(top))}" if top else ""
         why = f'has no "results" object, so it is not a result file that leaderboard-bot reads{keys}'
         return UnknownFormat(why, hint=OTHER_TOOL)

@@ -50,17 +50,42 @@ class Content:
         return self.data[:100].lstrip()
 
     @cached_property
-    def document(self) -> Document:
-        """The first file as a result file of lm-eval or the like. Raises MalformedResult if it is not a JSON object."""
+    def top(self) -> dict[str, Any]:
+        """The first file as a JSON object, such as a result file of lm-eval. Raises MalformedResult if it is none."""
         if not isinstance(self.value, dict):
             raise UnknownFormat(f"holds a JSON {_kind(self.value)}, not an object", hint=OTHER_TOOL)
-        return Document(self.value)
+        return self.value
+
+    def table(self, key: str) -> dict[str, Any] | None:
+        """The object under a key of it, None if there is none: a field of another type counts as absent."""
+        value = self.top.get(key)
+        return value if type(value) is dict else None
+
+    @property
+    def results(self) -> dict[str, Any] | None:
+        """The rows of a result file, unchecked; None if it has none."""
+        return self.table("results")
+
+    @property
+    def config(self) -> dict[str, Any] | None:
+        """What the harness was called with, None if it is not recorded."""
+        return self.table("config")
+
+    @property
+    def bare(self) -> dict[str, Any]:
+        """The whole object where it has no `results`, an empty one elsewhere."""
+        return self.top if self.results is None else {}
+
+    @property
+    def has_bars(self) -> bool:
+        """Tell whether a bar is in the key of a row."""
+        return "|" in "".join(self.results or ())
 
     @property
     def recorded_config(self) -> dict[str, Any]:
         """The `config` of a single file that a format has decoded, an empty object elsewhere."""
         value = self.__dict__.get("value") if len(self.files) == 1 else None
-        return (Document(value).config or {}) if isinstance(value, dict) else {}
+        return (self.config or {}) if isinstance(value, dict) else {}
 
     @cached_property
     def value(self) -> Any:
@@ -87,38 +112,6 @@ class Content:
             found = {key.pointer: key for key in islice(repeated_keys(data, above), MAX_REPEATED)}
             self.repeated += found.values()
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """The top level of a result file; a field of another type than its own counts as absent."""
-
-    top: dict[str, Any]
-
-    def table(self, key: str) -> dict[str, Any] | None:
-        """The object under a key, None if there is none."""
-        value = self.top.get(key)
-        return value if type(value) is dict else None
-
-    @property
-    def results(self) -> dict[str, Any] | None:
-        """The rows of a result file, unchecked; None if it has none."""
-        return self.table("results")
-
-    @property
-    def config(self) -> dict[str, Any] | None:
-        """What the harness was called with, None if it is not recorded."""
-        return self.table("config")
-
-    @property
-    def bare(self) -> dict[str, Any]:
-        """The whole object where it has no `results`, an empty one elsewhere."""
-        return self.top if self.results is None else {}
-
-    @property
-    def has_bars(self) -> bool:
-        """Tell whether a bar is in the key of a row."""
-        return "|" in "".join(self.results or ())
 
 
 def parse_json(data: bytes) -> tuple[Any, bool]:

@@ -30,13 +30,12 @@ UNSET = ("", "auto", "default")
 
 def recognise(content: Content) -> bool:
     """Recognise it by its `config`, beside `results` and no `configs`, `versions` or `n-shot`."""
-    document = content.document
-    config = document.config
+    config = content.config
     return (
-        document.results is not None
+        content.results is not None
         and config is not None
         and ("annotator_model" in config or config.keys() >= OWN)
-        and all(document.table(name) is None for name in ("configs", "versions", "n-shot"))
+        and all(content.table(name) is None for name in ("configs", "versions", "n-shot"))
     )
 
 
@@ -45,21 +44,20 @@ def parse(content: Content) -> Result:
 
     A row is null where another process of the run held the benchmark's answers; it is not a measurement.
     """
-    document = content.document
-    config, results = document.config or {}, document.results or {}
+    config, results = content.config or {}, content.results or {}
     # The longest answer, and who judges: both change the values.
     own = {name: one for name in ("max_tokens", "annotator_model") if (one := setting(config.get(name))) not in UNSET}
     return Result(
         format="evalchemy",
-        model=model_of(document, config),
+        model=model_of(content, config),
         harness=HarnessVersion(
-            "evalchemy", text(document.top.get("git_hash")) or None, repository="mlfoundations/evalchemy"
+            "evalchemy", text(content.top.get("git_hash")) or None, repository="mlfoundations/evalchemy"
         ),
         leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
         limit=number(config.get("limit")),
-        date=number(document.top.get("date")),
-        settings=settings_of(document, config) | own,
-        task_hashes=document.table("task_hashes") or {},
+        date=number(content.top.get("date")),
+        settings=settings_of(content, config) | own,
+        task_hashes=content.table("task_hashes") or {},
         places=OWN_PLACES,
     )
 

@@ -31,7 +31,7 @@ PLACES = {"leaves": "/eval", "leaf": "/eval", "value": "/eval", "version": "/has
 
 def recognise(content: Content) -> bool:
     """Recognise it by `eval`, `hash` and `date`, and tasks that have lists of solutions with a status."""
-    top = content.document.bare
+    top = content.bare
     tasks = table(top.get("eval"))
     first = next(iter(tasks.values()), None)
     is_old = {"nfiles", "base"} <= table(first).keys()
@@ -40,7 +40,7 @@ def recognise(content: Content) -> bool:
 
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a task has no list of solutions."""
-    top = content.document.bare
+    top = content.bare
     tasks = table(top["eval"])
     benchmark = next(iter(tasks)).partition("/")[0].lower()
     version, leaves = text(top["hash"]) or None, {}

@@ -19,14 +19,14 @@ PLACES = {"model": "/model_name", "leaves": "/metrics", "leaf": "/metrics", "val
 
 def recognise(content: Content) -> bool:
     """Recognise it by the names of dataset and model, and a list of metrics with categories."""
-    top = content.document.bare
+    top = content.bare
     first = table(next(iter(items(top.get("metrics"))), None))
     return all(text(top.get(name)) for name in NAMES) and "categories" in first and "score" in first
 
 
 def parse(content: Content) -> Result:
     """Read the report. Raises MalformedResult if a metric is not an object or is there twice."""
-    top = content.document.bare
+    top = content.bare
     numbers: dict[str, Any] = {}
     pointers: dict[str, str] = {}
     counts = set()

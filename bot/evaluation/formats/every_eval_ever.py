@@ -62,13 +62,13 @@ class Measured(NamedTuple):
 
 def recognise(content: Content) -> bool:
     """Recognise it by its schema's version, its id, and the list of results."""
-    top = content.document.bare
+    top = content.bare
     return all(key in top for key in TOP) and type(top["evaluation_results"]) is list
 
 
 def parse(content: Content) -> Result:
     """Read the record; a member of the list without name or score is passed over."""
-    top = content.document.bare
+    top = content.bare
     library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
     info, release = table(top.get("model_info")), text(library.get("version"))
     shown = table(without_secrets(info))

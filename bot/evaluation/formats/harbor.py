@@ -35,13 +35,13 @@ PLACES = {
 
 def recognise(content: Content) -> bool:
     """Recognise it by the number of all trials, and statistics."""
-    top = content.document.bare
+    top = content.bare
     return "n_total_trials" in top and type(top.get("stats")) is dict
 
 
 def parse(content: Content) -> Result:
     """Read the job. Raises MalformedResult if it has several agents or models, or none."""
-    top = content.document.bare
+    top = content.bare
     evals = table(top["stats"].get("evals"))
     named = {key: _parts(key) for key in evals}
     of = list(dict.fromkeys((agent, model) for agent, model, _ in named.values()))

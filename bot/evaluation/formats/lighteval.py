@@ -36,14 +36,13 @@ NOT_DEFAULT = partial(picked, defaults=DEFAULTS)
 
 def recognise(content: Content) -> bool:
     """Recognise it by rows with bars that are not of suite `harness`, or by `model_config` beside `lighteval_sha`."""
-    document = content.document
-    if document.results is None:
+    if content.results is None:
         return False
-    if document.has_bars:
-        rows = [key for key in document.results if key != ALL]
+    if content.has_bars:
+        rows = [key for key in content.results if key != ALL]
         if any(map(_is_own, rows)):
-            return document.table("config_general") is not None or all(map(_is_own, rows))
-    config = document.table("config_general") or {}
+            return content.table("config_general") is not None or all(map(_is_own, rows))
+    config = content.table("config_general") or {}
     return "lighteval_sha" in config and "model_config" in config
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from bot.evaluation.definition import AskedDefinitions, canonical
-from bot.evaluation.formats.content import Content, Document
+from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version
 from bot.evaluation.formats.fields import shots as same_shots
 from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
@@ -42,16 +42,15 @@ def recognise(content: Content) -> bool:
 
     A file that was cut down to its `results` is known by a value and its standard error.
     """
-    document = content.document
-    if document.table("configs") is not None:
+    if content.table("configs") is not None:
         return False
-    if document.results is None:
+    if content.results is None:
         return bool(_listed(content))
-    if document.config is not None:
-        return "no_cache" in document.config
-    if document.top.keys() == {"results"}:
-        return any(f"{key}_stderr" in one for one in map(table, document.results.values()) for key in one)
-    return bool(document.results) and (document.table("versions") or {}).keys() == document.results.keys()
+    if content.config is not None:
+        return "no_cache" in content.config
+    if content.top.keys() == {"results"}:
+        return any(f"{key}_stderr" in one for one in map(table, content.results.values()) for key in one)
+    return bool(content.results) and (content.table("versions") or {}).keys() == content.results.keys()
 
 
 class ListedRow(NamedTuple):
@@ -66,7 +65,7 @@ class ListedRow(NamedTuple):
 def _listed(content: Content) -> dict[str, ListedRow]:
     """The results of a list by "task+prompt", as `versions` calls them; of a row its numbers alone are metrics."""
     found: dict[str, ListedRow] = {}
-    for place, one in enumerate(items(content.document.top.get("results"))):
+    for place, one in enumerate(items(content.top.get("results"))):
         task, prompt = text(table(one).get("task_name")), text(table(one).get("prompt_name"))
         if task:
             metrics = {key: value for key, value in one.items() if type(value) in {int, float}}
@@ -78,12 +77,11 @@ def _listed(content: Content) -> dict[str, ListedRow]:
 
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
-    document = content.document
-    config = document.config or {}
+    config = content.config or {}
     pairs, args = arguments(config.get("model_args"))
     shots = same_shots(config.get("num_fewshot"))
     named = pairs.get("pretrained") or pairs.get("engine") or ""
-    listed, asked = _listed(content) if document.results is None else {}, AskedDefinitions()
+    listed, asked = _listed(content) if content.results is None else {}, AskedDefinitions()
     return Result(
         format="lm-eval-0.3",
         model=Model(
@@ -95,7 +93,7 @@ def parse(content: Content) -> Result:
             requested_revision=pairs.get("revision", ""),
         ),
         harness=HarnessVersion("lm-evaluation-harness"),
-        leaves=_listed_leaves(document, shots, listed, asked) if listed else _leaves(document, shots, asked),
+        leaves=_listed_leaves(content, shots, listed, asked) if listed else _leaves(content, shots, asked),
         limit=number(config.get("limit")),
         places=LISTED_PLACES if listed else PLACES,
         original_keys={key: str(one.number) for key, one in listed.items()},
@@ -104,9 +102,9 @@ def parse(content: Content) -> Result:
     )
 
 
-def _leaves(document: Document, shots: int | None, asked: AskedDefinitions) -> dict[str, LeafResult]:
+def _leaves(content: Content, shots: int | None, asked: AskedDefinitions) -> dict[str, LeafResult]:
     """The rows of `results`."""
-    results, versions, config = document.results or {}, document.table("versions") or {}, document.config or {}
+    results, versions, config = content.results or {}, content.table("versions") or {}, content.config or {}
     descriptions = table(config.get(DESCRIPTION))
     return {
         key: LeafResult(
@@ -122,10 +120,10 @@ def _leaves(document: Document, shots: int | None, asked: AskedDefinitions) -> d
 
 
 def _listed_leaves(
-    document: Document, shots: int | None, listed: Mapping[str, ListedRow], asked: AskedDefinitions
+    content: Content, shots: int | None, listed: Mapping[str, ListedRow], asked: AskedDefinitions
 ) -> dict[str, LeafResult]:
     """The rows of a list, by task and prompt."""
-    versions = document.table("versions") or {}
+    versions = content.table("versions") or {}
     return {
         key: LeafResult(
             one.metrics,

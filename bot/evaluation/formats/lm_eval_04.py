@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from bot.evaluation.definition import NONE, AskedDefinitions, picked
-from bot.evaluation.formats.content import Content, Document
+from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
     number,
@@ -68,35 +68,33 @@ FUNCTION = re.compile(r"<function ([\w.]+)")
 
 def recognise(content: Content) -> bool:
     """Recognise it by `configs` and `n-shot` at the top, or by a metric's key with a comma."""
-    document = content.document
-    if document.results is None:
+    if content.results is None:
         return False
-    if document.table("configs") is not None and document.table("n-shot") is not None:
+    if content.table("configs") is not None and content.table("n-shot") is not None:
         return True
-    rows = (value for value in document.results.values() if isinstance(value, dict))
+    rows = (value for value in content.results.values() if isinstance(value, dict))
     return any("," in key for values in rows for key in values)
 
 
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
-    document = content.document
-    config = document.config or EMPTY
-    top, rows = document.top, document.results or EMPTY
-    subtasks = subtasks_of(document)
+    config = content.config or EMPTY
+    top, rows = content.top, content.results or EMPTY
+    subtasks = subtasks_of(content)
     commit, version = text(top.get("git_hash")) or None, release(top.get("lm_eval_version")) or None
     asked = AskedDefinitions()
-    leaves = _leaves(document, subtasks.keys() | (document.table("groups") or EMPTY).keys(), asked)
+    leaves = _leaves(content, subtasks.keys() | (content.table("groups") or EMPTY).keys(), asked)
     return Result(
         format="lm-eval-0.4",
-        model=model_of(document, config),
+        model=model_of(content, config),
         harness=HarnessVersion("lm-evaluation-harness", commit, version),
         leaves=leaves,
         limit=number(config.get("limit")),
         date=number(top.get("date")),
-        settings=settings_of(document, config),
-        groups=(*_groups(rows, "/results", leaves), *_groups(document.table("groups") or EMPTY, "/groups", EMPTY)),
+        settings=settings_of(content, config),
+        groups=(*_groups(rows, "/results", leaves), *_groups(content.table("groups") or EMPTY, "/groups", EMPTY)),
         subtasks=subtasks,
-        task_hashes=document.table("task_hashes") or EMPTY,
+        task_hashes=content.table("task_hashes") or EMPTY,
         places=PLACES,
         definitions=asked.definitions,
         asked=asked.asked,
@@ -145,14 +143,14 @@ def _is_same(value: Any, of_task: Any) -> bool:
     return value == of_task or (match is not None and f"def {match[1]}(" in text(of_task))
 
 
-def subtasks_of(document: Document) -> dict[str, tuple[str, ...]]:
+def subtasks_of(content: Content) -> dict[str, tuple[str, ...]]:
     """The members of each group that has some.
 
     Files of harness 0.4.0 do not list them. They name a group "mmlu", the groups in it " - humanities" and the tasks in
     those "  - formal_logic": what is indented belongs to the last row before it that is indented less. A row with a
     configuration is a task and no group.
     """
-    listed = document.table("group_subtasks")
+    listed = content.table("group_subtasks")
     if listed is not None:
         return {
             group: tuple([member for member in members if type(member) is str])
@@ -161,13 +159,13 @@ def subtasks_of(document: Document) -> dict[str, tuple[str, ...]]:
         }
     members: dict[str, list[str]] = {}
     above: list[tuple[int, str]] = []
-    for key, values in (document.results or EMPTY).items():
+    for key, values in (content.results or EMPTY).items():
         depth = _indentation(values)
         while above and above[-1][0] >= depth:
             above.pop()
         if above:
             members.setdefault(above[-1][1], []).append(key)
-        if key not in _configs(document):
+        if key not in _configs(content):
             above.append((depth, key))
     return {group: tuple(found) for group, found in members.items()}
 
@@ -177,13 +175,13 @@ def _indentation(values: Any) -> int:
     return len(match[1]) if match else 0
 
 
-def _configs(document: Document) -> dict[str, Any]:
-    return document.table("configs") or EMPTY
+def _configs(content: Content) -> dict[str, Any]:
+    return content.table("configs") or EMPTY
 
 
-def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
+def settings_of(content: Content, config: Mapping[str, Any]) -> dict[str, str]:
     """The other settings that affect answers; a digest stands for the template, which 0.4.3 and later record."""
-    top = document.top
+    top = content.top
     found = {
         "gen_kwargs": setting(config.get("gen_kwargs")),
         "system_instruction": setting(top.get("system_instruction")),
@@ -196,11 +194,11 @@ def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]
     return {name: value for name, value in found.items() if value}
 
 
-def _leaves(document: Document, groups: Collection[str], asked: AskedDefinitions) -> dict[str, LeafResult]:
+def _leaves(content: Content, groups: Collection[str], asked: AskedDefinitions) -> dict[str, LeafResult]:
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
-    results, configs = document.results or EMPTY, _configs(document)
-    fewshot, versions, counts = (document.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
-    untils, directions = _stops_of(configs), document.table("higher_is_better") or EMPTY
+    results, configs = content.results or EMPTY, _configs(content)
+    fewshot, versions, counts = (content.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
+    untils, directions = _stops_of(configs), content.table("higher_is_better") or EMPTY
     leaves = {}
     for key in results:
         numbers = row(results, key, "/results")
@@ -247,9 +245,9 @@ def _stops_of(configs: Mapping[str, Any]) -> dict[str, str]:
     return {key: "\n".join(map(str, words)) for key, words in found.items()}
 
 
-def model_of(document: Document, config: Mapping[str, Any]) -> Model:
+def model_of(content: Content, config: Mapping[str, Any]) -> Model:
     """The model that a file of harness 0.4 names, or of one that writes its frame."""
-    top = document.top
+    top = content.top
     pairs, args = arguments(config.get("model_args"))
     parameters = whole(config.get("model_num_parameters")) or 0  # -1 where the harness does not know
     named = next((pairs[name] for name in NAMES if pairs.get(name)), "")

@@ -23,7 +23,7 @@ STAMP = "%Y%m%d_%H%M%S"  # the file has no time zone
 
 def recognise(content: Content) -> bool:
     """Recognise it as a file of lm-eval 0.4 with a task that only lmms-eval can have."""
-    configs = content.document.table("configs") or {}
+    configs = content.table("configs") or {}
     has_mark = any(not table(config).keys().isdisjoint(MARKS) for config in configs.values())
     return has_mark and lm_eval_04.recognise(content)
 
@@ -31,7 +31,7 @@ def recognise(content: Content) -> bool:
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
     found = lm_eval_04.parse(content)
-    top = content.document.top
+    top = content.top
     return replace(
         found,
         format="lmms-eval",

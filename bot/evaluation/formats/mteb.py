@@ -37,7 +37,7 @@ class SubsetScores(NamedTuple):
 
 def recognise(content: Content) -> bool:
     """Recognise it by `task_name`, `dataset_revision` and `scores`; an old one by its name and scores of a split."""
-    top = content.document.bare
+    top = content.bare
     if OLD_NAME in top:
         return bool(text(top[OLD_NAME])) and any(True for _ in _old_scores(top))
     return "dataset_revision" in top and bool(text(top.get("task_name"))) and type(top.get("scores")) is dict
@@ -45,7 +45,7 @@ def recognise(content: Content) -> bool:
 
 def parse(content: Content) -> Result:
     """Read the file; skip anything that is not an object of scores."""
-    top = content.document.bare
+    top = content.bare
     place = PLACE.fullmatch(content.path.encode("utf-8", "replace").decode())  # a name on a disk may be no text
     settings = text(place["settings"]) if place else ""
     leaves: dict[str, LeafResult] = {}

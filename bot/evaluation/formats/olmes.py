@@ -58,7 +58,7 @@ class OlmesTask(NamedTuple):
 
 def recognise(content: Content) -> bool:
     """Recognise a run by `all_primary_scores` and its tasks, and a single task by its four parts."""
-    top = content.document.bare
+    top = content.bare
     if isinstance(top.get("all_primary_scores"), list):
         return isinstance(top.get("tasks"), list) or isinstance(top.get("metrics"), list)
     return all(name in top for name in ONE_TASK) and type(top["metrics"]) is dict
@@ -66,7 +66,7 @@ def recognise(content: Content) -> bool:
 
 def parse(content: Content) -> Result:
     """Read the file; a member of the list that is not a task of this form is skipped."""
-    top = content.document.bare
+    top = content.bare
     recorded = table(top.get("model_config"))
     model, above = table(without_secrets(recorded)), _above(top)
     leaves: dict[str, OlmesTask] = {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.evaluation.definition import AskedDefinitions
-from bot.evaluation.formats.content import Content, Document
+from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import number, revision, row, table, text, version, whole
 from bot.evaluation.formats.format import Format
 from bot.evaluation.formats.lm_eval_03 import rerun
@@ -20,12 +20,11 @@ def recognise(content: Content) -> bool:
 
     lighteval writes the like with suites of its own and is asked before; rows without a frame must be of this suite.
     """
-    document = content.document
-    if document.results is None:
-        return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in document.top)
-    if document.table("config_general") is not None:
+    if content.results is None:
+        return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in content.top)
+    if content.table("config_general") is not None:
         return True
-    return document.has_bars and any(map(_is_row, document.results))
+    return content.has_bars and any(map(_is_row, content.results))
 
 
 def _is_row(key: str) -> bool:
@@ -38,12 +37,11 @@ def parse(content: Content) -> Result:
     The row "all" averages over everything that has the metric, tasks of any kind together: it is not an aggregate of
     the leaderboard and is left out.
     """
-    document = content.document
-    rows: Mapping[str, Any] = document.results if document.results is not None else document.top
-    above = "/results" if document.results is not None else ""
-    config = document.table("config_general") or document.config or {}
+    rows: Mapping[str, Any] = content.results if content.results is not None else content.top
+    above = "/results" if content.results is not None else ""
+    config = content.table("config_general") or content.config or {}
     asked = AskedDefinitions()
-    original_keys, leaves = _leaves(document, rows, above, asked)
+    original_keys, leaves = _leaves(content, rows, above, asked)
     model = text(config.get("model_name"))
     return Result(
         format="open-llm-v1",
@@ -56,7 +54,7 @@ def parse(content: Content) -> Result:
         harness=HarnessVersion("open-llm-leaderboard", text(config.get("lighteval_sha")) or None),
         leaves=leaves,
         limit=number(config.get("max_samples")),
-        places=_places(above, "/config" if document.table("config_general") is None else "/config_general"),
+        places=_places(above, "/config" if content.table("config_general") is None else "/config_general"),
         original_keys=original_keys,
         definitions=asked.definitions,
         asked=asked.asked,
@@ -64,10 +62,10 @@ def parse(content: Content) -> Result:
 
 
 def _leaves(
-    document: Document, rows: Mapping[str, Any], above: str, asked: AskedDefinitions
+    content: Content, rows: Mapping[str, Any], above: str, asked: AskedDefinitions
 ) -> tuple[dict[str, str], dict[str, LeafResult]]:
     """The keys of the file by the leaves that are called otherwise, and the leaves."""
-    versions, summaries = document.table("versions") or {}, document.table("summary_tasks") or {}
+    versions, summaries = content.table("versions") or {}, content.table("summary_tasks") or {}
     leaves: dict[str, LeafResult] = {}
     original_keys: dict[str, str] = {}
     for key in rows:
