@@ -17,17 +17,16 @@ leaderboard (the key of an entry holds the template), but they are two different
 """
 
 import re
-from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re.IGNORECASE)
 
 
 @rule(Severity.NOTICE)
-def chat_template_differs(case: Case) -> Iterator[Violation]:
+def chat_template_differs(case: Case) -> Violations:
     """Yield a violation if the use of the template is not as declared, or not as the model's name suggests."""
     used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template
     can_use = bool(case.result.places.get("chat_template"))  # of harness 0.3 it is "": no file has one

@@ -20,17 +20,15 @@ leaderboard: open-llm-v1-drop
 /results/harness|drop|3/f1: 0.47
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violations, rule
 
 FLOOR = 0.1  # as `audit drop` has it
 TASK, METRIC, STOP = "drop", "f1", "."
 
 
 @rule(Severity.WARNING)
-def drop_at_the_floor(case: Case) -> Iterator[Violation]:
+def drop_at_the_floor(case: Case) -> Violations:
     """Yield a violation where f1 is below the floor and nothing says that the stop word was another."""
     for measurement in case.measurements.present:
         required = measurement.required

@@ -15,15 +15,13 @@ under a second name. In the published table of the Open LLM Leaderboard v2 there
 (board)
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import raw_values
-from bot.evaluation.rules.rule import RowCase, Violation, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
 @rule(Severity.WARNING, subject="row")
-def duplicate_scores(case: RowCase) -> Iterator[Violation]:
+def duplicate_scores(case: RowCase) -> Violations:
     """Yield a violation where the board, handed in as a fact, has the same values under another name."""
     row = case.row
     if not case.facts.same_values or row.measurements.missing or not row.measurements.present:

@@ -14,14 +14,12 @@ The numbers are no longer those that the scorer gave. A correction by hand can b
 (result) edited: false
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.WARNING)
-def edited_run(case: Case) -> Iterator[Violation]:
+def edited_run(case: Case) -> Violations:
     """Yield a violation where scores of samples were edited."""
     if case.result.edited:
         yield Violation(

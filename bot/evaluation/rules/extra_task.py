@@ -14,15 +14,13 @@ It is not: they are left out of every score. But aggregates in the file may incl
 /results/leaderboard_arc_challenge: (absent)
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import sizes
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.NOTICE)
-def extra_task(case: Case) -> Iterator[Violation]:
+def extra_task(case: Case) -> Violations:
     """Yield one violation that names all tasks no column needs."""
     if not case.takes_format:
         return

@@ -14,17 +14,15 @@ If a task was run twice, the newest run counts: a date in the future would win f
 /date: 1777777777.0
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 from bot.evaluation.submission import LATEST, iso_date
 
 HINT = "correct the clock of the machine that measures; for this file the date of the upload counts"
 
 
 @rule(Severity.WARNING)
-def future_date(case: Case) -> Iterator[Violation]:
+def future_date(case: Case) -> Violations:
     """Yield a violation where the file's own date is later than it can be."""
     if case.dated is not None and case.dated > case.latest:
         when = iso_date(case.dated) if case.dated < LATEST else "a day after 2096"

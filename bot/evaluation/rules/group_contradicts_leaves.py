@@ -15,7 +15,7 @@ file do use it, and they will publish another number.
 /results/leaderboard_musr/acc_norm,none: "N/A"
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -23,13 +23,13 @@ from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves, means_of
 from bot.evaluation.finding import Severity, counted, shown
 from bot.evaluation.measurement import sizes, value_keys
 from bot.evaluation.result import escape_pointer
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 TOLERANCE = 1e-6
 
 
 @rule(Severity.WARNING)
-def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
+def group_contradicts_leaves(case: Case) -> Violations:
     """Yield one violation for all numbers of aggregate rows that differ from the mean of their leaves."""
     wrong = list(_violations(case))
     if wrong:
@@ -37,7 +37,7 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
         yield replace(wrong[0], message=f"{wrong[0].message}{more}")
 
 
-def _violations(case: Case) -> Iterator[Violation]:
+def _violations(case: Case) -> Violations:
     result = case.result
     if not result.groups:
         return

@@ -19,12 +19,11 @@ one row in twenty has such a MATH score.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from collections.abc import Iterator
 from math import fsum, sqrt
 
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, by_task, task_raw
-from bot.evaluation.rules.rule import RowCase, Violation, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 FEWEST = 100  # samples of a column whose exact 0 is reported
 GUESSED = 20  # right answers that guessing gives on a subtask whose exact 0 is reported; by chance once in 500 million
@@ -34,7 +33,7 @@ HINT = "look at the logged samples: were the answers recognised? A chat template
 
 
 @rule(Severity.WARNING, subject="row")
-def implausibly_low(case: RowCase) -> Iterator[Violation]:
+def implausibly_low(case: RowCase) -> Violations:
     """Yield at most one violation for each task."""
     values = {task.id: task.raw for task in case.row.scores.tasks}
     for task_id, found in by_task(case.row.measurements.present).items():

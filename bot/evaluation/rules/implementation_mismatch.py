@@ -19,15 +19,13 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
-def implementation_mismatch(case: Case) -> Iterator[Violation]:
+def implementation_mismatch(case: Case) -> Violations:
     """Yield a violation for each task whose leaves were measured by another family than declared."""
     declared = [task for task in case.leaderboard.tasks if task.mmlu_family is not None]
     recognised = recognise(case.result) if declared else None

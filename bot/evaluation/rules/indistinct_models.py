@@ -22,11 +22,10 @@ The row would take the newest value of each task: a mixture of several checkpoin
 """
 
 import shlex
-from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, counted, examples, shown
 from bot.evaluation.identity import UNNAMED, folders_that_differ, is_checkpoint, mapping_for
-from bot.evaluation.rules.rule import RowCase, Violation, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 from bot.evaluation.verdict import Repeat, Row
 
 IN_ONE_FOLDER = "keep the file that counts, or lay each in a folder of its own, and "
@@ -34,7 +33,7 @@ HINT = "say by their folders which model it is, here and in [[watches.identity]]
 
 
 @rule(Severity.ERROR, subject="row")
-def indistinct_models(case: RowCase) -> Iterator[Violation]:
+def indistinct_models(case: RowCase) -> Violations:
     """Yield one violation where values differ between files that may be of several models."""
     row = case.row
     repeat, pattern = mixed_in(row)

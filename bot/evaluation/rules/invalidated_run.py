@@ -13,14 +13,12 @@ The people who ran the evaluation say that its scores do not count. The numbers 
 (result) invalidated: false
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
-def invalidated_run(case: Case) -> Iterator[Violation]:
+def invalidated_run(case: Case) -> Violations:
     """Yield a violation where the run is marked as not valid."""
     if case.result.invalidated:
         yield Violation(

@@ -16,18 +16,16 @@ The version of the task did not change with the bug, so version checks pass. lm-
 /git_hash: "452749513"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.leaderboard import KnownBad, leaves_like
 from bot.evaluation.measurement import by_task
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violations, rule
 
 
 @rule(Severity.ERROR)
-def known_bad_release(case: Case) -> Iterator[Violation]:
+def known_bad_release(case: Case) -> Violations:
     """Yield one violation for each task that a known-bad version measured."""
     for bad in case.leaderboard.harness.known_bad:
         if not _is_of(case.result.harness, bad):

@@ -14,16 +14,14 @@ Fifty samples give a number that looks like any other, with an error of seven po
 /config/limit: null
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement, by_task
-from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule
 
 
 @rule(Severity.ERROR)
-def limited_run(case: Case) -> Iterator[Violation]:
+def limited_run(case: Case) -> Violations:
     """Yield one violation for the run where the recorded limit cut all of it, else one for each task that was cut."""
     limit = case.result.limit
     cut = [measurement for measurement in case.measurements.present if _is_cut(measurement, limit)]

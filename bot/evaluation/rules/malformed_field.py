@@ -16,14 +16,12 @@ and no file system or service accepts it.
 /model_source: "hf"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR, invalidates_score=False)
-def malformed_field(case: Case) -> Iterator[Violation]:
+def malformed_field(case: Case) -> Violations:
     """Yield a violation for each kind of field that is outside its bounds."""
     seen: set[str] = set()
     for field in case.result.malformed:

@@ -15,14 +15,12 @@ look like any other file in a listing.
 Upload the file that the harness wrote, whole.
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import UnreadFile, Violation, rule
+from bot.evaluation.rules.rule import UnreadFile, Violation, Violations, rule
 
 
 @rule(Severity.ERROR, subject="file")
-def malformed_file(unread: UnreadFile) -> Iterator[Violation]:
+def malformed_file(unread: UnreadFile) -> Violations:
     """Yield why no format reads the submission."""
     hint = unread.problem.hint or "upload the result file that the harness wrote, whole and unchanged"
     yield Violation(f"the file {unread.problem.why}", hint, unread.problem.pointer)

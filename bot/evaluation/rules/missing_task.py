@@ -16,17 +16,15 @@ row is therefore shown with a gap and without a rank.
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.00455847041936318
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted, examples, grouped
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
 from bot.evaluation.result import Result
-from bot.evaluation.rules.rule import RowCase, Violation, rerun_advice, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule
 
 
 @rule(Severity.ERROR, subject="row")
-def missing_task(case: RowCase) -> Iterator[Violation]:
+def missing_task(case: RowCase) -> Violations:
     """Yield one violation for each task of which a leaf is missing, or a single one where everything is missing."""
     row = case.row
     if row.result.format not in case.leaderboard.harness.formats:

@@ -14,16 +14,14 @@ The largest of five answers is far above their mean. Their average is neither of
 (result) leaves/leaderboard_bbh_navigate/reducer: "mean"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, examples, shown
-from bot.evaluation.rules.rule import RowCase, Violation, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 ONCE = "mean"
 
 
 @rule(Severity.ERROR, subject="row")
-def mixed_reducers(case: RowCase) -> Iterator[Violation]:
+def mixed_reducers(case: RowCase) -> Violations:
     """Yield one violation for each task that has more than one reducer."""
     by_task: dict[str, dict[str, list[str]]] = {}
     present = case.row.measurements.present

@@ -14,18 +14,17 @@ A clip written `max(0, x)` silently turns NaN into 0, and a mean over the other 
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from collections.abc import Iterator
 from math import isfinite
 
 from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.measurement import by_task
-from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
+from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
 
 WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16, or in float32 if NaN comes back"
 
 
 @rule(Severity.ERROR)
-def non_finite_value(case: Case) -> Iterator[Violation]:
+def non_finite_value(case: Case) -> Violations:
     """Yield one violation for each task with needed values that are not finite numbers."""
     wrong = by_task(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
     for found in wrong.values():

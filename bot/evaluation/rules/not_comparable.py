@@ -18,15 +18,13 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import format_of
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.NOTICE)
-def not_comparable(case: Case) -> Iterator[Violation]:
+def not_comparable(case: Case) -> Violations:
     """Yield a violation for each task and reason that the declaration gives for results of this format and version."""
     result, seen = case.result, set()
     for measurement in case.measurements.present:

@@ -14,15 +14,13 @@ scorers stand in one column, so the reader is told which is which.
 /versions/leaderboard_math_algebra_hard: 3.0
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.WARNING)
-def older_scorer_version(case: Case) -> Iterator[Violation]:
+def older_scorer_version(case: Case) -> Violations:
     """Yield one violation for each task and older version."""
     seen: set[tuple[str, str]] = set()
     for measurement in case.measurements.present:

@@ -18,18 +18,16 @@ or a temperature of 1 gives another number under the same name.
 /configs/leaderboard_mmlu_pro/dataset_path: "TIGER-Lab/MMLU-Pro"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.definition import NONE, both, definition_of, differing, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions
 from bot.evaluation.result import AskedField
 from bot.evaluation.rules.harness_commit import accepted_versions, named_version
-from bot.evaluation.rules.rule import Case, Violation, keys_of, leaves_of, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rule
 
 
 @rule(Severity.ERROR)
-def other_task_definition(case: Case) -> Iterator[Violation]:
+def other_task_definition(case: Case) -> Violations:
     """Yield one violation for each task and field that has another value than the accepted definition."""
     named = named_version(case.result.harness, asked_versions(case.leaderboard, case.result.format))
     others = [one for one in case.measurements.present if _asks_otherwise(one, named)]

@@ -17,12 +17,11 @@ keeps the dtype that the file has, and this warning.
 """
 
 import re
-from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats.fields import precision
 from bot.evaluation.result import Model
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 FULL = frozenset({"", "bfloat16", "float16", "float32", "float64"})
 NAME = re.compile(
@@ -32,7 +31,7 @@ NAME = re.compile(
 
 
 @rule(Severity.WARNING)
-def quantized_run(case: Case) -> Iterator[Violation]:
+def quantized_run(case: Case) -> Violations:
     """Yield a violation where the run was of quantized weights."""
     evidence = _evidence(case.result.model)
     if evidence:

@@ -15,11 +15,9 @@ other boards repeats their errors as if they were measured twice.
 (result) quoted_from: ""
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 def _where_accepted(leaderboard: Leaderboard) -> Severity | None:
@@ -27,7 +25,7 @@ def _where_accepted(leaderboard: Leaderboard) -> Severity | None:
 
 
 @rule(Severity.ERROR, invalidates_score=False, on=_where_accepted)
-def quoted_result(case: Case) -> Iterator[Violation]:
+def quoted_result(case: Case) -> Violations:
     """Yield a violation where the file says that its numbers are quoted."""
     if case.result.quoted_from:
         declare = "" if _where_accepted(case.leaderboard) else ', or declare harness.quoted = "accepted"'

@@ -14,14 +14,12 @@ another number. No tool writes such a file: it was merged or edited by hand.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted, examples, shown
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
-def repeated_key(case: Case) -> Iterator[Violation]:
+def repeated_key(case: Case) -> Violations:
     """Yield one violation for the file, with the first key."""
     repeated = case.result.repeated
     if repeated:

@@ -18,17 +18,15 @@ good.
 /date: 1
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted, first_few, shown
 from bot.evaluation.rules.indistinct_models import mixed_in
-from bot.evaluation.rules.rule import RowCase, Violation, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 MOST = 5  # runs of one leaf that are named
 
 
 @rule(Severity.WARNING, subject="row")
-def rerun_differs(case: RowCase) -> Iterator[Violation]:
+def rerun_differs(case: RowCase) -> Violations:
     """Yield one violation for each task of which a leaf has several sound values."""
     by_task: dict[str, list[str]] = {}
     is_one_model = mixed_in(case.row)[0] is None

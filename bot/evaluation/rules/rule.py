@@ -135,6 +135,9 @@ class Violation:
     file: str = ""
 
 
+Violations = Iterator[Violation]
+
+
 def leaves_of(measurements: Iterable[Measurement]) -> tuple[str, ...]:
     """The ids of the leaves of measurements, each once."""
     return tuple(dict.fromkeys(measurement.required.leaf.id for measurement in measurements))
@@ -151,7 +154,7 @@ def name_of(found: Sequence[Measurement]) -> str:
     return keys[0] if len(keys) == 1 else f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
 
 
-def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:
+def one_for_each_task(violations: Iterable[Violation]) -> Violations:
     """The first violation of each task, which then counts the others: one fault on many leaves is one finding."""
     for found in grouped((violation.task, violation) for violation in violations).values():
         first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))

@@ -3,13 +3,11 @@
 Each rule's page is the docstring of its function.
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted, examples
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
-from bot.evaluation.rules.rule import Case, Rule, Violation, keys_of, rule
+from bot.evaluation.rules.rule import Case, Rule, Violations, keys_of, rule
 
 TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
 
@@ -23,7 +21,7 @@ def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
 
 
 @rule(Severity.NOTICE, on=lambda board: Severity.ERROR if board.evidence.samples == "required" else None)
-def samples_missing(case: Case) -> Iterator[Violation]:
+def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result.
 
     ## What it does
@@ -53,7 +51,7 @@ def samples_missing(case: Case) -> Iterator[Violation]:
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
-def samples_unreadable(case: Case) -> Iterator[Violation]:
+def samples_unreadable(case: Case) -> Violations:
     """A sample log cannot be read to its end.
 
     ## What it does
@@ -78,7 +76,7 @@ def samples_unreadable(case: Case) -> Iterator[Violation]:
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
-def samples_disagree(case: Case) -> Iterator[Violation]:
+def samples_disagree(case: Case) -> Violations:
     """A value is not the mean of its samples.
 
     ## What it does
@@ -108,7 +106,7 @@ def samples_disagree(case: Case) -> Iterator[Violation]:
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
-def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
+def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
@@ -140,7 +138,7 @@ def answer_scored_otherwise(case: Case) -> Iterator[Violation]:
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
-def other_questions(case: Case) -> Iterator[Violation]:
+def other_questions(case: Case) -> Violations:
     """The samples are not the questions of the task.
 
     ## What it does

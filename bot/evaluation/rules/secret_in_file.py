@@ -15,14 +15,12 @@ including the key.
 /config/model_args: "base_url=https://example.org/v1,model=kestrel-7b"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR, invalidates_score=False)
-def secret_in_file(case: Case) -> Iterator[Violation]:
+def secret_in_file(case: Case) -> Violations:
     """Yield one violation that points to the first credential."""
     secrets = case.result.secrets
     if secrets:

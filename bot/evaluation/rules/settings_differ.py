@@ -18,14 +18,12 @@ Numbers that were measured in different ways do not belong in one average.
 /date: 1
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, examples, shown
-from bot.evaluation.rules.rule import RowCase, Violation, rule
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
 @rule(Severity.WARNING, subject="row")
-def settings_differ(case: RowCase) -> Iterator[Violation]:
+def settings_differ(case: RowCase) -> Violations:
     """Yield one violation each for other prompts and other settings of files that are sound and left out."""
     row = case.row
     left_out = [path for path in row.left_out if path not in row.prompts]

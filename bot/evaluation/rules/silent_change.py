@@ -18,15 +18,13 @@ leaderboard: open-llm-v1
 /git_hash: null
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule
 
 
 @rule(Severity.NOTICE)
-def silent_change(case: Case) -> Iterator[Violation]:
+def silent_change(case: Case) -> Violations:
     """Yield one violation for each change that a task of the result came after."""
     for change in silent_changes():
         if not change.is_in(case.result.harness):

@@ -17,15 +17,13 @@ under another spelling would put a second row beside the first, or keep a bad on
 (row) open-llm-v2/example-org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.row_key import key_of
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR, invalidates_score=False)
-def spelled_otherwise(case: Case) -> Iterator[Violation]:
+def spelled_otherwise(case: Case) -> Violations:
     """Yield a violation where another spelling of the row stands first, handed in as a fact."""
     if not case.facts.spellings:
         return

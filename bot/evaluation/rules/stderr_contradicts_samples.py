@@ -14,19 +14,17 @@ One of the three was changed after the run, or the value is not the mean it clai
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.aggregates import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 TOLERANCE = 1e-4
 TINY = 1e-24  # the square of the tolerance for a standard error of 0
 
 
 @rule(Severity.ERROR, invalidates_score=False, is_one_a_task=True)
-def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
+def stderr_contradicts_samples(case: Case) -> Violations:
     """Yield one violation for each task with standard error that is not that of value and number of samples."""
     for measurement in case.measurements.present:
         required, stderr = measurement.required, measurement.stderr

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violations, rule
 
 FAR = 0.1  # in shares of the samples
 STRICT = re.compile(r"strict(?![a-z])")
@@ -29,7 +29,7 @@ FLEXIBLE = ("flexible", "loose")
 
 
 @rule(Severity.WARNING, is_one_a_task=True)
-def strict_below_flexible(case: Case) -> Iterator[Violation]:
+def strict_below_flexible(case: Case) -> Violations:
     """Yield one violation for each task with strict value that is far below its flexible sibling."""
     for measurement in case.measurements.present:
         required = measurement.required

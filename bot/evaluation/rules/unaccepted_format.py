@@ -13,15 +13,13 @@ leaderboard: open-llm-v1-drop
 leaderboard: open-llm-v2
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import shipped
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
-def unaccepted_format(case: Case) -> Iterator[Violation]:
+def unaccepted_format(case: Case) -> Violations:
     """Yield a violation where the result's format is not among the declared ones."""
     if not case.takes_format:
         formats = case.leaderboard.harness.formats

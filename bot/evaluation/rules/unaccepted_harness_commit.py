@@ -16,15 +16,13 @@ Prompts, parsers and metrics change from commit to commit under the same task na
 /git_hash: "543617fe"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
-def unaccepted_harness_commit(case: Case) -> Iterator[Violation]:
+def unaccepted_harness_commit(case: Case) -> Violations:
     """Yield a violation where the harness is known, and known not to be accepted."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unaccepted" and case.takes_format:

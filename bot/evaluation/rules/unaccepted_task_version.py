@@ -13,17 +13,15 @@ The version of a task is raised when its prompt, its data or its scorer changes:
 /versions/leaderboard_mmlu_pro: 0.1
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.harness_commit import accepted_versions
-from bot.evaluation.rules.rule import Case, Violation, name_of, rule
+from bot.evaluation.rules.rule import Case, Violations, name_of, rule
 from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.ERROR)
-def unaccepted_task_version(case: Case) -> Iterator[Violation]:
+def unaccepted_task_version(case: Case) -> Violations:
     """Yield one violation for each task and version that is not accepted; an unrecorded version gives no violation."""
     wrong: dict[tuple[str, str], list[Measurement]] = {}
     for measurement in case.measurements.present:

@@ -14,14 +14,12 @@ look like those of a whole run.
 (result) unfinished: ""
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, shown
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
-def unfinished_run(case: Case) -> Iterator[Violation]:
+def unfinished_run(case: Case) -> Violations:
     """Yield a violation where the status says that the run did not end as it should."""
     if case.result.unfinished:
         yield Violation(

@@ -16,21 +16,19 @@ A row without a model cannot be checked, repeated or told from a copy.
 /model_name: "example-org/kestrel-7b"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import is_loaded
 from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 HINT = "say which model it is: with --model-name, or under [models] in the declaration"
 SERVED = f"declare served_models = true for models that only a service has, or {HINT}"
 
 
 @rule(Severity.ERROR, invalidates_score=False)
-def unidentified_model(case: Case) -> Iterator[Violation]:
+def unidentified_model(case: Case) -> Violations:
     """Yield a violation if the model's name is not the name of a model on the Hub."""
     model = case.result.model
     why = why_unidentified(model)

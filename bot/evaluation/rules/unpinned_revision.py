@@ -15,17 +15,15 @@ A branch such as `main` moves. When the model's owner pushes new weights, the ro
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION
 from bot.evaluation.identity import is_served
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.WARNING, is_pin=True)
-def unpinned_revision(case: Case) -> Iterator[Violation]:
+def unpinned_revision(case: Case) -> Violations:
     """Yield a violation where no full commit id of the model is recorded."""
     model = case.result.model
     if not model.revision or (

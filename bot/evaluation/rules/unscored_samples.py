@@ -15,15 +15,13 @@ whose answers are wrong, and the same run gives another number under a release o
 (result) leaves/leaderboard_mmlu_pro/unscored: 0
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement, by_task
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violations, rule
 
 
 @rule(Severity.WARNING)
-def unscored_samples(case: Case) -> Iterator[Violation]:
+def unscored_samples(case: Case) -> Violations:
     """Yield one violation for each task that has samples without a score."""
     unscored = by_task(measurement for measurement in case.measurements.present if measurement.leaf.unscored)
     for found in unscored.values():

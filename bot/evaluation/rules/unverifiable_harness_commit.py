@@ -18,17 +18,15 @@ the file does not prove it.
 /git_hash: null
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.harness_commit import judge_harness
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 LM_EVAL = "lm-evaluation-harness"
 
 
 @rule(Severity.NOTICE, is_pin=True)
-def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
+def unverifiable_harness_commit(case: Case) -> Violations:
     """Yield a violation if the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unknown" and case.takes_format:

@@ -15,15 +15,13 @@ The result may be right, but the file does not prove it. Five shots and none dif
 /versions/leaderboard_ifeval: 2.0
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.definition import is_shortened
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.rules.rule import Case, Violation, keys_of, rule
+from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
 
 
 @rule(Severity.NOTICE, is_pin=True)
-def unverifiable_pin(case: Case) -> Iterator[Violation]:
+def unverifiable_pin(case: Case) -> Violations:
     """Yield one violation each for shots, versions and definitions that are declared and not recorded."""
     if not case.takes_format:
         return

@@ -15,15 +15,13 @@ The value was edited, rounded, or measured on another number of samples.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.aggregates import TOLERANCE
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violations, rule
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
-def value_not_integral(case: Case) -> Iterator[Violation]:
+def value_not_integral(case: Case) -> Violations:
     """Yield one violation for each task whose value of zeros and ones is not k/n."""
     for measurement in case.measurements.present:
         required, value = measurement.required, measurement.value

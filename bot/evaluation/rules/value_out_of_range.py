@@ -15,15 +15,14 @@ Compares each value with the declared range (0 to 1 for a fraction).
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
-from collections.abc import Iterator
 from math import isfinite
 
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violations, rule
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
-def value_out_of_range(case: Case) -> Iterator[Violation]:
+def value_out_of_range(case: Case) -> Violations:
     """Yield one violation for each task with values outside their range; what is not finite is another rule's."""
     for measurement in case.measurements.present:
         low, high = measurement.required.task.range

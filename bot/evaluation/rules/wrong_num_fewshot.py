@@ -13,15 +13,13 @@ Five examples instead of three is an easier test.
 /n-shot/leaderboard_bbh_navigate: 3
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, name_of, rule
+from bot.evaluation.rules.rule import Case, Violations, name_of, rule
 
 
 @rule(Severity.ERROR)
-def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
+def wrong_num_fewshot(case: Case) -> Violations:
     """Yield one violation for each task and number of shots that is not the declared one."""
     wrong: dict[tuple[str, int], list[Measurement]] = {}
     for measurement in case.measurements.present:

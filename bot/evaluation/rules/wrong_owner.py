@@ -15,17 +15,17 @@ Otherwise everybody who may write to the repository could replace the row of som
 (owners) results_ belongs to example-org
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.evaluation.finding import Severity, examples, shown
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 Owners = Mapping[str, Sequence[str]]
 HINT = "submit it where the organization submits, or ask the maintainers of the leaderboard to change `owners`"
 
 
 @rule(Severity.ERROR, invalidates_score=False)
-def wrong_owner(case: Case) -> Iterator[Violation]:
+def wrong_owner(case: Case) -> Violations:
     """Yield a violation where the path and the model's organization do not belong together."""
     if not case.facts.owners:
         return

@@ -17,17 +17,15 @@ Another number of samples is another dataset under the same name.
 /n-samples/leaderboard_mmlu_pro/original: 12032
 """
 
-from collections.abc import Iterator
-
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 Counted = tuple[Measurement, int, int]  # with the number of samples that there are, and that there should be
 
 
 @rule(Severity.ERROR)
-def wrong_sample_count(case: Case) -> Iterator[Violation]:
+def wrong_sample_count(case: Case) -> Violations:
     """Yield a violation for each task of which leaves have another size than declared."""
     wrong: dict[str, list[Counted]] = {}
     for measurement in case.measurements.present:
