@@ -328,6 +328,11 @@ def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str
 
 # In the discussion of plans at a target: /approve, /decline
 
+MOST_TAKEN, MOST_MARKS = 100, 1_000  # rows that an answer names, in words and in marks
+APPROVED_ROWS = re.compile(r"^<!-- rows ([0-9a-f ]+) -->$", re.MULTILINE)
+TAKEN_ROW = re.compile(r"^- `([^`\s]+)` \(`([0-9a-f]{64})`\)$", re.MULTILINE)
+PLAN_ANSWER = re.compile(r"The plan `([0-9a-f]+)` is (approved|declined) by this comment")
+
 
 @dataclass(frozen=True, slots=True)
 class PlanPlace(CommandPlace):
@@ -394,10 +399,8 @@ def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]
     return found
 
 
-MOST_TAKEN, MOST_MARKS = 100, 1_000  # rows that an answer names, in words and in marks
-APPROVED_ROWS = re.compile(r"^<!-- rows ([0-9a-f ]+) -->$", re.MULTILINE)
-TAKEN_ROW = re.compile(r"^- `([^`\s]+)` \(`([0-9a-f]{64})`\)$", re.MULTILINE)
-PLAN_ANSWER = re.compile(r"The plan `([0-9a-f]+)` is (approved|declined) by this comment")
+# The table of commands
+
 ANY = re.compile(r".*")
 DIGITS = re.compile(r"([0-9a-f]{12,64})")
 SOURCE: tuple[Command[SourcePlace], ...] = (
