@@ -14,12 +14,11 @@ from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.gate import narrow_approved
 from bot.service.publish.ledger import (
-    NOTHING,
     WAITS,
     Ledger,
+    count_later,
     follow_repository,
     make_ledger,
-    note_ledgers,
     observe_requests,
 )
 from bot.service.publish.model_rows import ModelRows
@@ -186,7 +185,7 @@ class Targets:
             self._each_of("plan", settings.to, None, tell)
             if self._each_of("sweep", settings.to, None, boards.remove_duplicates):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
-                self.report.attempt([], self._explain, subject="ledger")
+                count_later(context.state, context.targets_by_address, is_over=True)
 
     def _mark_plan(self, to: str) -> None:
         """After each sweep, look at the comment about plans: the state may have been lost before it said so.
@@ -203,16 +202,6 @@ class Targets:
             if state.plans.at(to) is None:
                 self.context.mark(marks("plan", [""], [to]))
             state.set_cursor("plan comment", None, target=to)
-
-    def _explain(self) -> None:
-        """Once a day, mark the rows that the ledger cannot explain, and those whose request proposes what main has."""
-        if self.are_with_workers():
-            return
-        ledgers = self.ledgers()
-        note_ledgers(self.context, ledgers)
-        for one in ledgers:
-            lost = {key for key, why in one.unexplained.items() if why == NOTHING}
-            self.context.mark(marks("row", sorted(lost.union(one.moot)), [one.target]))
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions

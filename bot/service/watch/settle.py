@@ -15,7 +15,15 @@ from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, read_files, whys_of
-from bot.service.publish.ledger import Ledger, count_later, count_pause, ledgers_due, note_ledgers, stored_ledger
+from bot.service.publish.ledger import (
+    NOTHING,
+    Ledger,
+    count_later,
+    count_pause,
+    ledgers_due,
+    note_ledgers,
+    stored_ledger,
+)
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
@@ -108,10 +116,19 @@ class Pass:
         self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
         if found:
             note_ledgers(self.context, found, self.context.clock() - began)
+            self._mark_unexplained(found)
         else:
             again = self.context.clock() + self.context.watch.settle_every
             self.context.state.set_cursor("recount", str(again))
         return found
+
+    def _mark_unexplained(self, found: Sequence[Ledger]) -> None:
+        """Have the next pass look at rows that nothing explains, and at those whose request proposes what main has."""
+        context = self.context
+        for one in found:
+            waiting = {item.subject for item in context.state.items.at("row", one.target)}
+            lost = {key for key, why in one.unexplained.items() if why == NOTHING}
+            context.mark(marks("row", sorted(lost.union(one.moot) - waiting), [one.target]), context.watch.settle_every)
 
     def _keep_outcomes(self) -> None:
         found = [(one.outcome, one.subject, one.text) for one in self.report.outcomes if one.is_new]
