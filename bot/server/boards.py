@@ -9,6 +9,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from threading import Lock, Thread
 
 from starlette.concurrency import run_in_threadpool
@@ -23,7 +24,7 @@ from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredBoard
 
-PAGE_BYTES = 64_000_000  # of pages of one board that are kept for the next visitor
+PAGES = 256  # of one board that are kept for the next visitor
 ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last
 FIRST = "index.html"
 COMPARE = "compare.html"
@@ -33,42 +34,21 @@ LONGEST = 2_000  # letters of a query that names rows
 
 @dataclass
 class ShownBoard:
-    """One state of a board with its pages that were asked for; the least recently asked for are dropped first."""
+    """One state of a board, with its pages that were asked for last."""
 
     target: str
     kept: StoredBoard
     site: Site
-    pages: OrderedDict[str, Page] = field(default_factory=OrderedDict)
-    size: int = 0
-    lock: Lock = field(default_factory=Lock)
 
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return len(self.site.content.board.rows)
+    def __post_init__(self) -> None:
+        self._made = lru_cache(PAGES)(lambda path: page_of(self.site[path]))
 
     def page(self, path: str) -> Page | None:
         """A page of the site, None if there is none at this path."""
-        with self.lock:
-            if path in self.pages:
-                self.pages.move_to_end(path)
-                return self.pages[path]
         try:
-            made = page_of(self.site[path])
+            return self._made(path)
         except KeyError:
             return None
-        with self.lock:
-            if path not in self.pages:
-                self.pages[path] = made
-                self.size += _size(made)
-            while self.size > PAGE_BYTES and len(self.pages) > 1:
-                _, dropped = self.pages.popitem(last=False)
-                self.size -= _size(dropped)
-        return made
-
-
-def _size(page: Page) -> int:
-    return len(page.data) + len(page.packed or b"")
 
 
 @dataclass
@@ -152,7 +132,7 @@ class BoardCache:
         with self.lock:
             self.shown[name] = shown
             self.shown.move_to_end(name)
-            while len(self.shown) > 1 and sum(one.rows for one in self.shown.values()) > ROWS:
+            while len(self.shown) > 1 and sum(len(one.site.content.board.rows) for one in self.shown.values()) > ROWS:
                 self.shown.popitem(last=False)
         return shown
 
