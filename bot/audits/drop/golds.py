@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.audits.drop.samples import NO_GOLDS, NO_JOIN, TRUTH_DIFFERS, DropSample, Key, golds_of, key_of
 from bot.audits.drop.scorer import Golds
-from bot.audits.samples.records import Record, Skipped, SkippedRecord, open_log, read_records
+from bot.audits.samples.records import Skipped, open_log, read_each, read_records
 from bot.audits.samples.sample import decode
 from bot.errors import CallError, MalformedSamples
 
@@ -57,24 +57,18 @@ def digest(key: Key) -> bytes:
 def read_golds(path: Path) -> GoldIndex:
     """Read a golds file. Raises CallError if it cannot be read or holds no answers at all."""
     index = GoldIndex(str(path))
+
+    def keep(data: bytes) -> None:
+        index.add(decode(data))
+
     with open_log(path) as log:
-        for record in read_records(log):
-            _add_record(index, record)
+        for skipped in read_each(read_records(log), keep):
+            index.skipped.add(skipped)
     if not (index.by_question or index.by_id):
         first = next(iter(index.skipped.values()), None)
         why = f": line {first.lines[0]}: {first.why}" if first else ""
         raise CallError(f"{path}: holds no gold answers{why}")
     return index
-
-
-def _add_record(index: GoldIndex, record: Record | SkippedRecord) -> None:
-    if isinstance(record, SkippedRecord):
-        index.skipped.add(record)
-        return
-    try:
-        index.add(decode(record.data))
-    except MalformedSamples as error:
-        index.skipped.add(SkippedRecord(record.line, str(error)))
 
 
 def join_golds(sample: DropSample, index: GoldIndex | None) -> Golds:

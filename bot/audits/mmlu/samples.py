@@ -51,10 +51,14 @@ def _count(counters: MmluCounters, skipped: Skipped, samples: Iterable[Sample | 
 
 def mmlu_sample(sample: Sample) -> MmluSample:
     """Return the sample as one of MMLU. Raises MalformedSamples if it is of another task."""
-    if sample.form == "lm-eval-0.3":
-        return _write_out(sample)
-    if sample.form == "helm":
-        return _request_state(sample)
+    read = {"lm-eval-0.3": _write_out, "helm": _request_state}.get(sample.form, _with_document)
+    found = read(sample)
+    if found.generated is None and not found.logprobs:
+        raise MalformedSamples(NO_RESPONSE)
+    return found
+
+
+def _with_document(sample: Sample) -> MmluSample:
     doc = sample.doc
     if not isinstance(doc, dict):
         raise MalformedSamples(OTHER_TASK)
@@ -63,9 +67,8 @@ def mmlu_sample(sample: Sample) -> MmluSample:
         raise MalformedSamples(OTHER_TASK)
     subject, logged = _subject(doc.get("subject"), sample.prompt), _logged(sample)
     if len(sample.continuations) == len(LETTERS):
-        return _measured(MmluSample(question, subject, sample.prompt, sample.continuations, logged=logged), sample)
-    if sample.response is None:
-        raise MalformedSamples(NO_RESPONSE)
+        texts, values = sample.continuations, sample.logprobs
+        return MmluSample(question, subject, sample.prompt, texts, values, sample.greedy, logged=logged)
     return MmluSample(question, subject, sample.prompt, generated=sample.response, logged=logged)
 
 
@@ -89,13 +92,6 @@ def _logged(sample: Sample) -> dict[str, float]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _measured(found: MmluSample, sample: Sample) -> MmluSample:
-    if not sample.logprobs:
-        raise MalformedSamples(NO_RESPONSE)
-    found.logprobs, found.greedy = sample.logprobs, sample.greedy
-    return found
-
-
 def _write_out(sample: Sample) -> MmluSample:
     """Read a row of 0.3, whose prompts are context and continuation run together, and whose truth is a text."""
     texts = sample.continuations[: len(LETTERS)]
@@ -108,8 +104,8 @@ def _write_out(sample: Sample) -> MmluSample:
     choices = _lettered(f"A. {lettered}")
     answer = continuations.index(sample.target) if sample.target in continuations else None
     question = question_of(asked.removeprefix("Question: ").removesuffix("\nChoices:"), choices, answer)
-    subject = _subject(None, prompt)
-    return _measured(MmluSample(question, subject, prompt, continuations, logged=_logged(sample)), sample)
+    subject, logged = _subject(None, prompt), _logged(sample)
+    return MmluSample(question, subject, prompt, continuations, sample.logprobs, sample.greedy, logged=logged)
 
 
 def _request_state(sample: Sample) -> MmluSample:

@@ -148,19 +148,9 @@ def examine(parsed: Parsed) -> ExaminedFile:
         for key, value in sorted(leaf.numbers.items())
         if type(value) is float and "_stderr" not in key
     )
-    return ExaminedFile(_judge(path, result), values, result)
-
-
-def _judge(path: str, result: Result) -> FileForensics:
     counts = tuple(counts_of(result))
-    return FileForensics(
-        path,
-        result.model.id,
-        result.format,
-        counts,
-        tuple(groups_of(result, sizes_of(counts))),
-        tuple(_logs(Path(path), result)),
-    )
+    groups, logs = tuple(groups_of(result, sizes_of(counts))), tuple(_logs(Path(path), result))
+    return ExaminedFile(FileForensics(path, result.model.id, result.format, counts, groups, logs), values, result)
 
 
 def _logs(path: Path, result: Result) -> Iterator[LogCheck]:

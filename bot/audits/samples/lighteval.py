@@ -91,9 +91,7 @@ def _since_010(row: dict[str, Any], place: int) -> Sample:
     sample.response = _first(response.get("text"))
     processed = _first(response.get("text_post_processed"))
     sample.answer = processed if processed is not None else sample.response
-    _likelihoods(sample, doc.get("choices"), response.get("logprobs"), sample.response)
-    sample.metrics = _metrics(row.get("metric"))
-    return _finished(sample, doc.get("gold_index"))
+    return _finished(sample, doc.get("choices"), response.get("logprobs"), doc.get("gold_index"), row.get("metric"))
 
 
 def _until_09(row: dict[str, Any], place: int) -> Sample:
@@ -102,19 +100,19 @@ def _until_09(row: dict[str, Any], place: int) -> Sample:
     asked = {"question": text(row.get("example")), "choices": row.get("choices"), "gold": row.get("gold")}
     sample = _made(row, place - 1, asked, row["full_prompt"])
     sample.target = _first(row.get("gold")) or _gold(row.get("choices"), row.get("gold_index"))
-    predictions = row.get("predictions")
-    sample.response = sample.answer = _first(predictions)
-    _likelihoods(sample, row.get("choices"), predictions, sample.response)
-    sample.metrics = _metrics(row.get("metrics"))
-    return _finished(sample, row.get("gold_index"))
+    sample.response = sample.answer = _first(row.get("predictions"))
+    return _finished(sample, row.get("choices"), row.get("predictions"), row.get("gold_index"), row.get("metrics"))
 
 
 def _made(row: dict[str, Any], doc_id: int | str | None, asked: dict[str, Any], prompt: str) -> Sample:
     return Sample("lighteval", doc_id, row, asked, document_hash(asked), prompt, sha256(prompt))
 
 
-def _finished(sample: Sample, index: Any) -> Sample:
-    """The sample with acc and acc_norm as its log-likelihoods give them."""
+def _finished(sample: Sample, choices: Any, values: Any, index: Any, metrics: Any) -> Sample:
+    """The sample with its metrics, its log-likelihoods, and acc and acc_norm as these give them."""
+    numbers = {name: number(value) for name, value in metrics.items()} if isinstance(metrics, dict) else {}
+    sample.metrics = {name: value for name, value in numbers.items() if value is not None}
+    _likelihoods(sample, choices, values)
     golds = {one for one in (index if isinstance(index, list) else [index]) if isinstance(one, int)}
     if golds and len(sample.logprobs) > 1:
         sample.rescored = {
@@ -138,9 +136,9 @@ def _gold(choices: Any, index: Any) -> str:
     return ""
 
 
-def _likelihoods(sample: Sample, choices: Any, values: Any, written: str | None) -> None:
+def _likelihoods(sample: Sample, choices: Any, values: Any) -> None:
     """Set the log-likelihoods of the choices where the log has one for each, and no text was written."""
-    if written or not isinstance(choices, list) or not isinstance(values, list) or len(values) != len(choices):
+    if sample.response or not isinstance(choices, list) or not isinstance(values, list) or len(values) != len(choices):
         return
     parts = [one if isinstance(one, list) and one else [one] for one in values]
     found = [number_in_text(part[0]) for part in parts]
@@ -149,8 +147,3 @@ def _likelihoods(sample: Sample, choices: Any, values: Any, written: str | None)
         sample.continuations, sample.logprobs = tuple(map(text, choices)), known
         if all(len(part) == 2 and isinstance(part[1], bool) for part in parts):
             sample.greedy = tuple(bool(part[1]) for part in parts)
-
-
-def _metrics(values: Any) -> dict[str, float]:
-    found = {name: number(value) for name, value in values.items()} if isinstance(values, dict) else {}
-    return {name: value for name, value in found.items() if value is not None}
