@@ -1,5 +1,7 @@
 """Adopt a table that exists: draft its declaration and mapping, and recompute every row that the results cover."""
 
+from __future__ import annotations
+
 import json
 import os
 import re

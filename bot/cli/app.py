@@ -4,6 +4,8 @@ Exit status: 0 nothing wrong, 1 a submission or a row has an error, 2 the call o
 could not be reached, 4 a service refused, 70 an internal error.
 """
 
+from __future__ import annotations
+
 import errno
 import logging
 import sys

@@ -1,5 +1,7 @@
 """The command `compare`: whether measurements differ by more than chance, and what differed in how they were made."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The common options of the commands on result files, and how these commands read, judge and join files."""
 
+from __future__ import annotations
+
 import shlex
 import sys
 from collections import Counter

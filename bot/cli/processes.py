@@ -1,5 +1,7 @@
 """Spread work over the processors of this machine: results in the order of the items, progress on a terminal."""
 
+from __future__ import annotations
+
 import gc
 import os
 import signal

@@ -1,5 +1,7 @@
 """The commands on result files: check, score, explain."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Callable
 from typing import Annotated, Literal

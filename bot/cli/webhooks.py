@@ -1,5 +1,7 @@
 """The commands that manage the webhook at the Hub: create, update, delete, list."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 import typer

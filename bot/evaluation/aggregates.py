@@ -6,6 +6,8 @@ n fixes the number of right answers. Not valid for pooled errors of groups, for 
 one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 

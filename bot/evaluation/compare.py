@@ -4,6 +4,8 @@ A difference is always second minus first. Tasks are tested one by one, Holm's c
 the average stands outside of that family. What differed in the measuring is named before any result.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

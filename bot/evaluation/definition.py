@@ -5,6 +5,8 @@ Two runs of one task by one harness give equal digests. A default counts as abse
 `.github/renew_definitions.py`.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

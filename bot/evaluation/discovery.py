@@ -5,6 +5,8 @@ opens anything. What is refused is refused as cheaply as it can be: by its size 
 whole.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """A finding: the problem that a rule found, its place, its severity, and how to repair it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

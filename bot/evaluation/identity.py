@@ -5,6 +5,8 @@ ends in a slash, or in a pattern of the file's name. Each `*` in it stands for a
 `{2}` … repeat in the value: `runs/*/step-*/` gives `acme/atlas@{2}`.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

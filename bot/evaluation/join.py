@@ -3,6 +3,8 @@
 The order of the submissions never matters, nor does a copy of one: what decides is their content and their dates.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """Judge submissions by the rules, and join them into rows."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Iterable, Sequence
 from posixpath import dirname, normpath

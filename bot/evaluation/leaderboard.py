@@ -3,6 +3,8 @@
 A task may name a group of the catalogue instead of its leaves, so that MMLU takes one line instead of 57.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re

@@ -1,5 +1,7 @@
 """Compare a result with a leaderboard's requirements: a measurement for each number, and the missing ones."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import fsum, nan

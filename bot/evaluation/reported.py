@@ -5,6 +5,8 @@ mean, over subtasks or over samples, with one subtask fewer, as a fraction or in
 file, gives those that come to the number to its printed digits, simplest first, and says how many would fit by chance.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """One evaluation as measured, independent of the file format; formats make it, rules and scores read it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """The key of a row: the model and settings that it is about, and its name in paths and texts."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Iterable

@@ -5,6 +5,8 @@ next to the fraction is subtracted, so a value measured at the bound scores exac
 Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normalization"), which clip below the bound.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from math import fsum, isfinite, sqrt

@@ -7,6 +7,8 @@ Statistics in Medicine 17 (1998) 873, method 10; Fisher's exact test; Zou and Do
 arXiv 2411.00640, for errors of clustered questions.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """The tasks of a declaration: columns, their subtasks, metrics and bounds, and the types of values of all tables."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from fractions import Fraction

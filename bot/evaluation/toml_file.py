@@ -1,5 +1,7 @@
 """Check a TOML file against a pydantic model, and name all of its faults at once, in words of those who write it."""
 
+from __future__ import annotations
+
 import json
 import re
 import tomllib

@@ -3,6 +3,8 @@
 None of them ever needs the bytes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -4,6 +4,8 @@ A declaration takes the members of a group from here; `leaderboards draft` and t
 for everybody look facts up. One file of `bot/data/catalogue/` is read as `CatalogueFile`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

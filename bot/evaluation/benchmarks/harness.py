@@ -4,6 +4,8 @@ The releases are in `data/harness.toml`. All commits of the default branch, and 
 Leaderboard's fork has, are in `data/commits/` by their first eight digits; `.github/renew_commits.py` renews them.
 """
 
+from __future__ import annotations
+
 import re
 import tomllib
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ One name, seven measurements: the implementations differ in the prompt, in what 
 generated token) and in how questions are averaged, and their numbers do not belong in one column.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,7 @@
 """Collect the leaves of result files and put them into columns: groups of catalogue or file, or single leaves."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,6 +3,8 @@
 They follow from the metric's name, the values seen, and the catalogue; the names are in bot/data/metrics.toml.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

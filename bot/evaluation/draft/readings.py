@@ -1,5 +1,7 @@
 """The ways in which a column of a table may have been read from result files, as tasks that a declaration can state."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

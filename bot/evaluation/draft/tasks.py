@@ -1,5 +1,7 @@
 """Make the task tables of a declaration from columns: their keys, and a TODO for each decision of a person."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

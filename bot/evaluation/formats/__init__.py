@@ -7,6 +7,8 @@ What is stored, published and shown of a result is bounded here: a field that is
 sees, is cut and cleaned, and the result lists it for the rule `malformed-field`.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -6,6 +6,8 @@ lines name the model and the category. Where there is none, both stand in the pa
 `data_overall.csv` and the other tables have all models and round their values: they are named, and not read.
 """
 
+from __future__ import annotations
+
 import re
 from math import isclose
 from typing import Any

@@ -5,6 +5,8 @@ cbebec6. What a line calls a standard error is half a 95% confidence interval, 1
 values are percentages. EuroEval adds the lines of all models to one file; a submission is of one model.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any

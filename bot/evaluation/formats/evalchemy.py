@@ -5,6 +5,8 @@ Source of the shapes: mlfoundations/evalchemy at 6ed6741, `eval/eval.py` (`add_r
 `configs`, `versions` and `n-shot` are not written.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

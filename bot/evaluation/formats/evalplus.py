@@ -6,6 +6,8 @@ here, as there: a solution is right by the tests of the benchmark, or by those a
 file itself names no model; it stands in the file's name alone.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest

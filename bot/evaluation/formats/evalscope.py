@@ -4,6 +4,8 @@ Read from 36 files of modenicheng/llm_eval_evalscope at 9dd686f. A leaf is a dat
 metrics; the scores are rounded to four digits by EvalScope itself. The report has no shots, no date and no release.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from bot.errors import MalformedResult

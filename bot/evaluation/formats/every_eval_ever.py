@@ -4,6 +4,8 @@ A leaf is an `evaluation_name`, a value's key its `metric_id`. Where there is no
 metric (the converter for lm-eval writes "acc", or "acc (filter: strict-match)"), and else it is `score`.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,5 +1,7 @@
 """Read fields of any JSON type: each function gives the type that a format wants, or None."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping

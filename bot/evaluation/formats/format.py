@@ -1,5 +1,7 @@
 """The type of a result format: how files are recognised and read, how values are spelled, how to run again."""
 
+from __future__ import annotations
+
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping

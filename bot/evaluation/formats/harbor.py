@@ -5,6 +5,8 @@ ryanbbrown/ThinHarness-terminal-bench at 1f24cb4. A leaf is a dataset. The job n
 no version of the dataset or of Harbor; the agent is a setting, so that two agents never share a row.
 """
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain

@@ -5,6 +5,8 @@ split, or the validation split where nothing was tested, of inputs as they are. 
 standard errors, which HELM does not write.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from math import fsum, sqrt

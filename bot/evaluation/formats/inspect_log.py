@@ -4,6 +4,8 @@ A log without a header was cut off while it ran: its beginning says what was run
 stands once for each reducer of the epochs. A metric with a `group` is that of a part of the samples.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -5,6 +5,8 @@ the number of samples (-1): it is recovered from value and standard error where 
 `end_time` are readings of a counter and no dates.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any

@@ -4,6 +4,8 @@ Some of 0.2 have no `config`, and those of BigScience's fork have the results as
 task and a prompt.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -4,6 +4,8 @@ Keys came over time (`n-samples` and `higher_is_better` with 0.4.3, `lm_eval_ver
 may be absent. A metric's key is "name,filter".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256

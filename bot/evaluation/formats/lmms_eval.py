@@ -5,6 +5,8 @@ Told from lm-eval by what only its tasks' configurations have: `lmms_eval_specif
 error may be in a key of its own (`…_stderr_clt,none`) where the harness has "N/A".
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from msgspec.structs import replace

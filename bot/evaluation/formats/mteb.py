@@ -4,6 +4,8 @@ A leaf is a subset of a split: "<task>/<subset>/<split>". The file itself names 
 Files of releases before 1.11 have the splits at the top (mteb/results/task_result.py, `_convert_from_before_v1_11_0`).
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

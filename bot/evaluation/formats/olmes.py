@@ -5,6 +5,8 @@ come from the metrics. A limit is a part of a task's configuration and often of 
 run, and the number of samples tells.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

@@ -6,6 +6,8 @@ hash of its prompt, "-" for a group. Values are rounded to two digits; accuracie
 under the nickname of its configuration. The file has no date and no release, and counts only where AISBench wrote it.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 

@@ -1,5 +1,7 @@
 """Result files of the Open LLM Leaderboard v1: rows "harness|task|shots", with or without the frame around them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Files beside results that are no results: how to recognise each kind, and what to do with it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from contextlib import suppress

@@ -3,6 +3,8 @@
 A result names where they lie and never holds them: what it holds is stored, shown and published.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterator
 from typing import Any

@@ -4,6 +4,8 @@
 and since then inflates a block of it without a limit.
 """
 
+from __future__ import annotations
+
 import re
 import struct
 import sys

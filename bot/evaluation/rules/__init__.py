@@ -1,5 +1,7 @@
 """The rules in reporting order; a rule that is not listed here never runs."""
 
+from __future__ import annotations
+
 from importlib import import_module
 
 from bot.evaluation.rules.rule import Rule

@@ -16,6 +16,8 @@ leaderboard (the key of an entry holds the template), but they are two different
 /model_name: "example-org/kestrel-7b"
 """
 
+from __future__ import annotations
+
 import re
 
 from bot.evaluation.finding import Severity

@@ -20,6 +20,8 @@ leaderboard: open-llm-v1-drop
 /results/harness|drop|3/f1: 0.47
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violations, rule
 

@@ -15,6 +15,8 @@ under a second name. In the published table of the Open LLM Leaderboard v2 there
 (board)
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import raw_values
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule

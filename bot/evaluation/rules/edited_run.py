@@ -14,6 +14,8 @@ The numbers are no longer those that the scorer gave. A correction by hand can b
 (result) edited: false
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 

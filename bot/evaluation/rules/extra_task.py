@@ -14,6 +14,8 @@ It is not: they are left out of every score. But aggregates in the file may incl
 /results/leaderboard_arc_challenge: (absent)
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import sizes
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

@@ -14,6 +14,8 @@ If a task was run twice, the newest run counts: a date in the future would win f
 /date: 1777777777.0
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 from bot.evaluation.submission import LATEST, iso_date

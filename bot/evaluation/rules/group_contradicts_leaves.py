@@ -15,6 +15,8 @@ file do use it, and they will publish another number.
 /results/leaderboard_musr/acc_norm,none: "N/A"
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite

@@ -6,6 +6,8 @@ commit that none of these knows is not wrong, it is unverifiable: the harness re
 directory, which may be the user's own repository.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
 

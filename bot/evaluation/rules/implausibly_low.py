@@ -19,6 +19,8 @@ one row in twenty has such a MATH score.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
+from __future__ import annotations
+
 from math import fsum, sqrt
 
 from bot.evaluation.finding import Severity, examples

@@ -19,6 +19,8 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """
 
+from __future__ import annotations
+
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

@@ -21,6 +21,8 @@ The row would take the newest value of each task: a mixture of several checkpoin
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
 """
 
+from __future__ import annotations
+
 import shlex
 
 from bot.evaluation.finding import Severity, counted, examples, shown

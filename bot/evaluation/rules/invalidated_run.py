@@ -13,6 +13,8 @@ The people who ran the evaluation say that its scores do not count. The numbers 
 (result) invalidated: false
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 

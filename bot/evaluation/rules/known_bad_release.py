@@ -16,6 +16,8 @@ The version of the task did not change with the bug, so version checks pass. lm-
 /git_hash: "452749513"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.leaderboard import KnownBad, leaves_like

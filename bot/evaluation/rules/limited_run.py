@@ -14,6 +14,8 @@ Fifty samples give a number that looks like any other, with an error of seven po
 /config/limit: null
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement, by_task

@@ -16,6 +16,8 @@ and no file system or service accepts it.
 /model_source: "hf"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 

@@ -15,6 +15,8 @@ look like any other file in a listing.
 Upload the file that the harness wrote, whole.
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import UnreadFile, Violation, Violations, rule
 

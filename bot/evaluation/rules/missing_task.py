@@ -16,6 +16,8 @@ row is therefore shown with a gap and without a rank.
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.00455847041936318
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted, examples, grouped
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes

@@ -14,6 +14,8 @@ The largest of five answers is far above their mean. Their average is neither of
 (result) leaves/leaderboard_bbh_navigate/reducer: "mean"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 

@@ -14,6 +14,8 @@ A clip written `max(0, x)` silently turns NaN into 0, and a mean over the other 
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
+from __future__ import annotations
+
 from math import isfinite
 
 from bot.evaluation.finding import Severity, examples, shown

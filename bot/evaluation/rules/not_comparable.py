@@ -18,6 +18,8 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import format_of
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

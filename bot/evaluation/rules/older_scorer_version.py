@@ -14,6 +14,8 @@ scorers stand in one column, so the reader is told which is which.
 /versions/leaderboard_math_algebra_hard: 3.0
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 from bot.evaluation.task import canonical_version

@@ -18,6 +18,8 @@ or a temperature of 1 gives another number under the same name.
 /configs/leaderboard_mmlu_pro/dataset_path: "TIGER-Lab/MMLU-Pro"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.definition import NONE, both, definition_of, differing, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions

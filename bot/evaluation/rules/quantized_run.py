@@ -16,6 +16,8 @@ keeps the dtype that the file has, and this warning.
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """
 
+from __future__ import annotations
+
 import re
 
 from bot.evaluation.finding import Severity, shown

@@ -15,6 +15,8 @@ other boards repeats their errors as if they were measured twice.
 (result) quoted_from: ""
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

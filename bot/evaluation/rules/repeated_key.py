@@ -14,6 +14,8 @@ another number. No tool writes such a file: it was merged or edited by hand.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted, examples, shown
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 

@@ -18,6 +18,8 @@ good.
 /date: 1
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted, first_few, shown
 from bot.evaluation.rules.indistinct_models import mixed_in
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule

@@ -3,6 +3,8 @@
 Each rule's page is the docstring of its function.
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted, examples
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement

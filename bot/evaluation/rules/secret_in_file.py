@@ -15,6 +15,8 @@ including the key.
 /config/model_args: "base_url=https://example.org/v1,model=kestrel-7b"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 

@@ -18,6 +18,8 @@ Numbers that were measured in different ways do not belong in one average.
 /date: 1
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 

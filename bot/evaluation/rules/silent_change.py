@@ -18,6 +18,8 @@ leaderboard: open-llm-v1
 /git_hash: null
 """
 
+from __future__ import annotations
+
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule

@@ -17,6 +17,8 @@ under another spelling would put a second row beside the first, or keep a bad on
 (row) open-llm-v2/example-org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.row_key import key_of
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

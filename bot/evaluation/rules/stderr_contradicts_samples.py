@@ -14,6 +14,8 @@ One of the three was changed after the run, or the value is not the mean it clai
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.aggregates import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement

@@ -15,6 +15,8 @@ ability. GSM8K with a chat model and no chat template is the usual case: 0.20 ag
 /results/leaderboard_ifeval/inst_level_loose_acc,none: 0.32
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from functools import lru_cache

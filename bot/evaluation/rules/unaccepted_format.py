@@ -13,6 +13,8 @@ leaderboard: open-llm-v1-drop
 leaderboard: open-llm-v2
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import shipped
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

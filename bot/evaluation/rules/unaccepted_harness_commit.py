@@ -16,6 +16,8 @@ Prompts, parsers and metrics change from commit to commit under the same task na
 /git_hash: "543617fe"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

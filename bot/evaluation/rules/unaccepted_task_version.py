@@ -13,6 +13,8 @@ The version of a task is raised when its prompt, its data or its scorer changes:
 /versions/leaderboard_mmlu_pro: 0.1
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.harness_commit import accepted_versions

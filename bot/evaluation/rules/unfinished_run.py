@@ -14,6 +14,8 @@ look like those of a whole run.
 (result) unfinished: ""
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 

@@ -16,6 +16,8 @@ A row without a model cannot be checked, repeated or told from a copy.
 /model_name: "example-org/kestrel-7b"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import is_loaded

@@ -15,6 +15,8 @@ A branch such as `main` moves. When the model's owner pushes new weights, the ro
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION

@@ -15,6 +15,8 @@ whose answers are wrong, and the same run gives another number under a release o
 (result) leaves/leaderboard_mmlu_pro/unscored: 0
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement, by_task
 from bot.evaluation.rules.rule import Case, Violations, rule

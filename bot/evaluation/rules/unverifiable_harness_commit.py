@@ -18,6 +18,8 @@ the file does not prove it.
 /git_hash: null
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule

@@ -15,6 +15,8 @@ The result may be right, but the file does not prove it. Five shots and none dif
 /versions/leaderboard_ifeval: 2.0
 """
 
+from __future__ import annotations
+
 from bot.evaluation.definition import is_shortened
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.rules.rule import Case, Violations, keys_of, rule

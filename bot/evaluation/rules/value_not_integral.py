@@ -15,6 +15,8 @@ The value was edited, rounded, or measured on another number of samples.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
+from __future__ import annotations
+
 from bot.evaluation.aggregates import TOLERANCE
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violations, rule

@@ -15,6 +15,8 @@ Compares each value with the declared range (0 to 1 for a fraction).
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
+from __future__ import annotations
+
 from math import isfinite
 
 from bot.evaluation.finding import Severity

@@ -13,6 +13,8 @@ Five examples instead of three is an easier test.
 /n-shot/leaderboard_bbh_navigate: 3
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violations, name_of, rule

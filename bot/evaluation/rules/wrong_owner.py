@@ -15,6 +15,8 @@ Otherwise everybody who may write to the repository could replace the row of som
 (owners) results_ belongs to example-org
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from bot.evaluation.finding import Severity, examples, shown

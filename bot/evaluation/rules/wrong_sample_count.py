@@ -17,6 +17,8 @@ Another number of samples is another dataset under the same name.
 /n-samples/leaderboard_mmlu_pro/original: 12032
 """
 
+from __future__ import annotations
+
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
