@@ -115,12 +115,7 @@ def clustered(sums: Sequence[tuple[float, int]]) -> Contrast:
 def t_test(difference: float, error: float, degrees: int) -> Contrast:
     """A difference with its standard error and the degrees of freedom that stand behind it."""
     p = t_p(difference / error, degrees) if error else None
-
-    def interval(level: float) -> Interval:
-        reach = t_quantile(level, degrees) * error
-        return difference - reach, difference + reach
-
-    return Contrast(difference, error, p, interval)
+    return _symmetric(difference, error, p, lambda level: t_quantile(level, degrees))
 
 
 def t_p(t: float, degrees: int) -> float:
@@ -145,12 +140,14 @@ def independent(first: float, second: float, errors: tuple[float, float]) -> Con
     """Compare two means of different samples by their standard errors."""
     error = sqrt(errors[0] ** 2 + errors[1] ** 2)
     difference = second - first
-    p = normal_p(difference / error) if error else None
+    return _symmetric(difference, error, normal_p(difference / error) if error else None, quantile)
 
-    def interval(level: float) -> Interval:
-        return difference - quantile(level) * error, difference + quantile(level) * error
 
-    return Contrast(difference, error, p, interval)
+def _symmetric(difference: float, error: float, p: float | None, reach: Callable[[float], float]) -> Contrast:
+    """A difference whose interval at a level reaches so many errors to both sides."""
+    return Contrast(
+        difference, error, p, lambda level: (difference - reach(level) * error, difference + reach(level) * error)
+    )
 
 
 def independent_counts(first: tuple[int, int], second: tuple[int, int]) -> Contrast:

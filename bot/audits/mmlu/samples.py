@@ -15,7 +15,7 @@ from bot.audits.samples.read import read_log
 from bot.audits.samples.records import Skipped, SkippedRecord
 from bot.audits.samples.sample import Sample, number_in_text
 from bot.errors import CallError, MalformedSamples
-from bot.evaluation.benchmarks.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, TITLES, Family, unwrapped
+from bot.evaluation.benchmarks.mmlu_family import INSTRUCTION, LETTERS, TITLES, Family, subject_names, unwrapped
 
 OTHER_TASK = "a sample of another task"
 NO_ANSWER = "no right answer from A to D"
@@ -133,7 +133,7 @@ def _lettered(block: str) -> list[str]:
 
 def _subject(named: object, prompt: str) -> str:
     """Return the subject as the document names it, or as the instruction does; "" if neither does."""
-    if isinstance(named, str) and named in SUBJECTS:
+    if isinstance(named, str) and named in subject_names():
         return named
     found = INSTRUCTION.search(unwrapped(prompt))
     return found[2].replace(" ", "_") if found else ""

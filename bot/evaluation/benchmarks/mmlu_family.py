@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
+from bot.evaluation.benchmarks.catalogue import find_group, members_of
 from bot.evaluation.benchmarks.harness import known_commit
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import canonical_version
@@ -41,19 +43,6 @@ TITLES: Mapping[Family, str] = {
     Family.UNKNOWN: "unknown",
 }
 
-NAMES = """
-abstract_algebra anatomy astronomy business_ethics clinical_knowledge college_biology college_chemistry
-college_computer_science college_mathematics college_medicine college_physics computer_security
-conceptual_physics econometrics electrical_engineering elementary_mathematics formal_logic global_facts
-high_school_biology high_school_chemistry high_school_computer_science high_school_european_history
-high_school_geography high_school_government_and_politics high_school_macroeconomics high_school_mathematics
-high_school_microeconomics high_school_physics high_school_psychology high_school_statistics
-high_school_us_history high_school_world_history human_aging human_sexuality international_law jurisprudence
-logical_fallacies machine_learning management marketing medical_genetics miscellaneous moral_disputes
-moral_scenarios nutrition philosophy prehistory professional_accounting professional_law professional_medicine
-professional_psychology public_relations security_studies sociology us_foreign_policy virology world_religions
-"""
-SUBJECTS = frozenset(NAMES.split())
 OLD_PREFIX = "hendrycksTest-"  # harness 0.2 and 0.3, and the Open LLM Leaderboard v1
 LEAF = re.compile(r"(?:hendrycksTest-|mmlu_)(?P<subject>\w+?)(?P<kind>_generative|_continuation)?")
 INSTRUCTION = re.compile(
@@ -65,6 +54,13 @@ QUESTION = re.compile(r"(?:^|[>\]] ?)Question: ", re.MULTILINE)
 LETTERS = ("A", "B", "C", "D")
 # Fewer equal subjects can be chance: on 100 questions acc and acc_norm of choice texts do agree now and then.
 ENOUGH_EQUAL = 5
+
+
+@cache
+def subject_names() -> frozenset[str]:
+    """The names of the subjects, which the catalogue has."""
+    group = find_group("mmlu")
+    return frozenset(members_of(group) if group else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ class Recognition:
 def subject_of(leaf_key: str) -> str | None:
     """Return the MMLU subject that a task's key names, None for any other task (mmlu_pro among them)."""
     match = LEAF.fullmatch(leaf_key)
-    return match["subject"] if match and match["subject"] in SUBJECTS else None
+    return match["subject"] if match and match["subject"] in subject_names() else None
 
 
 def family_of_prompt(prompt: str, continuations: Sequence[str] | None) -> Family:

@@ -83,7 +83,7 @@ def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> H
     if span is not None:
         return HarnessAnswer("accepted", f"commit {described.sha} is declared", span)
     known = known_commit(git_hash)
-    if known is not None and known.version and (described.sha or not described.ahead):
+    if known is not None and known.version:
         return _by_release(known.version, accepted, f"{shown(git_hash)} is release {known.version} of {repository()}")
     if known is not None:
         return HarnessAnswer("unaccepted", f"{shown(git_hash)} is known ({known.note}) and not accepted")
@@ -147,11 +147,10 @@ def named_version(harness: HarnessVersion, versions: Collection[str]) -> str:
     release = RELEASE.fullmatch((harness.version or "").strip())
     if release is not None:
         return release["version"] if release["version"] in versions else ""
-    described = parse_git_hash(harness.git_hash or "")
-    known = known_commit(harness.git_hash or "")
-    if known is not None and known.version in versions and (described.sha or not described.ahead):
+    sha, known = parse_git_hash(harness.git_hash or "").sha, known_commit(harness.git_hash or "")
+    if known is not None and known.version in versions:
         return known.version
-    return next((one for one in versions if is_same_commit(described.sha, one)), "")
+    return next((one for one in versions if is_same_commit(sha, one)), "")
 
 
 def accepted_versions(leaderboard: Leaderboard, harness: HarnessVersion) -> str:

@@ -18,11 +18,10 @@ The version of the task did not change with the bug, so version checks pass. lm-
 
 from __future__ import annotations
 
-from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
-from bot.evaluation.leaderboard import KnownBad, leaves_like
+from bot.evaluation.leaderboard import leaves_like
 from bot.evaluation.measurement import by_task
-from bot.evaluation.result import HarnessVersion
+from bot.evaluation.rules.harness_commit import named_version
 from bot.evaluation.rules.rule import Case, Violations, rule
 
 
@@ -30,7 +29,8 @@ from bot.evaluation.rules.rule import Case, Violations, rule
 def known_bad_release(case: Case) -> Violations:
     """Yield one violation for each task that a known-bad version measured."""
     for bad in case.leaderboard.harness.known_bad:
-        if not _is_of(case.result.harness, bad):
+        versions = {*bad.commits, *([bad.release] if bad.release else [])}
+        if not named_version(case.result.harness, versions):
             continue
         keys = {measurement.required.leaf_key for measurement in case.measurements.present}
         bad_keys = {key for pattern in bad.leaves for key in leaves_like(pattern, keys)}
@@ -43,15 +43,3 @@ def known_bad_release(case: Case) -> Violations:
                 "measure these tasks again with another release",
                 "leaf",
             )
-
-
-def _is_of(harness: HarnessVersion, bad: KnownBad) -> bool:
-    release = RELEASE.fullmatch((harness.version or "").strip())
-    if release is not None:
-        return release["version"] == bad.release
-    if not harness.git_hash:
-        return False
-    sha, known = parse_git_hash(harness.git_hash).sha, known_commit(harness.git_hash)
-    if any(sha and is_same_commit(sha, commit) for commit in bad.commits):
-        return True
-    return known is not None and bad.release is not None and known.version == bad.release
