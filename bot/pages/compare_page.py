@@ -30,7 +30,6 @@ from bot.reporting.escape import visible
 
 Score = tuple[float | None, float | None]  # with its standard error, in points
 NOTHING: Score = (None, None)
-NOT_COMPARED: dict[str, Any] = {"chosen": (), "sentences": (), "figures": (), "tables": ()}
 MOST = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 NEAR = 3  # rows above one and below it that it is compared with
@@ -38,12 +37,6 @@ SCORES = (
     "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of "
     "tasks by the method of Holm, so a difference a little above its ± may be not separable."
 )
-
-
-def compare_page(content: PageContent) -> bytes:
-    """The page; which rows are compared stands in its address."""
-    nothing: dict[str, Any] = {"asked": (), "offered": (), "near": (), "status": "", "is_live": False}
-    return content.page("compare.html", begin=_begin(content), **nothing, **NOT_COMPARED)
 
 
 def _begin(content: PageContent) -> list[tuple[str, str, BoardRow, str]]:
@@ -183,21 +176,27 @@ class CompareTable:
     lines: Sequence[tuple[str, Sequence[Cell]]]
 
 
-def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
-    """The page with the rows that were asked for by name or by a part of it, complete without script."""
-    wanted = [name.strip() for name in asked if name.strip()][:MOST]
+def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> bytes:
+    """The page with the rows that were asked for by name or by a part of it, complete without script.
+
+    Where nobody can be asked, as in an exported site, its script compares; the rows stand in its address.
+    """
+    is_live = asked is not None
+    wanted = [name.strip() for name in asked or () if name.strip()][:MOST]
     titles = titles_of(content)
     found = [find(titles, text) for text in wanted]
     chosen = list(dict.fromkeys(name for name, _ in found if name))
     values: dict[str, Any] = {
         "asked": [name or text for text, (name, _) in zip(wanted, found, strict=True)],
-        "offered": list(titles.items())[:OFFERED],
-        "status": " ".join(_status(titles, wanted, found, chosen)),
-        "is_live": True,
+        "offered": list(titles.items())[:OFFERED] if is_live else (),
+        "status": " ".join(_status(titles, wanted, found, chosen)) if is_live else "",
+        "is_live": is_live,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
-        **(_compared(content, [titles[name] for name in chosen], chosen) if len(chosen) > 1 else NOT_COMPARED),
+        **dict.fromkeys(("chosen", "sentences", "figures", "tables"), ()),
     }
+    if len(chosen) > 1:
+        values |= _compared(content, [titles[name] for name in chosen], chosen)
     return content.page("compare.html", **values)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
 from os.path import commonprefix
 
 from bot.evaluation.definition import digest_of_leaves
@@ -193,8 +192,6 @@ def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> tuple[str, bool]
     if task is None or metric is None or not metric.integral:
         return f"mean of {samples}", False
     whole = 100 if task.unit == "percent" else 1
-    if not isfinite(leaf.raw):
-        return f"?/{samples}", False
     right = round(leaf.raw / whole * samples)
     return f"{right}/{samples}", whole * right / samples == leaf.raw
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from math import fsum, hypot, inf, isfinite, sqrt
+from math import fsum, hypot, inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
@@ -100,19 +100,15 @@ def _is_mean(value: float, values: list[float], weights: list[int] | None) -> bo
 
 
 def _score_of(leaf: LeafScore, raw: float) -> float | None:
-    """The score that a raw value has under the bounds of a leaf, None where these are no two numbers."""
-    bounds = _bounds(leaf.lower_bound, leaf.upper_bound)
-    return normalize(raw, bounds[0], bounds[1] - bounds[0]) if bounds is not None and isfinite(raw) else None
+    """The score that a raw value has under the bounds of a leaf, None where these are the same double."""
+    lower, upper = _bounds(leaf.lower_bound, leaf.upper_bound)
+    return normalize(raw, lower, upper - lower) if lower != upper else None
 
 
 @lru_cache(maxsize=1_000)
-def _bounds(lower: str, upper: str) -> tuple[float, float] | None:
+def _bounds(lower: str, upper: str) -> tuple[float, float]:
     """Two bounds as doubles; a board has few of them."""
-    try:
-        bounds = float(Fraction(lower)), float(Fraction(upper))
-    except (ValueError, ZeroDivisionError, OverflowError):
-        return None
-    return bounds if bounds[0] != bounds[1] else None
+    return float(Fraction(lower)), float(Fraction(upper))
 
 
 def _is_close(one: float | None, other: float | None) -> bool:

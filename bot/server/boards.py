@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.pages.compare_page import compare_live
+from bot.pages.compare_page import compare_page
 from bot.pages.site import Site
 from bot.server.answers import Page, answer_page, page_of, type_of, unknown_page
 from bot.service.publish.boards import board_content
@@ -145,7 +145,7 @@ def board_routes(boards: BoardCache) -> list[Route]:
             return boards.page(watch, path)
         board, query = boards.board(watch), request.query_params  # `?rows=a,b`, or the form's `?row=a&row=b`
         asked = [*query.getlist("row"), *(name for text in query.getlist("rows") for name in text.split(","))]
-        return page_of(compare_live(board.site.content, asked)) if board else None
+        return page_of(compare_page(board.site.content, asked)) if board else None
 
     async def page(request: Request) -> Response:
         watch, path = request.path_params["watch"], request.path_params["path"]

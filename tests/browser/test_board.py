@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from bot.pages.compare_page import compare_live
+from bot.pages.compare_page import compare_page
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.pages.write import write_site
@@ -358,7 +358,7 @@ def test_two_picked_rows_are_compared_with_the_sentence_that_the_server_makes(wa
     for place in range(2):
         page.check(f"#board tbody input >> nth={place}")
     page.click("#picked a")
-    expected = found(compare_live(content, names))
+    expected = found(compare_page(content, names))
     assert page.locator("#found .lead").inner_text() in expected.text
     lines = page.locator("#found table").last.locator("tbody tr")
     shown = lines.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
@@ -383,7 +383,7 @@ def test_the_script_finds_the_same_settings_and_scores_as_the_server(watch: Open
     pairs = [[one, other] for one in names[::2] for other in names[1::2]]
     captions = set()
     for pair, (caption, tables) in zip(pairs, watch("varied").open("compare.html").evaluate(FOUND, pairs), strict=True):
-        made = compare_live(content, pair)
+        made = compare_page(content, pair)
         expected = [table for table in found(made).tables if table[0][0] in {"Setting", "Score"}]
         assert tables == expected, pair
         assert caption in found(made).text
@@ -435,7 +435,7 @@ def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
 def test_a_single_row_is_offered_the_rows_beside_it(watch: Opener) -> None:
     content = site_of(generated(200)).content
     name = list(content.rows)[4]
-    made = found(compare_live(content, [name]))
+    made = found(compare_page(content, [name]))
     beside = [link for link in made.links if link.startswith("compare.html?rows=")][:6]
     page = watch("generated").open(f"compare.html?rows={name}")
     links = page.locator("#found p a")

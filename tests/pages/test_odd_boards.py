@@ -17,7 +17,7 @@ from bot.errors import MalformedEntry
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import column_page, row_page
-from bot.pages.compare_page import compare_live, find, titles_of
+from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.drawing import BOTTOM, HEIGHT, averages
 from bot.pages.site import Site
@@ -137,7 +137,7 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert first.average is not None
     assert second.average is not None
     content = site_of((first, second)).content
-    page = found(compare_live(content, [first.model.id, second.model.id]))
+    page = found(compare_page(content, [first.model.id, second.model.id]))
     names = (first.model.id.partition("/")[2], second.model.id.partition("/")[2])
     compared = compared_rows(first, second, names)
     assert compared is not None
@@ -149,13 +149,13 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     amount = first.average - second.average
     shown = [f"-{amount:.2f} ±{(high - low) / 2:.2f} lower", f"{first.average:.2f}", f"{second.average:.2f}"]
     assert page.tables[-1][1] == ["Average", *shown]
-    assert "No row has “nobody” in its name." in found(compare_live(content, ["nobody"])).text
+    assert "No row has “nobody” in its name." in found(compare_page(content, ["nobody"])).text
 
 
 def test_what_was_measured_differently_is_said_before_who_is_better() -> None:
     second, first = generated(2)
     other = replace(first, model=replace(first.model, precision="4bit"))
-    page = found(compare_live(site_of((second, other)).content, [other.model.id, second.model.id]))
+    page = found(compare_page(site_of((second, other)).content, [other.model.id, second.model.id]))
     said = "They were measured differently: precision. " + second.model.id.partition("/")[2]
     assert said in page.text
 
@@ -165,7 +165,7 @@ def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names()
     versions = first.versions | {"leaderboard_ifeval": "9", "leaderboard_mmlu_pro": "8"}
     other = replace(first, key=f"{first.key}-other", versions=versions)
     content = site_of((first, other, second)).content
-    table = found(compare_live(content, [content.names[first.key], content.names[other.key]])).tables[0]
+    table = found(compare_page(content, [content.names[first.key], content.names[other.key]])).tables[0]
     assert [line[2] for line in table if line[0] == "task version: IFEval, MMLU-PRO"] == ["9, 8"]
 
 
@@ -193,7 +193,7 @@ def test_a_difference_of_unknown_error_has_no_interval_and_leaves_the_average_wi
         for row in generated(2)
     ]
     content = site_of(tuple(rows)).content
-    page = found(compare_live(content, list(content.rows)))
+    page = found(compare_page(content, list(content.rows)))
     scores = {line[0]: line[1] for line in page.tables[-1][1:]}
     assert re.fullmatch(r"[+-][0-9.]+", scores["BBH"])
     assert re.fullmatch(r"[+-][0-9.]+ ±[0-9.]+ higher", scores["IFEval"])
@@ -208,7 +208,7 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     shown = f"組織/模型/{name.rpartition('/')[2]}"
     data = json.loads(site["compare-data.js"].partition(b"leaderboard = ")[2].rstrip(b";\n"))
     assert data["titles"] == {name: shown}
-    page = compare_live(site.content, list(site.content.rows)).decode()
+    page = compare_page(site.content, list(site.content.rows)).decode()
     assert "模型" in found(page.encode()).tables[-1][0]
     assert f'<option value="{name}">{shown}</option>' in page
     assert '-bfloat16"></option>' in page

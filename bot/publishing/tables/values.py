@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
-from math import isfinite
 from string import Formatter
 from typing import Literal
 
@@ -95,12 +94,8 @@ PLAIN: dict[str, Callable[[RowView], Scalar]] = {
 
 
 def exact(number: float | None) -> Decimal | None:
-    """The decimal that a double is written as, so that 0.46659 times 100 is 46.659. Raises Unwritable."""
-    if number is None:
-        return None
-    if not isfinite(number):
-        raise Unwritable(f"{number} is not a number that a table can hold")
-    return Decimal(repr(number))
+    """The decimal that a double is written as, so that 0.46659 times 100 is 46.659; an entry has finite ones only."""
+    return None if number is None else Decimal(repr(number))
 
 
 def check_accessor(accessor: str) -> str:
