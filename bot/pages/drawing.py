@@ -102,10 +102,7 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -
     height = TOP + LINE * len(rows) + BOTTOM
     names = max((len(name) for name, _, _ in rows), default=0)
     left = min(NAMES, 16 + LETTER * names)
-
-    def across(value: float) -> float:
-        return left + (value - x.low) / (x.high - x.low) * (WIDTH - RIGHT - left)
-
+    across, _ = _scales(x, x, left)
     parts = [
         f'<path class="grid" d="M{across(tick):.1f} {TOP}V{height - BOTTOM}"/>'
         f'<text x="{across(tick):.1f}" y="{height - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
@@ -129,7 +126,8 @@ def histogram(title: str, values: Sequence[float], axis: Axis) -> Figure:
     width = (axis.high - axis.low) / BINS
     for value in values:
         counts[min(BINS - 1, max(0, int((value - axis.low) / width)))] += 1
-    across, up = _scales(axis, Axis(COUNT, 0, max(1, *counts)))
+    count_axis = Axis(COUNT, 0, max(1, *counts))
+    across, up = _scales(axis, count_axis)
     bars = "".join(
         f'<rect class="mass" x="{across(axis.low + i * width) + 0.5:.1f}" y="{up(count):.1f}" '
         f'width="{across(axis.low + width) - LEFT - 1:.1f}" height="{HEIGHT - BOTTOM - up(count):.1f}"/>'
@@ -138,7 +136,7 @@ def histogram(title: str, values: Sequence[float], axis: Axis) -> Figure:
     )
     edges = [axis.low + i * width for i in range(BINS + 1)]
     rows = [(f"{edges[i]:g} to {edges[i + 1]:g}", str(count)) for i, count in enumerate(counts)]
-    return Figure(title, _svg(title, axis, Axis(COUNT, 0, max(1, *counts)), bars), (axis.title, COUNT), rows)
+    return Figure(title, _svg(title, axis, count_axis, bars), (axis.title, COUNT), rows)
 
 
 def scatter(
@@ -226,12 +224,12 @@ def _day(date: str) -> float:
     return (year * 12 + month) * 31 + day
 
 
-def _scales(x: Axis, y: Axis) -> tuple[Callable[[float], float], Callable[[float], float]]:
+def _scales(x: Axis, y: Axis, left: int = LEFT) -> tuple[Callable[[float], float], Callable[[float], float]]:
     """From values to pixels, held inside of the frame."""
 
     def across(value: float) -> float:
         share = (value - x.low) / ((x.high - x.low) or 1)
-        return LEFT + min(1.0, max(0.0, share)) * (WIDTH - LEFT - RIGHT)
+        return left + min(1.0, max(0.0, share)) * (WIDTH - left - RIGHT)
 
     def up(value: float) -> float:
         share = (value - y.low) / ((y.high - y.low) or 1)

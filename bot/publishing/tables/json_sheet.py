@@ -328,8 +328,6 @@ def dumped_like(text: str, container: JsonPlace, new: Any) -> Splice:
     return Splice(container.start, container.end, written.replace("\n", f"\n{base}"))
 
 
-def as_double(value: Any) -> int | float:
-    """A decimal as the serializer takes it."""
-    if not isinstance(value, Decimal):
-        raise TypeError(type(value).__name__)
+def as_double(value: Decimal) -> int | float:
+    """A decimal, which the serializer does not know, as it takes it."""
     return int(value) if value == value.to_integral_value() else float(value)
