@@ -29,6 +29,7 @@ from bot.evaluation.submission import believed_date, latest_date, own_date
 from bot.evaluation.verdict import CommitFact, LeafRun, Repeat, Row, RowFacts, Verdict
 
 Leaves = dict[str, list[Measurement]]
+LeavesOfRows = Mapping[RowKey, frozenset[str]]
 
 log = logging.getLogger(__name__)
 NO_ROW_FACTS = RowFacts()
@@ -56,7 +57,16 @@ class JoinCandidate:
 def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
     """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
     by_key = verdicts_by_key(verdicts, leaderboard)
-    return [_row(key, by_key[key], leaderboard, facts) for key in sorted(by_key)]
+    of_model = grouped((key.model, key) for key in by_key)
+    of_revision = grouped(((key.model, key.revision), key) for key in by_key)
+
+    def others(key: RowKey) -> LeavesOfRows:
+        """The rows that may be of the same model at the same revision: of one of them no file says the revision."""
+        unpinned = of_revision.get((key.model, ""), [])
+        keys = [*of_revision[key.model, key.revision], *unpinned] if key.revision else of_model[key.model]
+        return {other: _leaves(by_key[other]) for other in keys if other != key}
+
+    return [_row(key, by_key[key], leaderboard, facts, others(key)) for key in sorted(by_key)]
 
 
 def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> dict[RowKey, list[Verdict]]:
@@ -66,10 +76,18 @@ def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> di
     )
 
 
-def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
+def _leaves(verdicts: Iterable[Verdict]) -> frozenset[str]:
+    """The leaves that files measured, soundly or not."""
+    found = (one for verdict in verdicts if verdict.measurements for one in verdict.measurements.present)
+    return frozenset(one.required.leaf.id for one in found)
+
+
+def _row(
+    key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, others: LeavesOfRows
+) -> Row:
     """The row of a key; where the bot itself fails on its files, a rejected one that says so, and no other is lost."""
     try:
-        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts)
+        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, others)
     except Exception as error:
         log.exception("joining the files of %s failed", key.text)
         lead = verdicts[0]
@@ -300,9 +318,9 @@ def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
             yield Repeat(task_id, leaf_id, tuple(different.values()))
 
 
-def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts) -> Row:
+def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, others: LeavesOfRows) -> Row:
     """The row with what the rules of rows find."""
-    case = RowCase(row, row.leaderboard, facts)
+    case = RowCase(row, row.leaderboard, facts, others)
     parsed = [verdict.parsed for verdict in verdicts]
     found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]
     findings = tuple(waive(finding, row.leaderboard, facts, parsed) for finding in found)

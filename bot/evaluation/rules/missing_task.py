@@ -2,7 +2,8 @@
 
 ## What it does
 Looks for every leaf and every metric that the declaration requires, in all files of one model. A file with one task of
-six is not wrong: the row is incomplete until the others are there.
+six is not wrong: the row is incomplete until the others are there. Where files with them make another row, because only
+some of the files say which revision or precision was measured, the message says so.
 
 ## Why is this bad?
 A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises. The
@@ -18,11 +19,13 @@ row is therefore shown with a gap and without a rank.
 
 from __future__ import annotations
 
-from bot.evaluation.finding import Severity, counted, examples, grouped
+from bot.evaluation.finding import Severity, counted, examples, grouped, shown
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule
+
+UNSAID = "not recorded"
 
 
 @rule(Severity.ERROR, subject="row")
@@ -45,7 +48,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     hint, command = rerun_advice(result, keys, task.num_fewshot, "measure it")
     whole = len(keys) == len(task.leaves)
     return Violation(
-        _message(missing, keys, result),
+        _message(missing, keys, result) + _elsewhere(case, missing),
         hint,
         result.pointer_to("leaves") if whole and len(keys) > 1 else result.pointer_to("leaf", keys[0]),
         task.id,
@@ -72,6 +75,20 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
         return f"{task.title} is missing: none of its {len(keys)} subtasks is there"
     count = "is missing, one" if len(keys) == 1 else f"are missing, {len(keys)}"
     return f"{examples(keys)} {count} of the {len(task.leaves)} that {task.title} needs"
+
+
+def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> str:
+    """Say that another row has a missing leaf, and would be this one if all files said what was measured."""
+    ours, wanted = case.row.key, {required.leaf.id for required in missing}
+    for key, leaves in case.others.items():
+        settings = ("revision", ours.revision, key.revision), ("precision", ours.precision, key.precision)
+        unlike = [(name, here, there) for name, here, there in settings if here != there]
+        is_like = key.chat_template == ours.chat_template and not any(here and there for _, here, there in unlike)
+        if unlike and is_like and wanted & leaves:
+            name, here, there = unlike[0]
+            told = f"{shown(there) or UNSAID} there and {shown(here) or UNSAID} here"
+            return f"; another row of this model has it, but the {name} is {told}"
+    return ""
 
 
 def _nothing(case: RowCase) -> Violation:

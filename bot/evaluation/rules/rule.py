@@ -19,6 +19,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Result
+from bot.evaluation.row_key import RowKey
 from bot.evaluation.submission import LATEST, Parsed, Problem
 from bot.evaluation.verdict import CommitFact, Row
 
@@ -110,11 +111,15 @@ class UnreadFile:
 
 @dataclass(frozen=True, slots=True)
 class RowCase:
-    """One row, joined and scored, with the other submissions of its key."""
+    """One row, joined and scored, with the other submissions of its key.
+
+    `others` has the leaves of the other rows that may be of the same model at the same revision.
+    """
 
     row: Row
     leaderboard: Leaderboard
     facts: Facts = NO_FACTS
+    others: Mapping[RowKey, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

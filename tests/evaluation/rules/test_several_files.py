@@ -50,3 +50,17 @@ def test_where_a_format_has_no_command_the_hint_says_the_shots(format_id: str, s
     result = outcome_of(base()).result
     assert result is not None
     assert rerun_advice(replace(result, format=format_id), ["x"], shots, "measure it") == (hint, "")
+
+
+@pytest.mark.parametrize(
+    ("revision", "told"),
+    [("", "; another row of this model has it, but the revision is not recorded there and {} here"), ("f" * 40, "")],
+)
+def test_a_task_that_files_of_an_unknown_revision_have_is_not_only_missing(revision: str, told: str) -> None:
+    """Two checkpoints are two models: what one lacks, the other may have."""
+    pinned = base()["config"]["model_sha"]
+    args = "pretrained=example-org/kestrel-7b,dtype=bfloat16"
+    other = {"/config/model_sha": revision, "/config/model_revision": revision, "/config/model_args": args}
+    judgement = judgement_of({"a.json": patched({MMLU_PRO: ABSENT}), "b.json": patched(other)})
+    [finding] = [found for row in judgement.rows for found in row.findings if found.rule == "missing-task"]
+    assert finding.message == "leaderboard_mmlu_pro is missing: MMLU-PRO has no other subtask" + told.format(pinned)
