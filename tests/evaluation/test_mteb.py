@@ -176,7 +176,7 @@ def test_what_a_fault_asks_for_is_what_mteb_can_do() -> None:
     hints = {found.rule: found.hint for found in outcome_of(task("T", {"test": [ARABIC]}), board).findings}
     assert hints == {
         "unidentified-model": "lay the file at <organization>__<name>/<commit>/, as mteb does,"
-        " or say which model it is: with --model-name, or under [models] in the declaration",
+        " or say which model it is: with --model-name for one call, or have it named under [models] in the declaration",
         "unpinned-revision": "run with --model-revision <40 hex digits>, which becomes a folder's name;"
         " the model's page on the Hub shows it under Files",
     }

@@ -25,7 +25,7 @@ from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
-HINT = "say which model it is: with --model-name, or under [models] in the declaration"
+HINT = "say which model it is: with --model-name for one call, or have it named under [models] in the declaration"
 SERVED = f"declare served_models = true for models that only a service has, or {HINT}"
 
 
