@@ -51,7 +51,10 @@ def push_text(
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = counted(len(verdicts), "file")
     were = "was" if len(verdicts) == 1 else "were"
-    first = f"{files} {where} {were} rejected. Push corrected files, and the bot closes this."
+    board = code(mark.leaderboard)
+    first = (
+        f"{files} {where} {were} rejected for {board}. Push corrected files, or delete these, and the bot closes this."
+    )
     said = "\n".join(rivals)
     body = "\n\n".join(filter(None, [first if verdicts else "", said, *verdicts, commands, FOOT]))
     shown = in_title(folder) or "the top folder"
@@ -60,10 +63,11 @@ def push_text(
 
 
 def success_text(folder: str, rows: Sequence[tuple[str, float | None]], links: Sequence[str], mark: Marker) -> PostText:
-    """The discussion about accepted files of a folder: rows as model and average (points), and links to requests."""
+    """The discussion about accepted files of a folder: rows as key and average (points), and links to requests."""
     head = f"Accepted for {code(mark.leaderboard)}:" if rows else "No result is accepted here any more."
-    lines = [f"| {code_in_table(brief(model))} | {cell(average, 2)} |" for model, average in rows[:ROWS]]
-    table = ["| Model | Average |", "| --- | ---: |", *lines] if lines else []
+    averages = [(key, "incomplete" if average is None else cell(average, 2)) for key, average in rows[:ROWS]]
+    lines = [f"| {code_in_table(brief(key, 300))} | {average} |" for key, average in averages]
+    table = ["| Row | Average |", "| --- | ---: |", *lines] if lines else []
     more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
     parts = [head, "\n".join(table), more, f"Proposed in {', '.join(links)}." if links else "", FOOT]
     return fitted(f"Results in {in_title(folder) or 'the top folder'}", "\n\n".join(filter(None, parts)), mark)

@@ -181,7 +181,7 @@ def test_the_discussion_that_holds_comments(kind: MarkerKind, title: str, body: 
 
 def test_pushed_files_that_were_rejected() -> None:
     text = push_text("a/b", ["### one", "### two"], MARK, COMMANDS, ["- rival one", "- rival two"])
-    rejected = "were rejected. Push corrected files, and the bot closes this."
+    rejected = "were rejected for `tiny`. Push corrected files, or delete these, and the bot closes this."
 
     assert text.title == "Results in a/b were rejected"
     assert said(text) == (
@@ -201,12 +201,12 @@ def test_pushed_files_that_others_measured_otherwise() -> None:
 
 
 def test_accepted_files_of_a_folder() -> None:
-    text = success_text("a/b", [("acme/a", 50.0), ("acme/b", None)], ["[#1](x)", "[#2](y)"], MARK)
+    text = success_text("a/b", [("tiny/acme/a/1-x", 50.0), ("tiny/acme/a/2-x", None)], ["[#1](x)", "[#2](y)"], MARK)
 
     assert text.title == "Results in a/b"
     assert said(text) == (
-        "Accepted for `tiny`:\n\n| Model | Average |\n| --- | ---: |\n| `acme/a` | 50.00 |\n| `acme/b` | – |\n\n"
-        "Proposed in [#1](x), [#2](y)."
+        "Accepted for `tiny`:\n\n| Row | Average |\n| --- | ---: |\n| `tiny/acme/a/1-x` | 50.00 |\n"
+        "| `tiny/acme/a/2-x` | incomplete |\n\nProposed in [#1](x), [#2](y)."
     )
     assert said(success_text("", [], [], MARK)) == "No result is accepted here any more."
     assert success_text("", [], [], MARK).title == "Results in the top folder"

@@ -214,7 +214,7 @@ class Folders:
         if num is None and not (may_open and keys):
             return
         rows = self.context.judge(list(state.submissions.of(keys).values())).rows
-        said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
+        said = [(row.key.text, row.scores.average) for row in rows if row.status != "rejected"]
         links, _ = row_links(self.context, sorted(keys))
         text = success_text(folder, said, links, Marker("accepted", folder, board))
         retry_write(lambda: self._write_accepted(folder, num, text))
