@@ -82,9 +82,7 @@ def _leaves(verdicts: Iterable[Verdict]) -> frozenset[str]:
     return frozenset(one.required.leaf.id for one in found)
 
 
-def _row(
-    key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, others: LeavesOfRows
-) -> Row:
+def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, others: LeavesOfRows) -> Row:
     """The row of a key; where the bot itself fails on its files, a rejected one that says so, and no other is lost."""
     try:
         return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, others)
