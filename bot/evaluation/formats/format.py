@@ -66,6 +66,11 @@ def stderr_after(value_key: str) -> str:
     return f"{value_key}_stderr"
 
 
+def has_keys(*keys: str) -> Callable[[Any], bool]:
+    """What tells whether a JSON value is an object with all of these keys."""
+    return lambda value: isinstance(value, dict) and all(key in value for key in keys)
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of file that is not a result.

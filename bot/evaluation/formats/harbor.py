@@ -17,7 +17,7 @@ from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import LARGEST, items, number, seconds, table, text, whole
-from bot.evaluation.formats.format import Format, Kind, stderr_after
+from bot.evaluation.formats.format import Format, Kind, has_keys, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 T = TypeVar("T")
@@ -167,11 +167,6 @@ def _standard_error(rewards: Mapping[str, float], mean: float) -> float:
     return sqrt(squares * len(clusters) / (len(clusters) - 1)) / len(rewards)
 
 
-def is_trial(value: Any) -> bool:
-    """Tell whether a JSON value is the result of a single trial."""
-    return isinstance(value, dict) and all(key in value for key in ("trial_name", "agent_info", "verifier_result"))
-
-
 HARBOR = Format(
     id="harbor",
     title="Harbor",
@@ -184,6 +179,11 @@ HARBOR = Format(
     shows=frozenset({"samples"}),
     has_order=True,
     others=(
-        Kind("harbor", "a trial of Harbor", "name the result.json of its job, one folder above", has_value=is_trial),
+        Kind(
+            "harbor",
+            "a trial of Harbor",
+            "name the result.json of its job, one folder above",
+            has_value=has_keys("trial_name", "agent_info", "verifier_result"),
+        ),
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
-from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, stderr_after
+from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, has_keys, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 # The cache of mteb 1.11 and later; `experiments/<settings>` holds runs with settings of their own.
@@ -22,7 +22,6 @@ PLACE = re.compile(
 )
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 NO_METRICS = frozenset({"hf_subset", "languages", "mteb_version", "evaluation_time", "dataset_revision"})
-META = frozenset({"name", "revision", "n_parameters", "embed_dim", "open_weights"})
 REPOSITORY = "embeddings-benchmark/mteb"
 OLD_NAME, DEFAULT, NO_REVISION = "mteb_dataset_name", "default", ("", "None")
 SIMILARITIES = ("cos_sim", "dot", "euclidean", "manhattan", "max")  # of which each has scores of its own
@@ -138,11 +137,6 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, "--output-folder", "results"])
 
 
-def is_meta(value: Any) -> bool:
-    """Tell whether a JSON value is a `model_meta.json`."""
-    return isinstance(value, dict) and value.keys() >= META
-
-
 MTEB = Format(
     id="mteb",
     title="MTEB",
@@ -156,6 +150,11 @@ MTEB = Format(
     names_by_path=True,
     shows=frozenset(),
     others=(
-        Kind("mteb", "what MTEB says of a model", "nothing needs to be done: it holds no result", has_value=is_meta),
+        Kind(
+            "mteb",
+            "what MTEB says of a model",
+            "nothing needs to be done: it holds no result",
+            has_value=has_keys("name", "revision", "n_parameters", "embed_dim", "open_weights"),
+        ),
     ),
 )

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, revision, seconds, setting, table, text, version, whole
-from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
+from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, has_keys
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
-LINE = frozenset({"task_name", "task_hash", "task_config", "metrics"})  # of the file of all metrics
 ONE_TASK = ("task_name", "task_config", "metrics", "model_config")
 # Members of a task that are not metrics, where these stand beside them.
 NO_METRICS = frozenset({"task", "num_instances", "task_config", "processing_time", "alias", "task_hash", "model_hash"})
@@ -201,7 +200,7 @@ OLMES = Format(
             "olmes",
             "all metrics of an OLMES run in lines",
             "name metrics.json beside it",
-            has_value=lambda value: isinstance(value, dict) and value.keys() >= LINE,
+            has_value=has_keys("task_name", "task_hash", "task_config", "metrics"),
         ),
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ from jiter import from_json
 
 from bot.evaluation.formats import formats
 from bot.evaluation.formats.content import MAX_VALUES, count_values
-from bot.evaluation.formats.format import Kind
+from bot.evaluation.formats.format import Kind, has_keys
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 NEMO = re.compile(rb"command: .*^config:\s+output_dir: ", re.DOTALL | re.MULTILINE)
@@ -23,12 +22,10 @@ LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of lmms-eval, of OLMES, and of Every Eval Ever has.
 SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "filtered_resps"}), frozenset({"doc_id", "native_id"}),
            frozenset({"evaluation_id", "sample_id"}))  # fmt: skip
-REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
-TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
 
 
 def _has(value: Any, *keys: str) -> bool:
-    return isinstance(value, dict) and all(key in value for key in keys)
+    return has_keys(*keys)(value)
 
 
 def _is_sample(value: Any) -> bool:
@@ -46,11 +43,6 @@ def _is_bigcode(value: Any) -> bool:
         return False
     rows = [row for key, row in value.items() if key != "config"]
     return bool(rows) and all(isinstance(row, dict) and any(k.startswith("pass@") for k in row) for row in rows)
-
-
-def _has_keys(*keys: str) -> Callable[[Any], bool]:
-    """Whether a value is an object with all of these keys."""
-    return lambda value: _has(value, *keys)
 
 
 def _is_simple_evals(value: Any) -> bool:
@@ -72,15 +64,12 @@ def _is_swe_bench(value: Any) -> bool:
     """Tell the counts of a run, the lists of a submission to the leaderboard, and the report of a single instance."""
     counts = (_has(value, "resolved_ids") or _has(value, "resolved_instances")) and not _has(value, "n_resolved")
     lists = _has(value, "resolved", "no_generation") and isinstance(value["resolved"], list)
-    return counts or lists or (_has_one(value) and _has(*value.values(), "patch_exists", "resolved"))
-
-
-def _has_one(value: Any) -> bool:
-    return isinstance(value, dict) and len(value) == 1
+    is_single = isinstance(value, dict) and len(value) == 1
+    return counts or lists or (is_single and _has(*value.values(), "patch_exists", "resolved"))
 
 
 def _is_terminal_bench(value: Any) -> bool:
-    is_trial = isinstance(value, dict) and value.keys() >= TRIAL
+    is_trial = _has(value, "trial_name", "task_id", "is_resolved")
     return is_trial or _has(value, "n_resolved", "accuracy") or _has(value, "run_id", "agent_name", "dataset_name")
 
 
@@ -95,7 +84,8 @@ def _is_deepeval(value: Any) -> bool:
 
 
 def _is_request(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= REQUEST and "results" not in value
+    is_one = _has(value, "model", "revision", "precision", "weight_type", "status")
+    return is_one and "results" not in value
 
 
 KINDS = (
@@ -123,7 +113,7 @@ KINDS = (
         "entry",
         "a row that leaderboard-bot wrote",
         "nothing needs to be done: `verify` checks it",
-        has_value=_has_keys("schema", "key", "leaderboard", "evidence"),
+        has_value=has_keys("schema", "key", "leaderboard", "evidence"),
     ),
     Kind("request-file", "a request for an evaluation", "name the result of that evaluation", has_value=_is_request),
     Kind(
@@ -139,7 +129,7 @@ KINDS = (
         "nemo-evaluator", "an output of NeMo Evaluator", NO_READER, lambda head: NEMO.match(head) is not None, _is_nemo
     ),
     Kind("tau2", "an output of tau2-bench", NO_READER, has_value=_is_tau2),
-    Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=_has_keys("evalId", "results")),
+    Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=has_keys("evalId", "results")),
     Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_is_deepeval),
     Kind("simple-evals", "an output of simple-evals", NO_READER, has_value=_is_simple_evals),
     Kind("openai-evals", "a log of OpenAI Evals", NO_READER, has_value=_is_openai_evals),
@@ -150,13 +140,13 @@ KINDS = (
         NO_READER,
         lambda head: head.startswith((b",win_rate,", b"name,win_rate,", b"name,length_controlled_winrate,win_rate,")),
     ),
-    Kind("mt-bench", "judgements of MT-Bench", NO_READER, has_value=_has_keys("question_id", "judge", "model")),
-    Kind("arena-hard", "judgements of Arena-Hard", NO_READER, has_value=_has_keys("uid", "judge", "games")),
+    Kind("mt-bench", "judgements of MT-Bench", NO_READER, has_value=has_keys("question_id", "judge", "model")),
+    Kind("arena-hard", "judgements of Arena-Hard", NO_READER, has_value=has_keys("uid", "judge", "games")),
     Kind(
         "speed",
         "a measurement of speed",
         "nothing needs to be done: it measures no answers",
-        has_value=_has_keys("request_throughput", "mean_ttft_ms"),
+        has_value=has_keys("request_throughput", "mean_ttft_ms"),
     ),
 )
 OTHER = Kind("other", "not a result", "nothing needs to be done: leaderboard-bot reads no such file")
