@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -117,7 +116,7 @@ def read_candidate(
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
-    own = _limit(head[:STARTS])
+    own = max(known.limit(head) for known in formats())  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
     kind = kind_of_head(head) or (None if own or is_named or not head else OTHER)
     if kind is not None:
@@ -171,12 +170,6 @@ def _parsed_folder(candidate: Candidate, read: Read, *, is_named: bool) -> Parse
 def _suffix(path: str) -> str:
     name = path.rpartition("/")[2].lower()
     return name[name.rfind(".") :] if "." in name else ""
-
-
-@lru_cache(maxsize=256)
-def _limit(start: bytes) -> int:
-    """The most bytes of a file with this head that any format reads, 0 if none begins so."""
-    return max((known.limit(start) for known in formats()), default=0)
 
 
 def _begins_as_one_format(start: bytes) -> bool:

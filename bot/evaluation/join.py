@@ -98,7 +98,8 @@ def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fac
 
 def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
-    sets = _compatible(candidates, leaderboard, facts)
+    conditions = grouped((_conditions(one.verdict, leaderboard, facts), one) for one in candidates)
+    sets = [part for found in conditions.values() for part in _asking_the_same(found)]
     best = max(sets, key=_extent)
     picked = {leaf_id: file for file in reversed(best) for leaf_id in file.sound}
     for file in reversed(best):  # a leaf with all of its metrics counts before a newer one without
@@ -192,14 +193,6 @@ def _is_in_range(measurement: Measurement) -> bool:
 
 def _is_whole(measurements: Sequence[Measurement]) -> bool:
     return len(measurements) == len(measurements[0].required.task.metrics)
-
-
-def _compatible(
-    candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, facts: Facts
-) -> list[list[JoinCandidate]]:
-    """The candidates in sets that may stand in one row, each newest first."""
-    sets = grouped((_conditions(candidate.verdict, leaderboard, facts), candidate) for candidate in candidates)
-    return [part for found in sets.values() for part in _asking_the_same(found)]
 
 
 def _asking_the_same(candidates: Iterable[JoinCandidate]) -> list[list[JoinCandidate]]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 from fnmatch import filter as matching
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -257,10 +257,11 @@ def _without_words(declared: Any) -> Any:
     return kept
 
 
-def _prepared(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """The data with the leaves of groups, and what is wrong between its tables."""
-    prepared, faults = with_group_leaves(data)
+def _prepared(leaderboard_id: str, data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """The data with its id and the leaves of groups, and what is wrong between its tables."""
+    prepared, faults = with_group_leaves({**data, "id": leaderboard_id})
     faults += [*_unknown_definitions(prepared), *_faults_between_tables(prepared)]
+    faults += [("id", ID_REASON)] if "id" in data else []
     return _with_definitions(prepared), faults
 
 
@@ -369,11 +370,4 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
 
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
     """Check a declaration's text; `path` names it in errors. Raises MalformedDeclaration with every key at fault."""
-    return parse_toml(
-        text,
-        path,
-        Leaderboard,
-        added={"id": leaderboard_id},
-        refused={"id": ID_REASON},
-        prepare=_prepared,
-    )
+    return parse_toml(text, path, Leaderboard, partial(_prepared, leaderboard_id))

@@ -73,14 +73,9 @@ class Measurement(msgspec.Struct, gc=False):
         """
         if self.samples is not None or self.stderr is None or not self.is_proportion:
             return self.samples
-        return _recovered(self.value / self.required.unit, self.stderr / self.required.unit)
-
-
-@lru_cache(maxsize=1_024)  # several rules ask this of the same leaves
-def _recovered(share: float, error: float) -> int | None:
-    """The number of zeros and ones that a share and its standard error are of, None if they are of no such number."""
-    samples = whole(samples_behind(share, error))
-    return samples if samples is not None and right_answers(share, samples) is not None else None
+        share = self.value / self.required.unit
+        samples = whole(samples_behind(share, self.stderr / self.required.unit))
+        return samples if samples is not None and right_answers(share, samples) is not None else None
 
 
 class Measurements(msgspec.Struct, frozen=True, gc=False):
@@ -142,12 +137,6 @@ def asked_versions(leaderboard: Leaderboard, format_id: str) -> frozenset[str]:
     """The releases and commits of the harness of which the definitions of leaves are declared."""
     required = required_metrics(leaderboard, format_id)
     return frozenset(version for one in required for asked in one.definitions for version in asked.versions)
-
-
-@lru_cache(maxsize=CACHED)
-def value_keys(leaderboard: Leaderboard, format_id: str) -> frozenset[str]:
-    """The key of every required metric in that format."""
-    return frozenset(required.value_key for required in required_metrics(leaderboard, format_id))
 
 
 def required_metric(

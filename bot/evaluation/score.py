@@ -140,8 +140,7 @@ def _leaf_scores(task: Task, measurements: list[Measurement]) -> tuple[LeafScore
 
 def _mean(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> float:
     """The mean of a task's leaf scores, plain or weighted by the declared samples."""
-    parts = [(value - one.lower) / one.span for one, value in zip(required, values, strict=True)]
-    points = [part * 100.0 if part > 0.0 else 0.0 for part in parts]  # `normalize`, for thousands of leaves
+    points = [normalize(value, one.lower, one.span) for one, value in zip(required, values, strict=True)]
     if task.aggregation == "size-weighted":
         return fsum([point * one.weight for one, point in zip(required, points, strict=True)])
     return points[0] if len(points) == 1 else fsum(points) / len(points)

@@ -91,11 +91,6 @@ def toml_key(key: str) -> str:
     return key if BARE.fullmatch(key) else toml_text(key)
 
 
-def as_written(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """The data of a file that is checked as it is written."""
-    return dict(data), []
-
-
 def read_toml(path: Path) -> str:
     """The text of a file, or the beginning of one that is too large to be parsed, such as a device without an end."""
     with path.open(encoding="utf-8") as file:
@@ -106,14 +101,10 @@ def parse_toml(
     text: str,
     path: str,
     model: type[Checked],
-    *,
-    added: Mapping[str, Any] | None = None,
-    refused: Mapping[str, str] | None = None,
-    prepare: Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Fault]]] = as_written,
+    prepare: Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Fault]]] = lambda data: (dict(data), []),
 ) -> Checked:
     """Check the text of a file; `path` names it in errors.
 
-    `added` are keys that do not come from the file, `refused` those that it may not hold, with the reason.
     `prepare` makes what is checked from what is written, of any type, and gives the key and the reason of each fault
     that no table shows by itself. Raises MalformedDeclaration with the path of every key at fault.
     """
@@ -125,8 +116,7 @@ def parse_toml(
         written = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError of its own
         raise MalformedDeclaration(path, [("", f"is not valid TOML: {error}")]) from None
-    data, faults = prepare(written | dict(added or {}))
-    faults += [(key, why) for key, why in (refused or {}).items() if key in written]
+    data, faults = prepare(written)
     found = None
     try:
         found = model.model_validate(data)

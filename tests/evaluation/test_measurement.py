@@ -20,7 +20,6 @@ from bot.evaluation.measurement import (
     sizes,
     take_measurements,
     task_raw,
-    value_keys,
 )
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -123,8 +122,8 @@ def test_the_versions_of_a_definition_are_those_of_all_that_declare_it(board: Le
 def test_keys_are_those_of_the_format(board: Leaderboard) -> None:
     assert dict(sizes(board, "lm-eval-0.4")) == {"a": 10, "b": 30, "c": None, "d": None}
     assert list(sizes(board, "lm-eval-0.3")) == ["a", "b", "old_c", "d"]
-    assert value_keys(board, "lm-eval-0.4") == {*STRICT, RATE}
-    assert value_keys(board, "lm-eval-0.3") == {"prompt", "inst", "em"}
+    assert {one.value_key for one in required_metrics(board, "lm-eval-0.4")} == {*STRICT, RATE}
+    assert {one.value_key for one in required_metrics(board, "lm-eval-0.3")} == {"prompt", "inst", "em"}
 
 
 def test_a_mean_of_probabilities_is_not_integral_in_the_format_that_has_it() -> None:

@@ -266,11 +266,6 @@ def _scored(score: Mapping[str, Any], results: Mapping[str, Any], epochs: int) -
     return completed // epochs
 
 
-def stderr_key(value_key: str) -> str:  # noqa: ARG001 - one for all metrics of a score
-    """Spell a standard error: a score has one, whatever its metrics."""
-    return "stderr"
-
-
 def rerun(wanted: Rerun) -> str:
     """The call of Inspect for tasks of inspect_evals; others lie in a file that the log does not hold."""
     model = wanted.model
@@ -295,7 +290,7 @@ INSPECT = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
-    stderr_key=stderr_key,
+    stderr_key=lambda _: "stderr",  # a score has one, whatever its metrics
     starts=(b"{", MAGIC),
     larger={MAGIC: MAX_ARCHIVE},
     suffixes=(".eval",),

@@ -308,11 +308,6 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, "--output_path", "results", "--log_samples"]) if args else ""
 
 
-def metric_key(name: str, answer_filter: str) -> str:
-    """Spell a metric with its answer filter."""
-    return f"{name},{answer_filter}"
-
-
 LM_EVAL_04 = Format(
     id="lm-eval-0.4",
     title="lm-evaluation-harness 0.4",
@@ -321,5 +316,5 @@ LM_EVAL_04 = Format(
     rerun=rerun,
     templating="--apply_chat_template",
     logging="measure with --log_samples",
-    metric_key=metric_key,
+    metric_key="{},{}".format,
 )

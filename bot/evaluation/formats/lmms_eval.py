@@ -74,5 +74,5 @@ LMMS_EVAL = Format(
     parse=parse,
     rerun=rerun,
     templating="--apply_chat_template",
-    metric_key=lm_eval_04.metric_key,
+    metric_key=lm_eval_04.LM_EVAL_04.metric_key,
 )

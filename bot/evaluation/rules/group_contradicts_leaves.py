@@ -23,7 +23,7 @@ from math import isfinite
 
 from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves, means_of_members
 from bot.evaluation.finding import Severity, counted, shown
-from bot.evaluation.measurement import sizes, value_keys
+from bot.evaluation.measurement import required_metrics, sizes
 from bot.evaluation.result import escape_pointer
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
@@ -43,7 +43,8 @@ def _violations(case: Case) -> Violations:
     result = case.result
     if not result.groups:
         return
-    known, metrics = sizes(case.leaderboard, result.format), value_keys(case.leaderboard, result.format)
+    known = sizes(case.leaderboard, result.format)
+    metrics = {required.value_key for required in required_metrics(case.leaderboard, result.format)}
     members: dict[str, Sequence[str]] = {}
     seen: set[tuple[str, str, float]] = set()
     for group in result.groups[:MOST]:

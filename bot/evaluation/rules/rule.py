@@ -256,10 +256,10 @@ def findings_of(rule: Rule, case: object, path: str, leaderboard: Leaderboard, *
     if not violations:
         return []
     severity = rule.severity_on(leaderboard)
-    return [finding_of(rule, severity, violation, violation.file or path, line=line) for violation in violations]
+    return [_finding(rule, severity, violation, violation.file or path, line) for violation in violations]
 
 
-def finding_of(rule: Rule, severity: Severity, violation: Violation, path: str, *, line: int = 0) -> Finding:
+def _finding(rule: Rule, severity: Severity, violation: Violation, path: str, line: int) -> Finding:
     """A violation as a finding in a file; a pointer of a folder's file names the file before the first `#`."""
     is_inside = not violation.pointer.startswith("/") and "#" in violation.pointer
     name, _, pointer = violation.pointer.partition("#") if is_inside else ("", "", violation.pointer)

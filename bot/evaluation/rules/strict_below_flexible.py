@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
@@ -47,16 +46,9 @@ def strict_below_flexible(case: Case) -> Violations:
             )
 
 
-@lru_cache(maxsize=64)
-def _around_filter(value_key: str) -> tuple[str, str]:
-    """What is before and after the word for the strict filter in a metric's key."""
-    before, _, after = STRICT.sub("\0", value_key, count=1).partition("\0")
-    return before, after
-
-
 def _siblings(measurement: Measurement) -> Iterator[tuple[str, float]]:
     """The values of the row whose key is that of the strict one but for the word that names the filter."""
-    before, after = _around_filter(measurement.required.value_key)
+    before, _, after = STRICT.sub("\0", measurement.required.value_key, count=1).partition("\0")
     for key, value in measurement.leaf.numbers.items():
         word = key.removeprefix(before)
         if type(value) is float and key.startswith(before) and word.startswith(FLEXIBLE):
