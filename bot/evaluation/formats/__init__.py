@@ -257,10 +257,12 @@ class _Bounds:
         return replace(leaf, version=version, reducer=reducer)
 
     def name(self, value: str) -> str:
-        """A task's name without characters that cannot be printed, cut where it is too long."""
+        """A task's name without unprintable characters, cut where it is too long."""
+        if len(value) <= NAME and value.isprintable():
+            return value
         if len(value) > NAME:
             self.note("task name", f"has {len(value):,} characters; it may have {NAME:,}", "leaves")
-        elif not value.isprintable():
+        else:
             self.note("task name", "holds characters that cannot be printed", "leaves")
         return _clean(value)
 
