@@ -368,12 +368,12 @@ class ParquetLayout:
             if not edit.updates and not edit.insertions:
                 return Draft(refused=edit.refused)
             card = current[CARD].decode() if CARD in current else ""
-            files = self._files(shards, edit, card, current)
+            files, after = self._files(shards, edit, card, current)
         except Unwritable as error:
             return Draft(refused=dict.fromkeys((change.key for change in changes), f"{self.options.path}: {error}"))
         except UnicodeDecodeError:
             return Draft(refused=dict.fromkeys((change.key for change in changes), f"{CARD}: it is not UTF-8 text"))
-        return Draft(files, edit.refused, changes_of(shards, edit), tuple(self.rows.remarks(shards, edit)))
+        return Draft(files, edit.refused, changes_of(shards, edit), tuple(self.rows.remarks(shards, after, edit)))
 
     def grid(self, current: Mapping[str, bytes]) -> Shards:
         """The files of the table. Raises Unwritable if there are none, or one of several is missing."""
@@ -387,22 +387,24 @@ class ParquetLayout:
 
     def _files(
         self, shards: Shards, edit: TableEdit, card: str, current: Mapping[str, bytes]
-    ) -> dict[str, bytes | None]:
+    ) -> tuple[dict[str, bytes | None], Shards]:
+        """The files that change, and the whole table after the edit."""
         files: dict[str, bytes | None] = {}
+        after = dict(shards.grids)
         growth: Counter[str] = Counter()  # of what the card counts
         for path, grid in shards.grids.items():
             part = shards.part(path, edit)
             if not part.updates and not part.insertions:
                 continue
             slots = sequence(len(grid), part)
-            edited = grid.edited(slots)
+            after[path] = edited = grid.edited(slots)
             data = edited.to_bytes()
             prove_parquet(grid, read_parquet(data), slots)
             files[path] = data
             memory = edited.table.nbytes - grid.table.combine_chunks().nbytes
             growth.update(num_bytes=memory, dataset_size=memory, num_examples=len(edited) - len(grid))
             growth.update(download_size=len(data) - len(current[path]))
-        return {**files, **self._card(shards, card, growth)}
+        return {**files, **self._card(shards, card, growth)}, Shards(after)
 
     def _card(self, shards: Shards, card: str, growth: Mapping[str, int]) -> dict[str, bytes | None]:
         """The card with the new counts, nothing if it counts nothing."""

@@ -5,14 +5,14 @@ What an edit leaves out of date (order, ranks, bold marks) is in rows of others:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
-from bot.publishing.tables.cells import Cell, ColumnPath, WantedRow, as_text, wanted_row
+from bot.publishing.tables.cells import ColumnPath, WantedRow, as_text, wanted_row
 from bot.publishing.tables.edit import KeyIndex, Proposed, Slot, TableEdit, Update, order_of, plan_edit, sequence
 from bot.publishing.tables.fit import check_columns, number_in
 from bot.publishing.tables.mapping import TableOptions
@@ -25,65 +25,30 @@ RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."
 FEW, MANY = 5, 20  # rows and columns that a sentence names
 
 
-class EditedGrid(Grid):
-    """A table after an edit that is not written yet."""
-
-    def __init__(self, grid: Grid, edit: TableEdit) -> None:
-        self.grid = grid
-        self.slots: Sequence[Slot] = sequence(len(grid), edit)
-
-    @property
-    def column_paths(self) -> Collection[ColumnPath]:
-        """Those of the table."""
-        return self.grid.column_paths
-
-    def __len__(self) -> int:
-        return len(self.slots)
-
-    def plain(self, text: str) -> str:
-        """A cell's text without markup."""
-        return self.grid.plain(text)
-
-    def cell(self, row: int, column_path: ColumnPath) -> Cell:
-        """The cell after the edit."""
-        slot = self.slots[row]
-        if isinstance(slot, int):
-            return self.grid.cell(slot, column_path)
-        if isinstance(slot, Update) and column_path not in slot.cells:
-            return self.grid.cell(slot.row, column_path)
-        return slot.cells.get(column_path)
-
-
-def _name(grid: Grid, row: int, key: Sequence[ColumnPath]) -> str:
-    return code(" ".join(grid.plain(as_text(grid.cell(row, column_path))) for column_path in key)[:80])
-
-
 def _named(grid: Grid, rows: Sequence[int], key: Sequence[ColumnPath]) -> str:
+    names = (" ".join(grid.plain(as_text(grid.cell(row, column_path))) for column_path in key) for row in rows[:FEW])
     more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
-    return ", ".join(_name(grid, row, key) for row in rows[:FEW]) + more
+    return ", ".join(code(name[:80]) for name in names) + more
 
 
-def _places(grid: Grid, after: EditedGrid, edit: TableEdit, key: Sequence[ColumnPath], by: ColumnPath) -> Iterator[str]:
-    if edit.updates and len(grid) > 1 and order_of(grid, by) is not None and order_of(after, by) is None:
-        moved = [row for row, slot in enumerate(after.slots) if isinstance(slot, Update)]
+def _places(grid: Grid, after: Grid, slots: Sequence[Slot], key: Sequence[ColumnPath], by: ColumnPath) -> Iterator[str]:
+    moved = [row for row, slot in enumerate(slots) if isinstance(slot, Update)]
+    if moved and len(grid) > 1 and order_of(grid, by) is not None and order_of(after, by) is None:
         kept = f"{_named(after, moved, key)} kept its place and may belong elsewhere"
         yield f"The table is sorted by {code('.'.join(by))}; {kept}."
 
 
-def _ranks(
-    grid: Grid, after: EditedGrid, key: Sequence[ColumnPath], column_path: ColumnPath, by: ColumnPath
-) -> Iterator[str]:
-    """Name the rows whose rank was right before the edit and is wrong after it."""
+def _wrong_ranks(
+    grid: Grid, after: Grid, slots: Sequence[Slot], column_path: ColumnPath, by: ColumnPath
+) -> Iterator[int]:
+    """The rows whose rank was right before the edit and is wrong after it."""
     rising = order_of(grid, by) == "ascending" and len(grid) > 1
     before, now = _true_ranks(grid, by, rising=rising), _true_ranks(after, by, rising=rising)
-    wrong = []
-    for row, slot in enumerate(after.slots):
+    for row, slot in enumerate(slots):
         stated = number_in(after.cell(row, column_path))
         was_right = not isinstance(slot, int) or number_in(grid.cell(slot, column_path)) == before[slot]
         if now[row] is not None and was_right and stated != now[row]:
-            wrong.append(row)
-    if wrong:
-        yield f"The column {code(column_path[0])} is not renumbered. Out of date: {_named(after, wrong, key)}."
+            yield row
 
 
 def _true_ranks(grid: Grid, by: ColumnPath, *, rising: bool) -> list[int | None]:
@@ -94,7 +59,7 @@ def _true_ranks(grid: Grid, by: ColumnPath, *, rising: bool) -> list[int | None]
     return [None if value is None else first[value] for value in values]
 
 
-def _bold(grid: Grid, after: EditedGrid, key: Sequence[ColumnPath], column_path: ColumnPath) -> Iterator[str]:
+def _bold(grid: Grid, after: Grid, key: Sequence[ColumnPath], column_path: ColumnPath) -> Iterator[str]:
     """Name the best rows of a column in which the best was bold, where that has changed."""
     marked = {row for row in range(len(grid)) if is_bold(grid.cell(row, column_path), "**")}
     values = [number_in(grid.cell(row, column_path)) for row in range(len(grid))]
@@ -103,12 +68,8 @@ def _bold(grid: Grid, after: EditedGrid, key: Sequence[ColumnPath], column_path:
         if marked and numbers and {values[row] for row in marked} == {best(numbers)}:
             new = [number_in(after.cell(row, column_path)) for row in range(len(after))]
             top = best(value for value in new if value is not None)
-            old = (slot.row if isinstance(slot, Update) else slot for slot in after.slots)
-            still = {row for row, slot in enumerate(old) if isinstance(slot, int) and slot in marked}
-            if any(new[row] != top for row in still) or any(
-                new[row] == top and row not in still for row in range(len(new))
-            ):
-                rows = [row for row, value in enumerate(new) if value == top]
+            rows = [row for row, value in enumerate(new) if value == top]
+            if rows != [row for row in range(len(after)) if is_bold(after.cell(row, column_path), "**")]:
                 name = code(".".join(column_path))
                 yield f"In the column {name} the best is bold; that is now {_named(after, rows, key)}."
             return
@@ -189,17 +150,20 @@ class MappedRows:
             edit.updates, edit.insertions, {**refused, **edit.refused, **dict(self.withdrawn(grid, changes))}
         )
 
-    def remarks(self, grid: Grid, edit: TableEdit) -> Iterator[str]:
+    def remarks(self, grid: Grid, after: Grid, edit: TableEdit) -> Iterator[str]:
         """Sentences about what a person should look at after the edit; without `sorted_by` the average ranks rows."""
-        after, columns = EditedGrid(grid, edit), self.options.columns.items()
+        slots, columns = sequence(len(grid), edit), self.options.columns.items()
         average = next((label for label, column in columns if column.value == "average"), None)
         label = self.options.sorted_by or average
         if label is not None:
             by = self.options.column_path(label)
-            yield from _places(grid, after, edit, self.key, by)
+            yield from _places(grid, after, slots, self.key, by)
             for column_path in grid.column_paths:
                 if len(column_path) == 1 and column_path[0].strip().casefold() in RANKS:
-                    yield from _ranks(grid, after, self.key, column_path, by)
+                    wrong = list(_wrong_ranks(grid, after, slots, column_path, by))
+                    if wrong:
+                        rows = _named(after, wrong, self.key)
+                        yield f"The column {code(column_path[0])} is not renumbered. Out of date: {rows}."
         for column_path in grid.column_paths:
             yield from _bold(grid, after, self.key, column_path)
         yield from _unfilled(grid, edit)

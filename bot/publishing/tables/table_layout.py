@@ -76,10 +76,11 @@ class TableLayout:
         splices, edit = self._splices(sheet, edit)
         if not splices:
             return Draft(refused=edit.refused)
-        after = to_bytes(spliced(sheet.text, splices), data)
-        prove(sheet, open_sheet(after, self.options), edit)
-        remarks = tuple(self.rows.remarks(sheet, edit))
-        return Draft({self.options.path: after}, edit.refused, changes_of(sheet, edit), remarks)
+        new = to_bytes(spliced(sheet.text, splices), data)
+        after = open_sheet(new, self.options)
+        prove(sheet, after, edit)
+        remarks = tuple(self.rows.remarks(sheet, after, edit))
+        return Draft({self.options.path: new}, edit.refused, changes_of(sheet, edit), remarks)
 
     def _file(self, current: Mapping[str, bytes]) -> bytes:
         if self.options.path not in current:
