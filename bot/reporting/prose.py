@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from textwrap import fill
 
 from bot.reporting.escape import visible
@@ -27,14 +26,12 @@ SPECIAL = re.compile(r"[\\`*_{}\[\]()#+!|~]")
 ENTITIES = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"})
 
 
-def text(title: str, lead: str, sections: Sequence[Section], width: int | None = None) -> str:
-    """Return plain text whose paragraphs and tables are at most `width` columns wide, by default the terminal's."""
-    width = width or table_width()
-    wrap, table = partial(_paragraph, width=width), partial(text_table, width=width)
-    parts = [visible(title), wrap(lead)]
+def text(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """Return plain text whose paragraphs and tables fit the terminal, and are at most 100 columns wide."""
+    parts = [visible(title), _paragraph(lead)]
     for part in sections:
         heading = visible(part.heading)
-        parts.append(f"{heading}\n{'-' * min(width, len(heading))}\n{_blocks(part, wrap, table)}")
+        parts.append(f"{heading}\n{'-' * min(table_width(), len(heading))}\n{_blocks(part, _paragraph, text_table)}")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -54,5 +51,5 @@ def _blocks(part: Section, paragraph: Callable[[str], str], table: Callable[[Tab
     return "\n\n".join(table(block) if isinstance(block, Table) else paragraph(block) for block in part.blocks)
 
 
-def _paragraph(value: str, width: int) -> str:
-    return fill(visible(value), width, break_long_words=False, break_on_hyphens=False)
+def _paragraph(value: str) -> str:
+    return fill(visible(value), table_width(), break_long_words=False, break_on_hyphens=False)
