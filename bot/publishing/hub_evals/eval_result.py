@@ -18,7 +18,6 @@ from bot.errors import Unwritable
 from bot.publishing.yaml_text import compose, entries, is_safe, load, single_quoted
 
 LARGEST = 100_000  # bytes of one file
-LONGEST = 1_000  # characters of one text
 WIDEST = 400  # digits before or behind the point: more than any double has
 ADDRESS = re.compile(r"https?://[^\s<>\"']+")
 

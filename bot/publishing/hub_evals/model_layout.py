@@ -14,17 +14,17 @@ from bot.errors import Unwritable
 from bot.evaluation.task import HubBenchmark, Task
 from bot.evaluation.toml_file import spelled
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.eval_result import ADDRESS, LONGEST, HubEvalResult
+from bot.publishing.hub_evals.eval_result import ADDRESS, HubEvalResult
 from bot.publishing.layout import Draft, evidence_link
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.tables.mapping import TargetOptions
 from bot.publishing.tables.values import RowView, exact, scaled
-from bot.publishing.texts import FOOT, fitted
+from bot.publishing.texts import COMMIT, FOOT, fitted
 from bot.reporting.escape import brief, code, code_in_table, plain_markup, visible
 
 MODEL = re.compile(r"(?![.-])[\w.-]+/(?![.-])[\w.-]+", re.ASCII)
 Name = Annotated[str, spelled(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?", "write org, or org/name")]
-COMMIT = re.compile(r"[0-9a-f]{40}")
+LONGEST = 500  # characters of a name and of notes
 SHORT = 12  # digits of a commit in the notes
 TOP = {"percent": Decimal(100), "proportion": Decimal(1)}
 WAYS_OUT = (
@@ -109,7 +109,7 @@ def notes_of(row: RowView, task: Task, hub: HubBenchmark) -> str:
 
 
 def _line(text: str) -> str:
-    return brief(" ".join(text.split()), LONGEST // 2)
+    return brief(" ".join(text.split()), LONGEST)
 
 
 def model_request_text(entry: Entry, title: str, draft: Draft, mark: Marker) -> PostText:
