@@ -64,6 +64,7 @@ MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that ar
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
 NO_HEADING = "(no heading)"
+FILLED = "people fill it"  # the note of a column that needs no decision
 IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --to github://owner/name"
 RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
@@ -325,7 +326,7 @@ def _left(found: FoundTable, mapped: set[ColumnPath], unsure: Mapping[ColumnPath
             shown = column_path if column_path[:1] in parts else column_path[:1]
             left[shown] = left.get(shown) or unsure.get(column_path, "")
     for column_path, why in left.items():
-        yield MappingColumn(column_path, None, why or "people fill it")
+        yield MappingColumn(column_path, None, why or FILLED)
 
 
 def _without_gap(column: MappingColumn, found: FoundTable, views: Mapping[int, RowView]) -> MappingColumn:
@@ -373,8 +374,7 @@ def _keys_of(column: MappingColumn) -> dict[str, Any]:
 def _column_lines(column: MappingColumn) -> Iterator[str]:
     name = toml_key(column.label) if column.label.isprintable() else toml_text(brief(column.label, 80))
     if column.keys is None:
-        is_open = column.note != "people fill it"
-        yield f"# {'TODO ' if is_open else ''}{name}: {brief(column.note, 300)}"
+        yield f"# {'TODO ' if column.note != FILLED else ''}{name}: {brief(column.note, 300)}"
         return
     if column.note:
         yield f"# {brief(column.note, 300)}"
@@ -416,7 +416,7 @@ def _template(board: _Board, columns: Sequence[MappingColumn]) -> str:
             keys |= {"unit": unit} if unit == "percent" else {}
             keys |= {"decimals": column.keys["decimals"]} if column.keys and "decimals" in column.keys else {}
             lines.append(f"{toml_key(task_id)} = {toml_text(keys)}")
-        elif column.note != "people fill it":
+        elif column.note != FILLED:
             lines.append(f"# TODO {brief(column.label, 80)}: {brief(column.note, 300)}")
     return "\n".join(lines) + "\n"
 
@@ -571,11 +571,8 @@ def _notes(
     mapped = {column.label or NO_HEADING: column.keys for column in columns if column.keys is not None}
     shown = ", ".join(f"{label} = {keys.get('value') or keys.get('template')}" for label, keys in mapped.items())
     yield f"{len(mapped)} of {counted(len(columns), 'column')} mapped: {visible(shown)}"
-    left: dict[str, list[str]] = {}
-    for column in columns:
-        if column.keys is None and column.note != "people fill it":
-            left.setdefault(column.note, []).append(column.label or NO_HEADING)
-    for note, labels in left.items():
+    left = ((one.note, one.label or NO_HEADING) for one in columns if one.keys is None and one.note != FILLED)
+    for note, labels in grouped(left).items():
         yield visible(f"TODO {first_few(labels, MOST_NAMES)}: {note}")
     if by_numbers:
         pairs = first_few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()], MOST_NAMES)

@@ -291,7 +291,8 @@ def settings_text(board: NewBoard, paths: Sequence[str] = PATHS, table: str = ""
     """
     document: Any = tomlkit.parse(_example())
     watch = document["watches"][0]
-    changes = {"name": _name(board), "leaderboard": BOARD, "source": board.source, "paths": list(paths)}
+    name = NOT_A_NAME.sub("-", board.target.rstrip("/").rpartition("/")[2]).strip("-._")
+    changes = {"name": name or "board", "leaderboard": BOARD, "source": board.source, "paths": list(paths)}
     document["public_url"] = ""
     for key, value in {**changes, "maintainers": [], "owners": tomlkit.inline_table(), "site": ""}.items():
         watch[key] = value
@@ -319,10 +320,6 @@ def _example() -> str:
     inside = files("bot").joinpath("data", EXAMPLE)
     place = inside if inside.is_file() else Path(__file__).parents[2] / EXAMPLE
     return place.read_text(encoding="utf-8")
-
-
-def _name(board: NewBoard) -> str:
-    return NOT_A_NAME.sub("-", board.target.rstrip("/").rpartition("/")[2]).strip("-._") or "board"
 
 
 def card_text(board: NewBoard, declared: Leaderboard) -> str:

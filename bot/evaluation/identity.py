@@ -157,7 +157,9 @@ def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
     if found is None or parsed.result is None:
         return parsed
     model = parsed.result.model
-    name, _, revision = _filled(found, names[found], parsed.path).partition("@")
+    parts = (_matched(found, parsed.path) if is_folders(found) else None) or ()
+    filled = PLACEHOLDER.sub(lambda match: parts[int(match[1]) - 1], names[found]) if parts else names[found]
+    name, _, revision = filled.partition("@")
     named = replace(model, id=name, revision=model.revision or revision, is_mapped=True)
     return replace(parsed, result=replace(parsed.result, model=named))
 
@@ -173,12 +175,6 @@ def name_for(parsed: Parsed, names: Mapping[str, str]) -> str | None:
     folders = next((key for key in names if is_folders(key) and _matched(key, parsed.path) is not None), None)
     found = folders if found is None else found
     return UNNAMED if found is None and UNNAMED in names and why_unidentified(model) else found
-
-
-def _filled(key: str, value: str, path: str) -> str:
-    """The value with what each `*` of the folders stands for."""
-    parts = _matched(key, path) if is_folders(key) else None
-    return PLACEHOLDER.sub(lambda match: parts[int(match[1]) - 1], value) if parts else value
 
 
 def _matched(key: str, path: str) -> tuple[str, ...] | None:
@@ -357,17 +353,13 @@ def _side_by_side(results: Mapping[str, Result]) -> Iterator[dict[str, str]]:
         beside: dict[str, dict[str, str]] = {}
         for path, folder in folders.items():
             if folder.count("/") == deepest:
-                beside.setdefault(_above(folder), {})[path] = folder
+                beside.setdefault(f"{folder[:-1].rpartition('/')[0]}/", {})[path] = folder
         for above, some in beside.items():
             folders = {path: folder for path, folder in folders.items() if path not in some}
             if _share_a_leaf(some, results):
                 yield some
             else:
                 folders |= dict.fromkeys(some, above)
-
-
-def _above(folder: str) -> str:
-    return f"{folder[:-1].rpartition('/')[0]}/"
 
 
 def _share_a_leaf(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:

@@ -88,7 +88,7 @@ def family_of_prompt(prompt: str, continuations: Sequence[str] | None) -> Family
     if instruction is None:
         return _without_instruction(text)
     spaces, _, newlines = instruction.groups()
-    if _asks_with_question(text[instruction.end() :]):
+    if QUESTION.search(text[instruction.end() :].partition("\nA. ")[0]):  # before the first choices
         return Family.HELM
     if len(spaces) == 2:
         return Family.ORIGINAL
@@ -105,11 +105,6 @@ def _without_instruction(text: str) -> Family:
     if WITHOUT_CHOICES in text and "\nA. " not in text and "\nQuestion: " in text:
         return Family.CONTINUATION
     return Family.UNKNOWN
-
-
-def _asks_with_question(body: str) -> bool:
-    """Tell whether the first question is introduced by "Question: ", at its start or after a chat template's marks."""
-    return QUESTION.search(body.partition("\nA. ")[0]) is not None
 
 
 def unwrapped(prompt: str) -> str:

@@ -150,18 +150,14 @@ def seen_in(results: Iterable[Result]) -> list[Seen]:
 
 
 def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
+    """A leaf with the metrics of the catalogue, where every file has them, or with the one that counts in the files."""
     found = catalogue().find(runs[0].format_id, key)
-    metrics = _known_metrics(found, runs) or (_chosen(runs),)
+    known = found.of.metrics if found else ()
+    has_known = all(metric.key(run.format_id) in run.leaf.numbers for metric in known for run in runs)
+    metrics = (known if has_known else ()) or (_chosen(runs),)
     chosen = {metric.key(runs[0].format_id) for metric in metrics}
     others = [name for run in runs for name in metric_keys(run.format_id, run.leaf.numbers) if name not in chosen]
     return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
-
-
-def _known_metrics(found: KnownLeaf | None, runs: Sequence[SeenRun]) -> tuple[Metric, ...]:
-    """The metrics of the catalogue, where every file has them."""
-    metrics = found.of.metrics if found else ()
-    has_all = all(metric.key(run.format_id) in run.leaf.numbers for metric in metrics for run in runs)
-    return metrics if has_all else ()
 
 
 def _chosen(runs: Sequence[SeenRun]) -> Metric:
