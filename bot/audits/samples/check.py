@@ -169,7 +169,7 @@ class _Check:
             elif not is_extra(sample):
                 try:
                     self._add(sample)
-                except RecursionError:
+                except (RecursionError, MalformedSamples):
                     self._unreadable = self._unreadable or NESTED
 
     def _add(self, sample: Sample) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tracemalloc
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,22 @@ def test_a_log_of_more_filters_metrics_or_samples_than_a_harness_writes_is_refus
     ]
     for each in many:
         assert "has more than 100 samples, 16 filters or 1,000" in checked(tmp_path, "gsm8k", each, result).unreadable
+
+
+def test_a_document_nested_as_deep_as_can_just_be_read_makes_the_log_unreadable(tmp_path: Path) -> None:
+    """Its hash, which takes a level more than reading it, ended the whole check."""
+    rows, numbers = TASKS["drop"]
+    result = parse_result(json.dumps(result_of("drop", rows, numbers)).encode())
+    log, row = tmp_path / "samples.jsonl", json.dumps(hashed(rows[0]))
+
+    def unreadable(depth: int) -> str:
+        log.write_text(row.replace('"doc": {', f'"doc": {{"deep": {"[" * depth}{"]" * depth}, ', 1), encoding="utf-8")
+        found = check_leaf(result, "drop", log, log.name)
+        assert found is not None
+        return found.unreadable
+
+    deepest = bisect_left(range(10_000), 1, key=lambda depth: unreadable(depth).endswith("not valid JSON")) - 1
+    assert "nested too deeply" in map(unreadable, range(deepest, deepest + 4))
 
 
 def inspect_log(values: list[float], answers: list[str] | None = None) -> dict[str, Any]:
