@@ -13,10 +13,8 @@ import msgspec
 from bot.audits.drop.samples import DropSample
 from bot.audits.drop.scorer import (
     DELETE_PUNCTUATION,
-    MAX_CHARACTERS,
     DropScore,
     GoldAnswers,
-    Golds,
     Scorer,
     count_words,
     is_number,
@@ -119,56 +117,45 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
         return self.glued_matters or self.first_text_line > self.score or (CUT in self.flaws and not self.score.em)
 
 
-class Assessor:
-    """Assesses samples; one for each process, because it remembers tokens and gold answers."""
+def assess(scorer: Scorer, sample: DropSample, answers: GoldAnswers) -> tuple[SampleOutcome, int]:
+    """Return the outcome of a sample and the number of generated words."""
+    text = sample.prediction
+    scorer.trim()
+    tokens = split_tokens(text)
+    score = literal = repaired = scorer.score_tokens(tokens, answers)
+    unglued, starts_with_break, answer_line_ends = None, False, False
+    # All white space but the space is unprintable: most generations are done after one fast look.
+    if not text.isprintable():
+        if "\n" in text:
+            literal, repaired, starts_with_break = _cut(scorer, text, answers)
+            answer_line_ends = not starts_with_break or "\n" in text.lstrip()
+        glued = scorer.tokens.glued
+        if glued and not glued.isdisjoint(tokens):
+            unglued = scorer.score_tokens(split_tokens(" ".join(text.split())), answers)
+    outcome = SampleOutcome(
+        score,
+        literal,
+        repaired,
+        unglued,
+        _flaws(sample, tokens, answers, answer_line_ends, unglued is not None),
+        starts_with_break,
+        answer_line_ends,
+        sample.em is not None or sample.f1 is not None,
+        (sample.em, sample.f1) != score and (differs(sample.em, score.em) or differs(sample.f1, score.f1)),
+        answers.kind,
+        sample.form,
+        sample.until,
+    )
+    return outcome, count_words(tokens)
 
-    def __init__(self) -> None:
-        self._scorer = Scorer()
 
-    def answers(self, golds: Golds) -> GoldAnswers:
-        """Return the gold answers with what is computed once for them. Raises MalformedSamples if they are none."""
-        return self._scorer.answers[golds]
-
-    def assess(self, sample: DropSample, answers: GoldAnswers) -> tuple[SampleOutcome, int]:
-        """Return the outcome of a sample and the number of generated words."""
-        text, scorer = sample.prediction, self._scorer
-        if scorer.tokens.characters >= MAX_CHARACTERS:
-            scorer.trim()
-        tokens = split_tokens(text)
-        words = count_words(tokens)
-        score = literal = repaired = scorer.score_tokens(tokens, answers)
-        unglued, starts_with_break, answer_line_ends = None, False, False
-        # All white space but the space is unprintable: most generations are done after one fast look.
-        if not text.isprintable():
-            if "\n" in text:
-                literal, repaired, starts_with_break = self._cut(text, answers)
-                answer_line_ends = not starts_with_break or "\n" in text.lstrip()
-            glued = scorer.tokens.glued
-            if glued and not glued.isdisjoint(tokens):
-                unglued = scorer.score_tokens(split_tokens(" ".join(text.split())), answers)
-        outcome = SampleOutcome(
-            score,
-            literal,
-            repaired,
-            unglued,
-            _flaws(sample, tokens, answers, answer_line_ends, unglued is not None),
-            starts_with_break,
-            answer_line_ends,
-            sample.em is not None or sample.f1 is not None,
-            (sample.em, sample.f1) != score and (differs(sample.em, score.em) or differs(sample.f1, score.f1)),
-            answers.kind,
-            sample.form,
-            sample.until,
-        )
-        return outcome, words
-
-    def _cut(self, text: str, answers: GoldAnswers) -> tuple[DropScore, DropScore, bool]:
-        """Return the scores of the first line and of the first line with text, and whether the first is blank."""
-        head = first_line(text)
-        literal = self._scorer.score_tokens(split_tokens(head), answers)
-        if head and not head.isspace():
-            return literal, literal, False
-        return literal, self._scorer.score_tokens(split_tokens(first_text_line(text)), answers), True
+def _cut(scorer: Scorer, text: str, answers: GoldAnswers) -> tuple[DropScore, DropScore, bool]:
+    """Return the scores of the first line and of the first line with text, and whether the first is blank."""
+    head = first_line(text)
+    literal = scorer.score_tokens(split_tokens(head), answers)
+    if head and not head.isspace():
+        return literal, literal, False
+    return literal, scorer.score_tokens(split_tokens(first_text_line(text)), answers), True
 
 
 def first_line(text: str) -> str:

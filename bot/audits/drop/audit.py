@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.audits.drop.assessment import Assessor, Flaw, SampleOutcome
+from bot.audits.drop.assessment import Flaw, SampleOutcome, assess
 from bot.audits.drop.figures import Counters, Figures, Lengths, figures_of
 from bot.audits.drop.golds import GoldIndex, join_golds
 from bot.audits.drop.health import (
@@ -20,8 +20,8 @@ from bot.audits.drop.health import (
     rank_findings,
     symptoms_of,
 )
-from bot.audits.drop.samples import DropSample, SampleReader
-from bot.audits.drop.scorer import DropScore, Golds
+from bot.audits.drop.samples import DropSample, read_drop_sample
+from bot.audits.drop.scorer import DropScore, Golds, Scorer
 from bot.audits.samples.records import (
     Record,
     Skipped,
@@ -151,7 +151,7 @@ class LogAuditor:
 
     def __init__(self, golds: GoldIndex | None, examples: int) -> None:
         self._golds, self._examples = golds, examples
-        self._assessor, self._read = Assessor(), SampleReader()
+        self._scorer = Scorer()
 
     def __call__(self, path: Path) -> LogAudit:
         """Audit one log. Raises CallError if it cannot be opened."""
@@ -183,10 +183,10 @@ class LogAuditor:
         )
 
     def _count(self, record: Record, examples: Examples, outcomes: dict[SampleOutcome, Lengths]) -> None:
-        sample = self._read(record.data)
+        sample = read_drop_sample(record.data)
         golds = sample.golds if sample.golds is not None else join_golds(sample, self._golds)
-        answers = self._assessor.answers(golds)
-        outcome, words = self._assessor.assess(sample, answers)
+        answers = self._scorer.answers[golds]
+        outcome, words = assess(self._scorer, sample, answers)
         lengths = outcomes.get(outcome)
         if lengths is None:
             outcomes[outcome] = lengths = Lengths()

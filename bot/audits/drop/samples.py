@@ -26,9 +26,7 @@ TRUTH_DIFFERS = "the answer in the golds file is not the one that the log names"
 # A few-shot target that shows the keys of an answer instead of the answer (harness 0.4, issue 2137).
 RENDERED_KEYS = "number,date,spans,worker_id,hit_id"
 RENDERED_BYTES = RENDERED_KEYS.encode()
-NOTHING = msgspec.Raw(b"null")
 QUOTE = ord('"')
-MAX_STOPS = 64
 
 
 class Key(NamedTuple):
@@ -62,7 +60,7 @@ class DropSample(msgspec.Struct, gc=False):
 class SampleSettings(msgspec.Struct, gc=False):
     """The generation settings of a request."""
 
-    until: msgspec.Raw = NOTHING
+    until: Any = None
 
 
 class SampleRequest(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -111,55 +109,45 @@ class PlainRow(msgspec.Struct, gc=False):
     prompt_0: None = None
 
 
-class SampleReader:
-    """Reads records; it remembers the few lists of stop words that a log has."""
+_decode_harness = msgspec.json.Decoder(HarnessRow).decode
+_decode_plain = msgspec.json.Decoder(PlainRow).decode
 
-    def __init__(self) -> None:
-        self._decode_harness = msgspec.json.Decoder(HarnessRow).decode
-        self._decode_plain = msgspec.json.Decoder(PlainRow).decode
-        self._stop_words: dict[bytes, str] = {}
 
-    def __call__(self, data: bytes) -> DropSample:
-        """Return the sample of a record. Raises MalformedSamples with the reason if there is none."""
-        for read in (self._harness, self._plain):
-            try:
-                sample = read(data)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue
-            if sample is not None:
-                return sample
-        return read_any(data)
+def read_drop_sample(data: bytes) -> DropSample:
+    """Return the sample of a record. Raises MalformedSamples with the reason if there is none."""
+    for read in (_harness_row, _plain_row):
+        try:
+            sample = read(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        if sample is not None:
+            return sample
+    return read_any(data)
 
-    def _harness(self, data: bytes) -> DropSample | None:
-        row = self._decode_harness(data)
-        request = row.arguments.gen_args_0
-        prompt = bytes(request.arg_0)
-        if prompt[0] != QUOTE:
-            return None
-        return DropSample(
-            "lm-eval-0.4.3" if row.filter is None else "lm-eval-0.4.7",
-            row.filtered_resps[0],
-            row.doc.answers,
-            row.em,
-            row.f1,
-            row.target,
-            self._until(bytes(request.arg_1.until)),
-            # An underscore is rare in a prompt, and to find none takes a tenth of the time.
-            b"_" in prompt and RENDERED_BYTES in prompt,
-            RENDERED_KEYS in row.target,
-        )
 
-    def _until(self, raw: bytes) -> str:
-        known = self._stop_words.get(raw)
-        if known is None:
-            known = stop_words(json.loads(raw))
-            if len(self._stop_words) < MAX_STOPS:
-                self._stop_words[raw] = known
-        return known
+def _harness_row(data: bytes) -> DropSample | None:
+    row = _decode_harness(data)
+    request = row.arguments.gen_args_0
+    prompt = bytes(request.arg_0)
+    if prompt[0] != QUOTE:
+        return None
+    return DropSample(
+        "lm-eval-0.4.3" if row.filter is None else "lm-eval-0.4.7",
+        row.filtered_resps[0],
+        row.doc.answers,
+        row.em,
+        row.f1,
+        row.target,
+        stop_words(request.arg_1.until),
+        # An underscore is rare in a prompt, and to find none takes a tenth of the time.
+        b"_" in prompt and RENDERED_BYTES in prompt,
+        RENDERED_KEYS in row.target,
+    )
 
-    def _plain(self, data: bytes) -> DropSample:
-        row = self._decode_plain(data)
-        return DropSample("plain", row.prediction, row.gold_answers, row.em, row.f1)
+
+def _plain_row(data: bytes) -> DropSample:
+    row = _decode_plain(data)
+    return DropSample("plain", row.prediction, row.gold_answers, row.em, row.f1)
 
 
 def read_any(data: bytes | str) -> DropSample:

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from bot.audits.drop.assessment import (
-    Assessor,
     Flaw,
     SampleOutcome,
+    assess,
     destroyed_decimals,
     ends_with_number,
     first_line,
@@ -40,12 +40,12 @@ VECTORS: list[tuple[str, Golds, list[str], bool, bool, bool]] = [
 
 
 def answers(golds: Golds) -> GoldAnswers:
-    return Assessor().answers(golds)
+    return Scorer().answers[golds]
 
 
 def judge(prediction: str, golds: Golds, em: float | None = None, f1: float | None = None) -> SampleOutcome:
-    assessor = Assessor()
-    outcome, words = assessor.assess(DropSample("plain", prediction, golds, em, f1), assessor.answers(golds))
+    scorer = Scorer()
+    outcome, words = assess(scorer, DropSample("plain", prediction, golds, em, f1), scorer.answers[golds])
     assert words == len(prediction.replace("-", " ").split(" ")) - split_tokens(prediction).count("")
     return outcome
 
@@ -154,10 +154,10 @@ def odd_text(source: Random, most: int) -> str:
 
 
 def test_each_repair_scores_as_the_repaired_text_alone() -> None:
-    source, assessor, glued = Random(7), Assessor(), 0
+    source, scorer, glued = Random(7), Scorer(), 0
     for _ in range(4000):
         text, golds = odd_text(source, source.choice((3, 5, 20))), ((odd_text(source, 3),), (odd_text(source, 4), "10"))
-        judged = assessor.assess(DropSample("plain", text, golds, None, None), assessor.answers(golds))[0]
+        judged = assess(scorer, DropSample("plain", text, golds, None, None), scorer.answers[golds])[0]
         alone = Scorer()
         assert judged.score == alone.score(text, golds)
         assert judged.first_line == (alone.score(first_line(text), golds) if "\n" in text else judged.score)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.audits.drop.samples import DropSample, SampleReader, read_any
+from bot.audits.drop.samples import DropSample, read_any, read_drop_sample
 from bot.errors import MalformedSamples
 from tests.audits.drop.drop_logs import GENERATIONS, RENDERED, row_03, row_04, row_plain
 
@@ -47,7 +47,6 @@ def outcome(read: Any, data: bytes) -> Any:
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.15])
 def test_both_readers_agree_on_rows_of_every_format(share: float) -> None:
     random = Random(int(share * 100))
-    reader = SampleReader()
     good = 0
     for n in range(4000):
         generation = random.choice(GENERATIONS)
@@ -57,14 +56,6 @@ def test_both_readers_agree_on_rows_of_every_format(share: float) -> None:
             row["arguments"] = {"gen_args_0": {"arg_0": f"p_ {RENDERED} q", "arg_1": {"until": ["."], "x": 1}}}
         data = json.dumps(damaged(row, random, share)).encode()
         expected = outcome(read_any, data)
-        assert outcome(reader, data) == expected, data
+        assert outcome(read_drop_sample, data) == expected, data
         good += isinstance(expected, dict)
     assert good > 1000
-
-
-def test_stop_words_of_a_hostile_log_are_not_all_remembered() -> None:
-    reader = SampleReader()
-    for n in range(500):
-        row = row_04(n, *GENERATIONS[0], "0.4.7")
-        row["arguments"]["gen_args_0"]["arg_1"] = {"until": [str(n)]}
-        assert reader(json.dumps(row).encode()).until == f'["{n}"]'
