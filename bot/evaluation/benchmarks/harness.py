@@ -12,31 +12,25 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from bot.evaluation.result import HarnessVersion, LeafResult
 from bot.evaluation.task import canonical_version
 
-HASH = re.compile(r"(?:(?P<tag>.+)-(?P<ahead>\d+)-g)?(?P<sha>[0-9a-f]{7,40})")
+HASH = re.compile(r"(?:(?P<tag>.+)-\d+-g)?(?P<sha>[0-9a-f]{7,40})")
 RELEASE = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:\.\d+)?)")
 
 FORK = "huggingface/lm-evaluation-harness"
 FEWEST = 7  # digits that git abbreviates a commit to at least
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """The parsed output of `git describe --always`.
-
-    `sha` is a full or abbreviated commit ("" if only a tag stands), `tag` the tag before it, `ahead` the
-    number of commits since that tag (0 if the text is a bare commit or a bare tag).
-    """
+class Described(NamedTuple):
+    """What `git describe --always` printed: a full or abbreviated commit, and the tag before it; each "" if absent."""
 
     sha: str
-    tag: str = ""
-    ahead: int = 0
+    tag: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,6 @@ class KnownCommit:
     mmlu: str
     version: str = ""
     note: str = ""
-    date: Any = None
 
 
 def parse_git_hash(text: str) -> Described:
@@ -59,7 +52,7 @@ def parse_git_hash(text: str) -> Described:
     match = HASH.fullmatch(text.strip())
     if match is None:
         return Described("", text.strip())
-    return Described(match["sha"], match["tag"] or "", int(match["ahead"] or 0))
+    return Described(match["sha"], match["tag"] or "")
 
 
 def is_same_commit(one: str, other: str) -> bool:
@@ -92,7 +85,7 @@ def repository() -> str:
 @cache
 def known_commits() -> tuple[KnownCommit, ...]:
     """All rows of the table, releases first, oldest first."""
-    return tuple(KnownCommit(**row) for row in table()["releases"] + table()["commits"])
+    return msgspec.convert(table()["releases"] + table()["commits"], tuple[KnownCommit, ...])
 
 
 @cache
@@ -187,4 +180,4 @@ def _is_after(release: str, fork: str, version: str, git_hash: str) -> bool:
 @cache
 def silent_changes() -> tuple[SilentChange, ...]:
     """All that are known, in the order of the table."""
-    return tuple(msgspec.convert(row, SilentChange) for row in table()["silent_changes"])
+    return msgspec.convert(table()["silent_changes"], tuple[SilentChange, ...])

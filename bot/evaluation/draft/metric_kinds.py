@@ -13,39 +13,33 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from math import ceil, log10
 from statistics import median
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
+import msgspec
 
 from bot.evaluation.formats import format_of
-from bot.evaluation.task import ONE_LINE, DeclarationModel, Limit, Text
-from bot.evaluation.toml_file import parse_toml
+from bot.evaluation.task import ONE_LINE
 
 NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
 FILTERS = ("strict-match", "strict_match", "none", "get-answer", "get_response", "custom-extract", "remove_whitespace")
 LAST_FILTER = "flexible-extract"  # what it finds wherever it stands is the more generous of two
 
 
-class MetricKind(DeclarationModel):
+class MetricKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Metrics of one kind: their names as shell patterns, and what their values can be."""
 
-    names: Annotated[tuple[Text, ...], Field(min_length=1)]
-    range: tuple[Limit, Limit]
+    names: tuple[str, ...]
+    range: tuple[float, float]
     higher_is_better: bool = True
     zeros_and_ones: bool = False
     is_guessed: bool = True
 
 
-class MetricFile(DeclarationModel):
-    """All kinds, those first that a draft prefers."""
-
-    kinds: tuple[MetricKind, ...]
-
-
 @cache
 def _kinds() -> tuple[MetricKind, ...]:
+    """All kinds, those first that a draft prefers."""
     text = files("bot").joinpath("data", "metrics.toml").read_text(encoding="utf-8")
-    return parse_toml(text, "metrics.toml", MetricFile).kinds
+    return msgspec.toml.decode(text, type=dict[str, tuple[MetricKind, ...]])["kinds"]
 
 
 @lru_cache(maxsize=4_096)
