@@ -87,11 +87,6 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         row=row,
         entry=entry,
         name=name,
-        setup=content.setups.get(entry.key, ""),
-        others=[
-            (row_page(content.names[one.entry.key]), content.setups[one.entry.key], one.entry.average)
-            for one in content.others_of(entry)
-        ],
         model_url=model_url(entry.model.id) if entry.model.id.count("/") == 1 else "",
         commit_url=_commit_url(entry),
         verify=verify_command(content.target, entry.path),
