@@ -6,7 +6,9 @@ The counts take the same room for ten samples and ten million.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import accumulate
 from math import sqrt
 from typing import Any
 
@@ -34,36 +36,17 @@ class RepairCounters:
         self.worse += (score > repaired) * times
 
 
-@dataclass(slots=True)
-class RerunCounters:
-    """The groups of the rerun estimate, each without the ones before it (docs/audit-drop.md).
+# The groups of the rerun estimate, each without the ones before it (docs/audit-drop.md): A, B and C.
+CUT, NUMBER, GLUED = RERUN = ("cut", "number", "glued")
 
-    `cut` is A, `number` B (of these `number_open`: no line break ends the answer), `glued` C. `cut_open` are those of A
-    whose answer no line break ends; `settled` are samples whose answer a line break ends and which are not in A.
-    """
 
-    cut: int = 0
-    cut_open: int = 0
-    number: int = 0
-    number_open: int = 0
-    glued: int = 0
-    glued_open: int = 0
-    settled: int = 0
-
-    def add(self, outcome: SampleOutcome, times: int) -> None:
-        """Count equal samples in the first group that they belong to."""
-        times_open = 0 if outcome.answer_line_ends else times
-        if Flaw.DECIMAL_CUT in outcome.flaws:
-            self.cut += times
-            self.cut_open += times_open
-            return
-        self.settled += times - times_open
-        if Flaw.ENDS_WITH_NUMBER in outcome.flaws:
-            self.number += times
-            self.number_open += times_open
-        elif outcome.glued_matters:
-            self.glued += times
-            self.glued_open += times_open
+def rerun_group(outcome: SampleOutcome) -> str:
+    """Return the first group of the rerun estimate that a sample belongs to, "" for none."""
+    if Flaw.DECIMAL_CUT in outcome.flaws:
+        return CUT
+    if Flaw.ENDS_WITH_NUMBER in outcome.flaws:
+        return NUMBER
+    return GLUED if outcome.glued_matters else ""
 
 
 @dataclass(slots=True)
@@ -113,7 +96,10 @@ class LengthCounters:
 
 @dataclass(slots=True)
 class Counters:
-    """Everything that is counted (f1 in hundredths); the counters of two logs add up to those of both together."""
+    """Everything that is counted (f1 in hundredths); the counters of two logs add up to those of both together.
+
+    `reruns` counts by the group of the rerun estimate, and whether a line break ends the answer.
+    """
 
     samples: int = 0
     em: int = 0
@@ -131,7 +117,7 @@ class Counters:
     f1: int = 0
     first_line: RepairCounters = field(default_factory=RepairCounters)
     first_text_line: RepairCounters = field(default_factory=RepairCounters)
-    rerun: RerunCounters = field(default_factory=RerunCounters)
+    reruns: Counter[tuple[str, bool]] = field(default_factory=Counter)
     length: LengthCounters = field(default_factory=LengthCounters)
 
     def add(self, outcome: SampleOutcome, lengths: Lengths) -> None:
@@ -155,7 +141,7 @@ class Counters:
         self.f1 += score.hundredths * times
         self.first_line.add(outcome.first_line, score, times)
         self.first_text_line.add(outcome.first_text_line, score, times)
-        self.rerun.add(outcome, times)
+        self.reruns[rerun_group(outcome), outcome.answer_line_ends] += times
         self.length.add(score.hundredths, lengths)
 
     def __add__(self, other: Counters) -> Counters:
@@ -288,7 +274,7 @@ def figures_of(counters: Counters) -> Figures:
         decimals=_decimals(counters),
         correlation=correlation(counters.length, counters.samples),
         words_per_gold_word=counters.length.words / counters.length.gold_words if counters.length.gold_words else None,
-        rerun=_reruns(counters.rerun, count),
+        rerun=_reruns(counters.reruns, count),
     )
 
 
@@ -308,17 +294,19 @@ def _decimals(counters: Counters) -> Decimals:
     return Decimals(kinds["decimal"], right["decimal"], kinds["integer"], right["integer"], chance)
 
 
-def _reruns(rerun: RerunCounters, count: int) -> RerunEstimate:
+def _reruns(reruns: Counter[tuple[str, bool]], count: int) -> RerunEstimate:
+    left = {group: reruns[group, False] for group in RERUN}
+    logged = {group: reruns[group, True] + left[group] for group in RERUN}
     return RerunEstimate(
-        as_logged=_bounds(rerun.cut, rerun.number, rerun.glued, count),
-        after_cut=_bounds(rerun.cut_open, rerun.number_open, rerun.glued_open, count),
-        ends_with_number_of_rest=rerun.number / max(1, count - rerun.cut),
-        settled_by_cut=_share(rerun.settled, count),
+        as_logged=_bounds(logged, count),
+        after_cut=_bounds(left, count),
+        ends_with_number_of_rest=logged[NUMBER] / max(1, count - logged[CUT]),
+        settled_by_cut=_share(sum(reruns[group, True] for group in ("", NUMBER, GLUED)), count),
     )
 
 
-def _bounds(cut: int, number: int, glued: int, count: int) -> RerunBounds:
-    return RerunBounds(_share(cut, count), _share(cut + number, count), _share(cut + number + glued, count))
+def _bounds(groups: Mapping[str, int], count: int) -> RerunBounds:
+    return RerunBounds(*(_share(samples, count) for samples in accumulate(groups.values())))
 
 
 def correlation(sums: LengthCounters, samples: int) -> float | None:
