@@ -5,5 +5,5 @@ scorer            generation -> DropScore    em and f1, bit for bit
 assessment        DropSample -> Outcome      one sample, scored as it is and repaired, and its flaws
 figures           Outcome* -> Figures        counts, which do not grow with the log; shares, means, reruns
 health            Figures -> Finding*        what is wrong with the benchmark, and with a log
-audit             log* -> DropAudit          logs in parts, which several processes share
+audit             log* -> DropAudit          all logs, which several processes share
 """

@@ -75,11 +75,6 @@ class MmluSample:
     generated: str | None = None
     logged: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def family(self) -> Family:
-        """The implementation that put the question in this form."""
-        return family_of_prompt(self.prompt, self.continuations)
-
 
 class Fidelity(StrEnum):
     """How reliable a re-scored number is."""
@@ -129,7 +124,7 @@ class MmluCounters:
 
     def add(self, sample: MmluSample) -> None:
         """Count one sample."""
-        family = sample.family
+        family = family_of_prompt(sample.prompt, sample.continuations)
         self.families[family] += 1
         self.unflagged += bool(sample.logprobs) and not sample.greedy
         for target, standing, is_right in judged(sample, family):
