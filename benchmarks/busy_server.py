@@ -25,7 +25,7 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from benchmarks.push_cost import SETTINGS
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.platforms.platform import Access
 from bot.server.app import make_app, make_pages
 from bot.server.service import Service
@@ -42,7 +42,7 @@ PUSH = b'{"event":{"scope":"repo.content","action":"update"},"repo":{"type":"wat
 
 def fill(store: Store, files: int) -> None:
     """What a reading of so many files would have left, and half of them marked once more."""
-    parsed = parse_submission(one_file("org/m/results_1.json", result()))
+    parsed = parse_submission("org/m/results_1.json", {"": result()})
     for numbers in batches(range(files), 5_000):
         paths = [f"org/m{n}/results_1.json" for n in numbers]
         with store.transaction():
@@ -65,7 +65,7 @@ def work(context: WatchContext, stopping: threading.Event, done: list[int]) -> N
         read = []
         for n in range(start, start + 100):
             path = f"new/m{n}/results_1.json"
-            parsed = parse_submission(one_file(path, result(f"new/m{n}")))
+            parsed = parse_submission(path, {"": result(f"new/m{n}")})
             read.append(StoredSubmission(path, None, "unread", f"{n:040}", "c" * 40, None, parsed))
         context.state.submissions.keep(judged(context, read))
         done[0] += 100

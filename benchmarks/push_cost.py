@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 
 from bot.evaluation.leaderboard import parse_leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.platforms.platform import Access
 from bot.publishing.publication import Marker
 from bot.service.context import ContextFactory
@@ -97,7 +97,7 @@ def fill(repository: Repository, files: dict[str, bytes]) -> None:
 def remember(store: Store, paths: list[str]) -> None:
     """What a first reading would have left in the store."""
     data = result()
-    parsed = parse_submission(one_file(paths[0], data))
+    parsed = parse_submission(paths[0], {"": data})
     for some in batches(paths, 5000):
         store.of("tiny").files.keep([IndexedFile(path, "o" * 40, len(data)) for path in some])
         store.of("tiny").submissions.keep(

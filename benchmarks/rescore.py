@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.evaluation.leaderboard import parse_leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, judged
 from bot.service.settings.config import parse_settings
@@ -64,7 +64,7 @@ def submissions(context: WatchContext, count: int) -> Iterator[list[StoredSubmis
         for n in numbers:
             model = f"org-{n // 100}/model-{n}"
             path, data = path_of(model), result(model, right=(50, 60, n % 101))
-            parsed = parse_submission(one_file(path, data))
+            parsed = parse_submission(path, {"": data})
             read.append(StoredSubmission(path, None, "unread", f"{n:040}", "c" * 40, None, parsed))
         yield judged(context, read)
 

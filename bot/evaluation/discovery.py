@@ -20,14 +20,7 @@ from bot.evaluation.formats.content import OTHER_TOOL
 from bot.evaluation.formats.format import STARTS, Kind
 from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
-from bot.evaluation.submission import (
-    Parsed,
-    Problem,
-    Submission,
-    UnreadPath,
-    one_file,
-    parse_submission,
-)
+from bot.evaluation.submission import Parsed, Problem, UnreadPath, parse_submission
 
 HEAD = 4_096  # bytes that a file is recognised by before it is read
 AT_ONCE = 1_000_000  # bytes up to which a file is read without a look at its head first
@@ -131,7 +124,7 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
     """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
     if data is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
-    parsed = parse_submission(one_file(file.path, data), lies_at=lies_at)
+    parsed = parse_submission(file.path, {"": data}, lies_at)
     problem = parsed.problem
     if problem is None:
         return parsed
@@ -161,7 +154,7 @@ def _parsed_folder(candidate: Candidate, read: Read, *, is_named: bool) -> Parse
             why = f"has a file of {in_units(file.size)}; the limit is {in_units(limit)}" if is_large else "is gone"
             return Parsed(path, "", sum(file.size for file in candidate.files), problem=Problem(why))
         files[file.path.removeprefix(path).lstrip("/")] = data
-    parsed = parse_submission(Submission(path, files))
+    parsed = parse_submission(path, files)
     if parsed.problem is None or parsed.problem.is_damage or is_named:
         return parsed
     return UnreadPath(path, OTHER.id, parsed.problem.why)

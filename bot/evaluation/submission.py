@@ -22,32 +22,16 @@ MAX_PATH = 1_000  # bytes; the name of a file has at most 255 on a disk
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """The files of one result by their names: "" for a file that is the submission, else those below a run's folder.
+def sha256_of(files: Mapping[str, bytes]) -> str:
+    """The SHA-256 of a submission's file; of several, that of the lines `SHA-256, two spaces, name`.
 
-    `path` is that of the file or of the folder.
+    The lines are what `sha256sum` prints in the folder, in the order of their names.
     """
-
-    path: str
-    files: Mapping[str, bytes]
-
-    @property
-    def size(self) -> int:
-        """The bytes of all files."""
-        return sum(map(len, self.files.values()))
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of the file; of several, that of the lines `SHA-256, two spaces, name`.
-
-        The lines are what `sha256sum` prints in the folder, in the order of their names.
-        """
-        digests = {name: hashlib.sha256(data).hexdigest() for name, data in self.files.items()}
-        if self.files.keys() == {""}:
-            return digests[""]
-        text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
-        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    if files.keys() == {""}:
+        return digests[""]
+    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False):
@@ -107,11 +91,6 @@ class UnreadPath:
     why: str
 
 
-def one_file(path: str, data: bytes) -> Submission:
-    """The submission of a single file."""
-    return Submission(path, {"": data})
-
-
 def why_misplaced(path: str) -> Problem | None:
     """Why a file is not read because of its path, which every text and entry about it repeats; None if it is."""
     size = len(path.encode("utf-8", "surrogateescape"))
@@ -120,23 +99,24 @@ def why_misplaced(path: str) -> Problem | None:
     return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
 
 
-def parse_submission(submission: Submission, lies_at: str = "") -> Parsed:
+def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "") -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
+    `files` has the bytes by name: "" for a file that is the submission, else those below the run's folder at `path`.
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
-    problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256
+    problem, result = why_misplaced(path), None
     if problem is None:
         try:
-            result = parse_content(Content(submission.files, lies_at or submission.path))
+            result = parse_content(Content(files, lies_at or path))
         except MalformedResult as error:
             is_damage = not isinstance(error, UnknownFormat)
             place = error.pointer, error.line
             problem = Problem(error.why, *place, error.hint, is_damage, error.is_recognised)
         except Exception as error:
-            log.exception("a format failed on %s", submission.path)
+            log.exception("a format failed on %s", path)
             problem = Problem(f"could not be read: {shown(f'{type(error).__name__}: {error}', 200)}")
-    return Parsed(submission.path, sha256, submission.size, result, problem)
+    return Parsed(path, sha256_of(files), sum(map(len, files.values())), result, problem)
 
 
 STAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2})[-:](\d{2})[-:](\d{2})")

@@ -21,7 +21,7 @@ from bot.evaluation.finding import Waived
 from bot.evaluation.formats import BUILT_IN
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
-from bot.evaluation.submission import UnreadPath, one_file, parse_submission
+from bot.evaluation.submission import UnreadPath, parse_submission
 from bot.evaluation.task import MmluFamily
 from bot.evaluation.verdict import CommitFact, Judgement, RowFacts
 from bot.publishing.entry import Entry, EntrySamples, Remark, entry_of
@@ -150,7 +150,7 @@ def fields(value: Any, prefix: str = "") -> Iterator[str]:
 
 
 def judged(*files: bytes) -> Judgement:
-    parsed = [parse_submission(one_file(f"{number}.json", data)) for number, data in enumerate(files)]
+    parsed = [parse_submission(f"{number}.json", {"": data}) for number, data in enumerate(files)]
     unread = [UnreadPath("samples.jsonl", "sample-log", "why")]
     return judge_all(parsed, load_leaderboard("open-llm-v2"), unread=unread)
 

@@ -21,7 +21,7 @@ from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.rules.harness_commit import named_version
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.score import Scores
-from bot.evaluation.submission import Parsed, Submission, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.reporting.locate import with_lines
@@ -179,12 +179,12 @@ def judgement_of(
     files: Mapping[str, Any],
     leaderboard: Leaderboard | str = "open-llm-v2",
     facts: Facts = NO_FACTS,
-    read: Callable[[Submission], Parsed] = parse_submission,
+    read: Callable[[str, Mapping[str, bytes]], Parsed] = parse_submission,
 ) -> Judgement:
     """Judge values or bytes by their paths."""
     board = declared(leaderboard) if isinstance(leaderboard, str) else leaderboard
     raw = {path: data if isinstance(data, bytes) else dumps(data) for path, data in files.items()}
-    judgement = judge_all([read(one_file(path, data)) for path, data in raw.items()], board, facts)
+    judgement = judge_all([read(path, {"": data}) for path, data in raw.items()], board, facts)
     return with_lines(judgement, raw.get)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, judgement_of, patched
 
@@ -119,7 +119,7 @@ def test_a_command_is_one_line_however_long_it_is() -> None:
 def test_the_commands_for_real_files_are_taken_too(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = 0
     for path in sorted((reference / "wild" / "lm-eval-0.4").rglob("*.json")):
-        parsed = parse_submission(one_file(path.name, path.read_bytes()))
+        parsed = parse_submission(path.name, {"": path.read_bytes()})
         if parsed.result is None or parsed.result.format != "lm-eval-0.4":
             continue
         for finding in judgement_of({path.name: path.read_bytes()}, "open-llm-v1").rows[0].findings:

@@ -32,7 +32,7 @@ from bot.evaluation.compare import (
 from bot.evaluation.result import Result
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.statistics import LEVEL, Contrast, independent, paired_exact
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text, sentence_of
 from tests.evaluation.judging import base
 
@@ -42,7 +42,7 @@ needs_reference = pytest.mark.skipif(not REFERENCE, reason="LEADERBOARD_BOT_REFE
 
 def result_of(data: dict[str, Any] | bytes) -> Result:
     content = data if isinstance(data, bytes) else json.dumps(data).encode()
-    parsed = parse_submission(one_file("results.json", content))
+    parsed = parse_submission("results.json", {"": content})
     assert parsed.result is not None
     return parsed.result
 

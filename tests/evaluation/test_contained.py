@@ -6,14 +6,14 @@ from msgspec.structs import replace
 
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge, judge_all
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from tests.evaluation.judging import base, declared, dumps, patched
 
 OTHER = "/config/model_args", "pretrained=acme/other,dtype=bfloat16,revision=" + "b" * 40
 
 
 def parsed(path: str, *changes: tuple[str, object]) -> Parsed:
-    return parse_submission(one_file(path, dumps(patched(dict(changes), base()))))
+    return parse_submission(path, {"": dumps(patched(dict(changes), base()))})
 
 
 def test_a_submission_that_cannot_be_judged_is_rejected_alone() -> None:

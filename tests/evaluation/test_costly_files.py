@@ -16,7 +16,7 @@ from bot.evaluation.formats.fields import free_name
 from bot.evaluation.formats.secrets import HIDDEN, MAX_FOUND, without_secrets
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import load_shipped
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.reporting.locate import Locator
 from tests.evaluation.judging import dumps, patched
 
@@ -131,7 +131,7 @@ def test_an_archive_has_no_lines() -> None:
 @pytest.mark.slow
 def test_a_run_that_is_submitted_many_times_is_joined_at_once() -> None:
     files = [
-        parse_submission(one_file(f"results_{number}.json", dumps(patched({"/date": 1.7e9 + number}))))
+        parse_submission(f"results_{number}.json", {"": dumps(patched({"/date": 1.7e9 + number}))})
         for number in range(600)
     ]
     began = process_time()

@@ -24,7 +24,7 @@ from bot.evaluation.formats.lm_eval_04 import DECIDING
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from bot.platforms.inputs import local_places
 from examples.make_results import asked
 from tests.evaluation.drafting import drafted
@@ -52,7 +52,7 @@ SILENT = {
 def with_config(changes: dict[str, Any], leaf: str = LEAF) -> Parsed:
     data = base()
     data["configs"][leaf] |= changes
-    return parse_submission(one_file("results_x.json", dumps(data)))
+    return parse_submission("results_x.json", {"": dumps(data)})
 
 
 def findings(parsed: Parsed) -> list[Finding]:
@@ -104,7 +104,7 @@ def test_one_fault_of_many_leaves_is_one_finding() -> None:
     for leaf, config in data["configs"].items():
         if leaf.startswith("leaderboard_bbh_"):
             config["doc_to_text"] = "{{target}}" + config["doc_to_text"]
-    (found,) = findings(parse_submission(one_file("results_x.json", dumps(data))))
+    (found,) = findings(parse_submission("results_x.json", {"": dumps(data)}))
     assert len(found.leaves) == 24
 
 
@@ -112,7 +112,7 @@ def test_a_result_keeps_little_of_what_was_asked_and_reads_back() -> None:
     data = base()
     for number, config in enumerate(data["configs"].values()):
         config["doc_to_text"] = f"{number} " + "x" * 100_000
-    parsed = parse_submission(one_file("results_x.json", dumps(data)))
+    parsed = parse_submission("results_x.json", {"": dumps(data)})
     assert Parsed.from_bytes(parsed.to_bytes()) == parsed
     assert parsed.result is not None
     assert max(len(one.text) for one in parsed.result.asked) <= LONGEST
@@ -125,7 +125,7 @@ def test_files_that_asked_one_leaf_otherwise_are_no_runs_of_one_task() -> None:
     free = Leaderboard.model_validate(declaration)
     data = base()
     data["configs"][LEAF]["doc_to_text"] = "{{Answer}}"
-    other = parse_submission(one_file("results_y.json", dumps(data)))
+    other = parse_submission("results_y.json", {"": dumps(data)})
     (row,) = judge_all([with_config({}), other], free).rows
     (told,) = [one.message for one in row.findings if one.rule == "settings-differ"]
     assert told.startswith("the prompts differ")
@@ -141,7 +141,7 @@ def test_of_many_leaves_that_were_asked_otherwise_the_first_by_name_is_told() ->
     leaves = sorted(data["configs"])
     for leaf in leaves:
         data["configs"][leaf]["doc_to_text"] = "{{Answer}}"
-    other = parse_submission(one_file("results_y.json", dumps(data)))
+    other = parse_submission("results_y.json", {"": dumps(data)})
     (row,) = judge_all([with_config({}), other], Leaderboard.model_validate(declaration)).rows
     assert [why.partition(":")[0] for why in row.prompts.values()] == leaves[:1]
 
@@ -313,15 +313,15 @@ def test_a_file_that_names_its_release_must_have_the_definition_of_that_release(
     assert old != new
     data = patched({"/lm_eval_version": "0.4.9"})
     data["configs"][algebra] = {k: v for k, v in data["configs"][algebra].items() if k not in DECIDING} | old
-    found = findings(parse_submission(one_file("results_x.json", dumps(data))))
+    found = findings(parse_submission("results_x.json", {"": dumps(data)}))
     assert {one.rule for one in found} == {"other-task-definition"}
     data["lm_eval_version"] = data["git_hash"] = None
-    found = findings(parse_submission(one_file("results_x.json", dumps(data))))
+    found = findings(parse_submission("results_x.json", {"": dumps(data)}))
     assert "other-task-definition" not in {one.rule for one in found}
 
 
 def test_a_result_of_the_shipped_tasks_stores_digests_alone() -> None:
-    parsed = parse_submission(one_file("results_x.json", dumps(base())))
+    parsed = parse_submission("results_x.json", {"": dumps(base())})
     assert parsed.result is not None
     assert (parsed.result.definitions, parsed.result.asked) == ({}, ())
     assert len(parsed.to_bytes()) < 15_000
@@ -338,7 +338,7 @@ def test_a_draft_refuses_another_definition_than_that_of_its_files() -> None:
     data["configs"][LEAF]["doc_to_text"] = "{{Answer}}"
     rules = {one.rule for one in judge_all([with_config({})], board).verdicts[0].findings}
     assert "other-task-definition" not in rules
-    (found,) = judge_all([parse_submission(one_file("y.json", dumps(data)))], board).verdicts[0].findings
+    (found,) = judge_all([parse_submission("y.json", {"": dumps(data)})], board).verdicts[0].findings
     assert (found.rule, found.leaves) == ("other-task-definition", (LEAF,))
 
 

@@ -15,7 +15,7 @@ from bot.evaluation.formats import Content, parse_content
 from bot.evaluation.formats.format import MAX_BYTES
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, Submission, UnreadPath, parse_submission
+from bot.evaluation.submission import Parsed, UnreadPath, parse_submission
 from bot.reporting.draft import draft_text
 from tests.evaluation.discovering import found_in
 from tests.evaluation.judging import dumps, patch, stderr
@@ -202,7 +202,7 @@ def test_any_json_in_any_file_is_read_or_refused(pointer: str, value: Any, numbe
         run(run_spec=patch(spec(), pointer, value), stats=shaken, per_instance_stats=[*instances(), rows]),
         run(run_spec=patch(spec(), pointer, value), stats=numbers, per_instance_stats=rows),
     ):
-        parsed = parse_submission(Submission("a", files))
+        parsed = parse_submission("a", files)
         assert (parsed.result is None) != (parsed.problem is None)
         assert parsed.problem is None or "could not be read" not in parsed.problem.why
         assert Parsed.from_bytes(parsed.to_bytes()).to_bytes() == parsed.to_bytes()

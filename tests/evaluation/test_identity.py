@@ -22,7 +22,7 @@ from bot.evaluation.identity import (
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Model, Result
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from tests.evaluation.judging import ROOT, dumps, judgement_of, outcome_of, patched
 
 SHA = "0f3c9a61d2b84e7590c1a8d3b6e2f4a5c7d8e901"
@@ -36,7 +36,7 @@ def local(name: str = LOCAL) -> dict[str, object]:
 
 
 def parsed(name: str = LOCAL) -> Parsed:
-    return parse_submission(one_file("a.json", dumps(local(name))))
+    return parse_submission("a.json", {"": dumps(local(name))})
 
 
 @pytest.mark.parametrize(
@@ -119,20 +119,20 @@ def test_a_name_that_is_none_is_a_wrong_call(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_folders_name_models(path: str, mapping: dict[str, str], expected: tuple[str, str]) -> None:
-    result = with_names(parse_submission(one_file(path, dumps(local()))), mapping).result
+    result = with_names(parse_submission(path, {"": dumps(local())}), mapping).result
     assert result is not None
     assert (result.model.id, result.model.revision) == expected
 
 
 def test_a_folder_names_no_model_by_what_the_hub_cannot_have() -> None:
-    found = with_names(parse_submission(one_file("runs/a b/r.json", dumps(local()))), {"runs/*/": "acme/{1}"}).result
+    found = with_names(parse_submission("runs/a b/r.json", {"": dumps(local())}), {"runs/*/": "acme/{1}"}).result
     assert found is not None
     assert why_unidentified(found.model) == "acme/a b is not a model id of the Hub"
 
 
 def test_checkpoints_that_only_folders_tell_apart_are_proposed_and_then_rows_of_their_own() -> None:
     files = {f"runs/step-{step}/r.json": changed(step) for step in (100, 200)}
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     [mapping] = proposed_names({path: one for path, one in results.items() if one is not None})
     assert mapping == "runs/step-*/=ORG/NAME@step-{1}"
     judged = judgement_of(files, facts=Facts(names={"runs/step-*/": "acme/atlas@step-{1}"}))
@@ -157,7 +157,7 @@ def test_a_checkpoint_that_files_call_with_and_without_a_last_slash_is_one_model
     files = {
         path: patched({"/model_name": name, "/config/model_args": f"pretrained={name}"}) for path, name in paths.items()
     }
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     assert {one.model.id for one in results.values() if one} == set(paths.values())
     found = proposed_names({path: one for path, one in results.items() if one is not None})
     assert found == ["runs/step-*/=ORG/NAME@step-{1}"]
@@ -171,7 +171,7 @@ def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> No
         config = {"model": "hf-causal", "model_args": f"pretrained={name}", "num_fewshot": 5, "no_cache": False}
         data = {"results": {"nsmc": {"acc": number / 10}}, "versions": {"nsmc": 0}, "config": config}
         path = f"all/acme/{folder}/5_shot.json"
-        parsed = parse_submission(one_file(path, dumps(data)))
+        parsed = parse_submission(path, {"": dumps(data)})
         assert parsed.result is not None
         results[path] = parsed.result
     found = proposed_names(results)
@@ -194,7 +194,7 @@ def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> No
 )
 def test_models_in_folders_of_organizations_are_named_by_both(folders: tuple[str, ...], expected: list[str]) -> None:
     files = {f"in/{folder}/r.json": patched({"/model_name": "", "/config/model_args": ""}) for folder in folders}
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == expected
 
 
@@ -204,13 +204,13 @@ def test_files_that_are_named_after_their_tasks_are_no_models() -> None:
         f"mteb_results/{task}.json": {"mteb_dataset_name": task, "test": {"ndcg_at_10": 0.49819}}
         for task in ("ArguAna", "FiQA2018")
     }
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
 
 
 def test_folders_that_have_a_size_in_their_name_are_models_and_not_checkpoints_of_one() -> None:
     files = {f"atlas/atlas-{size}B/r.json": changed(size) for size in (7, 13)}
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
     assert found == ["atlas/atlas-*B/=ORG/atlas-{1}B"]
 
@@ -227,13 +227,11 @@ def test_files_of_one_folder_that_name_no_model_are_told_apart_by_their_names(
     names: tuple[str, str], expected: list[str]
 ) -> None:
     files = {f"logs/{name}": patched({"/model_name": "", "/config/model_args": ""}) for name in names}
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == expected
     for mapping in expected:
         key, _, value = mapping.partition("=")
-        found = [
-            with_names(parse_submission(one_file(path, dumps(files[path]))), {key: value}).result for path in files
-        ]
+        found = [with_names(parse_submission(path, {"": dumps(files[path])}), {key: value}).result for path in files]
         assert [one.model.id for one in found if one] == ["ORG/atlas-7b", "ORG/borea-1b"]
 
 
@@ -244,7 +242,7 @@ def test_folders_of_tasks_are_not_proposed_as_models() -> None:
         for task in ("arc", "mmlu")
         for number, name in enumerate(names)
     }
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
 
 
@@ -255,7 +253,7 @@ def test_models_of_several_names_below_one_folder_get_no_name_from_it() -> None:
     for name, task in called.items():
         config = {"model": "hf-causal", "model_args": f"pretrained=/disk/{name}", "no_cache": False}
         data = {"results": {task: {"acc": 0.5}}, "versions": {task: 0}, "config": config}
-        parsed = parse_submission(one_file(f"in/{name}/r.json", dumps(data)))
+        parsed = parse_submission(f"in/{name}/r.json", {"": dumps(data)})
         assert parsed.result is not None
         results[parsed.path] = parsed.result
     assert proposed_names(results) == []
@@ -268,7 +266,7 @@ def test_what_is_proposed_for_files_without_a_name_is_no_name_of_those_that_have
         f"in/result/{folder}/r.json": patched({"/model_name": name, "/config/model_args": f"pretrained={name}"})
         for folder, name in called.items()
     }
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
     assert found == ["in/result/lynx-chat/=ORG/lynx-chat", "in/result/heron/=ORG/heron"]
 
@@ -281,7 +279,7 @@ def test_folders_that_have_other_models_too_are_not_proposed_for_one_of_them() -
         data = patched({"/date": None, "/model_name": name, "/config/model_args": f"pretrained={name}"})
         data["config"]["model_sha"] = data["config"]["model_revision"] = ""  # type: ignore[index]
         data["results"]["leaderboard_mmlu_pro"]["acc,none"] = 0.1 * number  # type: ignore[index]
-        parsed = parse_submission(one_file(f"in/{path}.json", dumps(data)))
+        parsed = parse_submission(f"in/{path}.json", {"": dumps(data)})
         assert parsed.result is not None
         results[parsed.path] = parsed.result
     assert proposed_names(results) == []
@@ -297,7 +295,7 @@ def test_a_folder_whose_name_no_model_can_have_is_proposed_with_a_blank() -> Non
         f"in/logs/{folder}/r.json": patched({"/model_name": name, "/config/model_args": f"pretrained={name}"})
         for folder, name in called.items()
     }
-    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
     assert found == [f"in/logs/acme__{long}-1/=ORG/NAME", "in/logs/acme__borea/=acme/borea"]
     assert [why_no_mapping(*one.split("=")) for one in found] == ["", ""]
@@ -313,7 +311,7 @@ def test_models_are_proposed_by_the_folder_above_those_of_their_benchmarks() -> 
     for path in ("a/7b/plus/arc", "a/7b/plus/boolq", "a/3b-base/plus/arc", "a/3b-base/plus/boolq", "a/3b-base/copa"):
         row = {path.rpartition("/")[2]: {"acc": 0.5}}
         data = {"results": row, "versions": dict.fromkeys(row, 0), "config": config}
-        parsed = parse_submission(one_file(f"{path}/results.json", dumps(data)))
+        parsed = parse_submission(f"{path}/results.json", {"": dumps(data)})
         assert parsed.result is not None
         results[parsed.path] = parsed.result
     assert proposed_names(results) == ["a/*/=ORG/{1}"]
@@ -326,7 +324,7 @@ def test_folders_of_equal_tasks_with_other_shots_are_not_proposed_as_models() ->
     for path, shots in (("a/1b/five", 5), ("a/1b/zero", 0), ("a/3b/five", 5), ("a/3b/zero", 0)):
         config = {"model": "neox", "model_args": {}, "num_fewshot": shots, "no_cache": False}
         data = {"results": {"arc": {"acc": 0.5}}, "versions": {"arc": 0}, "config": config}
-        parsed = parse_submission(one_file(f"{path}/results.json", dumps(data)))
+        parsed = parse_submission(f"{path}/results.json", {"": dumps(data)})
         assert parsed.result is not None
         results[parsed.path] = parsed.result
     assert proposed_names(results) == ["a/*/=ORG/{1}"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.format import MAX_BYTES
-from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
+from bot.evaluation.submission import Parsed, UnreadPath, parse_submission
 from tests.evaluation.discovering import found_in
 from tests.evaluation.inspect_logs import METHODS, ZSTANDARD, archive, header, log_archive, sample, score
 from tests.evaluation.judging import dumps, patch
@@ -128,7 +128,7 @@ def test_an_archive_with_any_bytes_changed_is_read_or_refused(method: int, data:
     packed = bytearray(log_archive(method))
     for _ in range(data.draw(st.integers(1, 4))):
         packed[data.draw(st.integers(4, len(packed) - 1))] = data.draw(st.integers(0, 255))
-    parsed = parse_submission(one_file("a.eval", bytes(packed)))
+    parsed = parse_submission("a.eval", {"": bytes(packed)})
     assert (parsed.result is None) != (parsed.problem is None)
     assert parsed.problem is None or "could not be read" not in parsed.problem.why
 

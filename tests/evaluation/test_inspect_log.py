@@ -16,7 +16,7 @@ from bot.evaluation.identity import why_unidentified, with_names
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from bot.reporting.draft import draft_text
 from tests.evaluation.discovering import found_in
 from tests.evaluation.inspect_logs import KEY, METHODS, archive, header, log_archive, log_json, sample, score
@@ -78,7 +78,7 @@ def test_samples_without_a_score_are_told() -> None:
 def test_the_error_of_a_mean_is_that_of_the_scored_samples() -> None:
     metrics = {"accuracy": {"value": 6 / 9}, "stderr": {"value": stderr(6 / 9, 9)}}
     scores = [score("judge", 0, 9, unscored_samples=1, metrics=metrics)]
-    parsed = parse_submission(one_file("a.eval", log_archive(results={"scores": scores})))
+    parsed = parse_submission("a.eval", {"": log_archive(results={"scores": scores})})
     assert parsed.result is not None
     board = parse_leaderboard(draft_text(draft_of([parsed.result])), "board", "board.toml")
     judgement = judge_all([parsed], board)
@@ -190,7 +190,7 @@ def test_models_that_are_called_local_are_named_by_their_paths() -> None:
     found = []
     for path in ("../atlas", "../kite", "../third"):
         data = patch(patch(header(), "/eval/model", "hf/local"), "/eval/model_args", {"model_path": path})
-        named = with_names(parse_submission(one_file("a.json", dumps(data))), names)
+        named = with_names(parse_submission("a.json", {"": dumps(data)}), names)
         assert named.result is not None
         found.append((named.result.model.id, named.result.model.revision))
     assert found == [("acme/atlas-7b", ""), ("acme/kite", "b2" * 20), ("acme/other", "")]

@@ -18,7 +18,7 @@ from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement, Row
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.report import make_report
@@ -333,6 +333,6 @@ def judged(files: list[dict[str, Any]]) -> Judgement:
 
 
 def test_rows_come_in_the_order_of_their_keys() -> None:
-    parsed = [parse_submission(one_file(name, dumps(patched({"/model_name": f"org/{name}"})))) for name in "cab"]
+    parsed = [parse_submission(name, {"": dumps(patched({"/model_name": f"org/{name}"}))}) for name in "cab"]
     rows = join_rows([judge(one, declared()) for one in parsed], declared())
     assert [row.model.id for row in rows] == ["org/a", "org/b", "org/c"]

@@ -13,7 +13,7 @@ from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from bot.platforms.inputs import local_places
 from bot.reporting.draft import draft_text
 from tests.evaluation.judging import dumps, outcome_of
@@ -44,7 +44,7 @@ def task(name: str, scores: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def read(data: dict[str, Any], path: str = "Task.json") -> Result:
-    parsed = parse_submission(one_file(path, dumps(data)))
+    parsed = parse_submission(path, {"": dumps(data)})
     assert parsed.result is not None
     return parsed.result
 

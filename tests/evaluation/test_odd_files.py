@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.errors import BotError
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.publishing.board import known_rows
 from bot.publishing.entry import Entry
 from tests.evaluation.judging import dumps, rules_of
@@ -158,6 +158,6 @@ def test_every_other_json_file_gets_a_verdict_and_nothing_worse(
     ],
 )
 def test_a_file_of_no_kind_is_said_to_look_like_what_it_looks_like(value: object, why: str) -> None:
-    problem = parse_submission(one_file("x.json", dumps(value))).problem
+    problem = parse_submission("x.json", {"": dumps(value)}).problem
     assert problem is not None
     assert why in problem.why

@@ -10,7 +10,7 @@ import pytest
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.result import Model
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.reporting.locate import Locator
 from tests.evaluation.judging import dumps
 
@@ -108,7 +108,7 @@ def test_the_file_of_one_task_has_its_hash_and_its_date() -> None:
 
 def test_pointers_lead_to_the_lines_of_a_list() -> None:
     data = json.dumps(run(MATH, AIME), indent=1).encode()
-    parsed = parse_submission(one_file("metrics.json", data))
+    parsed = parse_submission("metrics.json", {"": data})
     assert parsed.result is not None
     key = AIME["alias"]
     assert parsed.result.pointer_to("value", key, "pass_at_1") == "/tasks/1/metrics/pass_at_1"

@@ -8,7 +8,7 @@ import pytest
 
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from tests.evaluation.judging import ABSENT, declared, dumps, patched
 
 UNSHOWN = {
@@ -35,7 +35,7 @@ def demanding(**of_ifeval: Any) -> Leaderboard:
 
 def errors_of(changes: dict[str, Any], board: Leaderboard) -> tuple[set[str], set[str]]:
     """The rules that report something, and those of them that report an error."""
-    parsed = parse_submission(one_file("results_x.json", dumps(patched(changes))))
+    parsed = parse_submission("results_x.json", {"": dumps(patched(changes))})
     findings = judge_all([parsed], board).verdicts[0].findings
     return {found.rule for found in findings}, {found.rule for found in findings if found.is_error}
 

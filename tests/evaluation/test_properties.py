@@ -18,7 +18,7 @@ from bot.evaluation.leaderboard import Leaderboard, shipped
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 from bot.evaluation.score import Scores, make_scores
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from bot.evaluation.task import Task
 from bot.publishing.entry import entry_of, parse_entry
 from bot.reporting.locate import Locator, with_lines
@@ -137,7 +137,7 @@ def test_standard_errors_are_those_of_the_leaves_put_together_by_hand() -> None:
 
 def survives(data: bytes, leaderboard: str = "open-llm-v2") -> None:
     """Any bytes get a verdict that can be stored, shown and published, and judging what was stored gives the same."""
-    parsed = parse_submission(one_file("results_x.json", data))
+    parsed = parse_submission("results_x.json", {"": data})
     assert Parsed.from_bytes(parsed.to_bytes()).to_bytes() == parsed.to_bytes()
     judgement = judge_all([parsed], declared(leaderboard))
     again = judge_all([Parsed.from_bytes(parsed.to_bytes())], declared(leaderboard))

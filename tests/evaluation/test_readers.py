@@ -14,7 +14,7 @@ from bot.evaluation.formats import parse_result
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import escape_pointer
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.reporting.draft import draft_text
 from bot.reporting.locate import with_lines
 from bot.reporting.report import make_report, to_json
@@ -88,6 +88,6 @@ def test_a_file_with_anything_anywhere_is_read_or_refused(place: tuple[str, str]
     name, pointer = place
     data = dumps(put(SHAPES[name], pointer, value))
     survives(data)
-    parsed = parse_submission(one_file("results_x.json", data))
+    parsed = parse_submission("results_x.json", {"": data})
     judgement = judge_all([parsed], BOARDS[name])
     assert to_json(make_report(with_lines(judgement, lambda _: data)))

@@ -16,7 +16,7 @@ from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import Readings, parse_reported, read_reported
 from bot.evaluation.score import Scores
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement
 from tests.evaluation.judging import EXAMPLES, base, declared
 
@@ -33,7 +33,7 @@ needs_reference = pytest.mark.skipif(not REFERENCE, reason="LEADERBOARD_BOT_REFE
 
 
 def judged(data: bytes, leaderboard: str = "open-llm-v2") -> Judgement:
-    parsed = parse_submission(one_file("results.json", data))
+    parsed = parse_submission("results.json", {"": data})
     return judge_all([parsed], declared(leaderboard))
 
 
@@ -214,7 +214,7 @@ def test_values_in_percent_and_an_upper_bound_are_normalized_by_the_bounds_of_th
     task = {"id": "both", "title": "Both", "metrics": [{"name": "score"}], "unit": "percent", "bound_reason": "a guess"}
     task |= {"lower_bound": "20", "upper_bound": "90", "normalize": "leaf", "leaves": [{"id": "one"}, {"id": "two"}]}
     board = {"id": "b", "title": "B", "description": "B.", "harness": {"formats": ["lm-eval-0.4"]}, "tasks": [task]}
-    parsed = parse_submission(one_file("results.json", json.dumps(lm_eval(rows)).encode()))
+    parsed = parse_submission("results.json", {"": json.dumps(lm_eval(rows)).encode()})
     file = judge_all([parsed], Leaderboard.model_validate(board))
     readings = asked(file, "30.00", "both").fitting  # (0 + (62 - 20) / 70) / 2
     assert readings[0].steps[1:3] == (

@@ -15,12 +15,12 @@ from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats.content import MAX_VALUES
 from bot.evaluation.formats.format import MAX_BYTES, MAX_ROWS
 from bot.evaluation.judge import judge
-from bot.evaluation.submission import Parsed, Submission, one_file, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from tests.evaluation.judging import EXAMPLES, base, declared, dumps, outcome_of, patched
 
 
 def parsed(data: Any) -> Parsed:
-    return parse_submission(one_file("x/results.json", data if isinstance(data, bytes) else dumps(data)))
+    return parse_submission("x/results.json", {"": data if isinstance(data, bytes) else dumps(data)})
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.parent.name)
@@ -43,13 +43,13 @@ def test_a_folder_is_one_submission_with_the_digest_that_sha256sum_gives(tmp_pat
     files = {"stats.json": b"[]", "run_spec.json": b"{}"}
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    submission = Submission("run", files)
     lines = subprocess.run(
         "sha256sum run_spec.json stats.json | sha256sum", shell=True, cwd=folder, capture_output=True, check=True
     )
-    assert submission.sha256 == lines.stdout.decode().split()[0]
-    assert submission.size == 4
-    assert parse_submission(submission).problem is not None
+    parsed = parse_submission("run", files)
+    assert parsed.sha256 == lines.stdout.decode().split()[0]
+    assert parsed.size == 4
+    assert parsed.problem is not None
 
 
 @pytest.mark.parametrize(("size", "why"), [(MAX_BYTES + 1, "has a file of 8.1 MB; the limit is 8 MB"), (2, "is gone")])

@@ -14,7 +14,7 @@ from bot.evaluation.finding import Finding, Location, Severity
 from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from tests.evaluation.inspect_logs import header
 from tests.evaluation.judging import ABSENT, ROOT, base, declared, dumps, judgement_of, outcome_of, patched
 
@@ -34,7 +34,7 @@ def crashing(_: Case) -> Iterator[Violation]:
 def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest.LogCaptureFixture) -> None:
     rule = Rule("crashing-rule", Severity.ERROR, "0.1.0", False, crashing, "Crashes.")
     with caplog.at_level(logging.ERROR):
-        verdict = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule])
+        verdict = judge(parse_submission("x.json", {"": dumps(base())}), declared(), rules=[rule])
     (finding,) = verdict.findings
     assert verdict.status == "rejected"
     assert (finding.rule, finding.severity) == ("crashing-rule", Severity.ERROR)
@@ -47,7 +47,7 @@ def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest
 @pytest.mark.parametrize("severity", [Severity.WARNING, Severity.NOTICE])
 def test_a_rule_that_fails_and_never_blocks_is_a_warning(severity: Severity) -> None:
     rule = Rule("crashing-rule", severity, "0.1.0", False, crashing, "Crashes.")
-    verdict = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule])
+    verdict = judge(parse_submission("x.json", {"": dumps(base())}), declared(), rules=[rule])
     (finding,) = verdict.findings
     assert verdict.status == "accepted"
     assert (finding.rule, finding.severity, finding.invalidates_score) == ("crashing-rule", Severity.WARNING, False)
@@ -57,11 +57,11 @@ def test_a_rule_that_fails_and_never_blocks_is_a_warning(severity: Severity) -> 
 def test_a_pin_that_a_leaderboard_demands_blocks_where_its_rule_fails() -> None:
     rule = Rule("crashing-pin", Severity.NOTICE, "0.1.0", False, crashing, "Crashes.", is_pin=True)
     strict = declared().model_copy(update={"harness": declared().harness.model_copy(update={"pins": "required"})})
-    assert judge(parse_submission(one_file("x.json", dumps(base()))), strict, rules=[rule]).status == "rejected"
+    assert judge(parse_submission("x.json", {"": dumps(base())}), strict, rules=[rule]).status == "rejected"
 
 
 def test_the_rules_that_are_asked_are_the_ones_handed_in() -> None:
-    verdict = judge(parse_submission(one_file("x.json", dumps(LIMITED))), declared(), rules=[])
+    verdict = judge(parse_submission("x.json", {"": dumps(LIMITED)}), declared(), rules=[])
     assert (verdict.findings, verdict.status) == ((), "accepted")
 
 
@@ -69,7 +69,7 @@ def test_the_rules_that_are_asked_are_the_ones_handed_in() -> None:
 
 
 def test_a_file_that_no_format_reads_has_the_line_of_its_fault_and_the_date_of_its_commit() -> None:
-    parsed = parse_submission(one_file("x.json", b'{\n"results": {},\n"date": 1 2}'))
+    parsed = parse_submission("x.json", {"": b'{\n"results": {},\n"date": 1 2}'})
     verdict = judge(parsed, declared(), Facts(committed={"x.json": 1_700_000_000.0}))
     (finding,) = verdict.findings
     assert (finding.rule, finding.location) == ("malformed-file", Location("x.json", "", 3))
@@ -78,7 +78,7 @@ def test_a_file_that_no_format_reads_has_the_line_of_its_fault_and_the_date_of_i
 
 
 def test_a_verdict_names_the_declaration_that_it_is_of() -> None:
-    assert judge(parse_submission(one_file("x.json", dumps(base()))), declared()).leaderboard is declared()
+    assert judge(parse_submission("x.json", {"": dumps(base())}), declared()).leaderboard is declared()
 
 
 def test_a_finding_carries_all_that_its_rule_saw() -> None:
@@ -86,7 +86,7 @@ def test_a_finding_carries_all_that_its_rule_saw() -> None:
         yield Violation("it is wrong", "mend it", "/results", "bbh", ("bbh_a", "bbh_b"), "lm_eval --tasks bbh")
 
     rule = Rule("seeing", Severity.WARNING, "0.1.0", True, seeing, "Sees.")
-    (finding,) = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule]).findings
+    (finding,) = judge(parse_submission("x.json", {"": dumps(base())}), declared(), rules=[rule]).findings
     assert finding == Finding(
         rule="seeing",
         severity=Severity.WARNING,
@@ -105,7 +105,7 @@ def test_a_long_fault_of_a_rule_is_cut() -> None:
         raise ValueError("a" * 1000)
 
     rule = Rule("shouting", Severity.ERROR, "0.1.0", False, shouting, "Shouts.")
-    (finding,) = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule]).findings
+    (finding,) = judge(parse_submission("x.json", {"": dumps(base())}), declared(), rules=[rule]).findings
     said = "ValueError: " + "a" * (200 - 13) + "…"
     assert finding.message == f"the rule shouting failed, so the file is not accepted: {said}"
 
@@ -125,7 +125,7 @@ def test_a_pointer_into_a_file_of_a_folder_names_the_file_first(pointer: str, pa
         yield Violation("it is wrong", pointer=pointer)
 
     rule = Rule("pointing", Severity.WARNING, "0.1.0", False, pointing, "Points.")
-    (finding,) = judge(parse_submission(one_file("run", dumps(base()))), declared(), rules=[rule]).findings
+    (finding,) = judge(parse_submission("run", {"": dumps(base())}), declared(), rules=[rule]).findings
     assert finding.location == Location(path, inside)
 
 
@@ -237,5 +237,5 @@ def test_of_a_file_with_nothing_of_the_leaderboard_that_is_said_once() -> None:
 def test_a_file_of_a_format_that_is_not_taken_is_told_all_that_is_wrong() -> None:
     log = header()
     log["eval"]["config"] = {"limit": 5}
-    verdict = judge(parse_submission(one_file("a.json", dumps(log))), declared())
+    verdict = judge(parse_submission("a.json", {"": dumps(log)}), declared())
     assert [finding.rule for finding in verdict.findings] == ["unaccepted-format", "limited-run"]

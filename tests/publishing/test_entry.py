@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Mapping
 from datetime import date
 from math import inf, nan
 from typing import Any
@@ -20,7 +21,7 @@ from bot.evaluation.leaderboard import Average, Waiver
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.score import LeafScore, TaskScore
-from bot.evaluation.submission import Parsed, Submission, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from bot.publishing.entry import (
     MAX_BYTES,
     MAX_REMARKS,
@@ -145,8 +146,8 @@ def test_raw_values_have_one_digest_where_they_are_equal() -> None:
 def test_an_entry_says_what_measured_it() -> None:
     tool = HarnessVersion("tool", "c1" * 20, "1.0", "acme/tool")
 
-    def read(submission: Submission) -> Parsed:
-        parsed = parse_submission(submission)
+    def read(path: str, files: Mapping[str, bytes]) -> Parsed:
+        parsed = parse_submission(path, files)
         assert parsed.result is not None
         return replace(parsed, result=replace(parsed.result, harness=tool))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
-from bot.evaluation.submission import UnreadPath, one_file, parse_submission
+from bot.evaluation.submission import UnreadPath, parse_submission
 from bot.platforms.platform import Access
 from bot.publishing.plan import Plan, PlannedRow
 from bot.server.app import make_app, make_pages
@@ -60,7 +60,7 @@ def read_examples() -> list[StoredSubmission]:
     found = []
     for number, file in enumerate(EXAMPLES):
         path = f"{file.parent.name}/{file.name}"
-        parsed = parse_submission(one_file(path, file.read_bytes()))
+        parsed = parse_submission(path, {"": file.read_bytes()})
         name = parsed.result.model.id if parsed.result else ""
         status = "rejected" if "harrier" in path else "accepted"
         key = f"open-llm-v2/{name}" if name else None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.leaderboard import Accepted, Leaderboard, parse_leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.platform import Access
 from bot.service.judge.commits import AnswersInFile, CommitLookup, askable, open_look_up
@@ -217,7 +217,7 @@ def declared(history: History) -> Leaderboard:
 
 
 def judged(git_hash: str, history: History, looker: CommitLookup | None) -> tuple[str, list[tuple[str, str]]]:
-    parsed, board = parse_submission(one_file("a.json", result(git_hash=git_hash))), declared(history)
+    parsed, board = parse_submission("a.json", {"": result(git_hash=git_hash)}), declared(history)
     look_up = no_look_up if looker is None else looker.look_up
     [verdict] = Judge(board, None, look_up=look_up).judge([parsed]).verdicts
     harness = [(found.rule, found.message) for found in verdict.findings if "harness" in found.rule]

@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import CommitFact, RowFacts
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access, Opener
@@ -56,7 +56,7 @@ def row(source: Folder, name: str, judge: Judge, data: bytes, logs: dict[str, by
     """The entry of a file that was pushed to a folder, with the sample logs beside it."""
     commit = source.push({name: data, **(logs or {})})
     last = GitSource(source.path).touched([name], commit)[name]
-    parsed = with_local_samples(parse_submission(one_file(name, data)), source.path / name)
+    parsed = with_local_samples(parse_submission(name, {"": data}), source.path / name)
     [made] = judge.judge([parsed], {name: last.date} if last.date else {}).rows
     entry = entry_of(made, {name: Evidence(source=source.path.name, path=name, commit=last.oid)})
     assert entry is not None, [finding.message for file in made.files or (made.lead,) for finding in file.findings]

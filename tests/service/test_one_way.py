@@ -14,7 +14,7 @@ import pytest
 
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.measurement import raw_values
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement
 from bot.platforms.platform import Access, Opener
 from bot.publishing.board import KnownBoardRows
@@ -56,7 +56,7 @@ def digest(judged: Judgement) -> object:
 def test_rows_of_equal_values_are_judged_together_as_alone(first: str) -> None:
     board = parse_leaderboard(TINY, "tiny", "tiny.toml")
     models = ["acme/atlas-7b", "acme/borea-1b"]
-    files = [parse_submission(one_file(path_of(model), result(model))) for model in models]
+    files = [parse_submission(path_of(model), {"": result(model)}) for model in models]
     [row] = Judge(board, None).judge(files[:1]).rows
     judge = Judge(board, None, known=KnownBoardRows({raw_values(row.measurements, board): first}))
     alone = [row for file in files for row in judge.judge([file]).rows]

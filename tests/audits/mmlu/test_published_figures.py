@@ -12,7 +12,7 @@ from bot.audits.mmlu.audit import MmluAudit, audit_mmlu
 from bot.evaluation.benchmarks.mmlu_family import Family
 from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import load_leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from tests.audits.mmlu.mmlu_logs import call
 
 
@@ -88,7 +88,7 @@ def test_different_implementations_do_not_stand_in_one_column(reference: Path) -
 @pytest.mark.parametrize("name", ["llama-7B_mmlu_5-shot.json", "mpt-7b_mmlu_5-shot.json"])
 def test_a_board_of_letters_refuses_them_with_the_reason(reference: Path, name: str) -> None:
     data = (reference / "lm_eval_old" / name).read_bytes()
-    verdict = judge(parse_submission(one_file(name, data)), load_leaderboard("open-llm-v1"))
+    verdict = judge(parse_submission(name, {"": data}), load_leaderboard("open-llm-v1"))
     (finding,) = [found for found in verdict.findings if found.rule == "implementation-mismatch"]
     assert verdict.status == "rejected"
     assert finding.task == "mmlu"

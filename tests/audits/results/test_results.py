@@ -17,7 +17,7 @@ from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, exam
 from bot.cli.audits import audit
 from bot.errors import CallError
 from bot.evaluation.aggregates import expected_stderr
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from tests.evaluation.drafting import modern
 from tests.evaluation.test_helm import run as helm_run
 
@@ -25,7 +25,7 @@ TIME = "2026-03-02T10-00-00.000000"
 
 
 def audit_results(files: Sequence[tuple[str, bytes]]) -> ResultsAudit:
-    return audit_of([examine(parse_submission(one_file(path, data))) for path, data in files])
+    return audit_of([examine(parse_submission(path, {"": data})) for path, data in files])
 
 
 def leaf(right: int, samples: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ with atheris.instrument_imports(include=["bot"]):
     from bot.evaluation.judge import judge_all
     from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
     from bot.evaluation.rules.rule import Facts
-    from bot.evaluation.submission import Parsed, one_file, parse_submission
+    from bot.evaluation.submission import Parsed, parse_submission
     from bot.publishing.entry import entry_of, parse_entry
     from bot.reporting.draft import draft_text
     from bot.reporting.locate import with_lines
@@ -88,7 +88,7 @@ def change(whole: dict[str, Any], random: Random) -> None:
 
 def run(data: bytes) -> None:
     """Read, judge under every declaration, report; what is accepted makes an entry that can be read back."""
-    parsed = parse_submission(one_file(PATH, data))
+    parsed = parse_submission(PATH, {"": data})
     assert Parsed.from_bytes(parsed.to_bytes()).to_bytes() == parsed.to_bytes()
     for board in BOARDS:
         judgement = judge_all([parsed], board, FACTS)
@@ -104,7 +104,7 @@ def add_boards(folder: Path) -> None:
     """Draft a board from each format that is among the files to begin with."""
     seen: set[str | None] = {None}
     for file in sorted(folder.iterdir()):
-        parsed = parse_submission(one_file(PATH, file.read_bytes()))
+        parsed = parse_submission(PATH, {"": file.read_bytes()})
         if parsed.result is not None and parsed.result.leaves and parsed.format not in seen:
             seen.add(parsed.format)
             BOARDS.append(parse_leaderboard(draft_text(draft_of([parsed.result])), "board", "board.toml"))

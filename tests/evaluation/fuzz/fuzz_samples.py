@@ -34,7 +34,7 @@ with atheris.instrument_imports(include=["bot"]):
     from bot.errors import CallError
     from bot.evaluation.definition import definition_of, differences
     from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-    from bot.evaluation.submission import one_file, parse_submission
+    from bot.evaluation.submission import parse_submission
 
 from tests.evaluation.inspect_logs import header, log_archive, sample
 from tests.evaluation.judging import base
@@ -148,7 +148,7 @@ def read_definition(data: bytes) -> None:
         return
     whole = base()
     whole["configs"] = dict.fromkeys(whole["configs"], config)
-    result = parse_submission(one_file("a.json", json.dumps(whole).encode())).result
+    result = parse_submission("a.json", {"": json.dumps(whole).encode()}).result
     for key in result.leaves if result is not None else ():
         assert result is not None
         assert definition_of(result, key) == definition_of(result, key)

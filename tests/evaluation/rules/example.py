@@ -31,7 +31,7 @@ from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import key_of, twins
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import Parsed, Submission, parse_submission
+from bot.evaluation.submission import Parsed, parse_submission
 from tests.evaluation.judging import (
     ABSENT,
     Outcome,
@@ -110,12 +110,12 @@ class Example:
         judgement = judgement_of(files, self.declared(), facts, self._read)
         return Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
 
-    def _read(self, submission: Submission) -> Parsed:
+    def _read(self, path: str, files: Mapping[str, bytes]) -> Parsed:
         """Read a file; the result of the first has the fields of the example."""
-        parsed = parse_submission(submission)
+        parsed = parse_submission(path, files)
         if parsed.result is not None and self.declared().evidence.samples != "ignored":
             parsed = replace(parsed, samples=self._logs(parsed.result))
-        if not self.fields or parsed.result is None or not submission.path.endswith("results_x.json"):
+        if not self.fields or parsed.result is None or not path.endswith("results_x.json"):
             return parsed
         plain = msgspec.to_builtins(parsed.result)
         for way, value in self.fields.items():

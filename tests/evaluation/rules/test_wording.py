@@ -12,7 +12,7 @@ from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import EvidenceDemand, Leaderboard, parse_leaderboard
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import parse_submission
 from bot.reporting.draft import draft_text
 from tests.evaluation.inspect_logs import log_json, score
 from tests.evaluation.judging import Outcome, dumps, outcome_of, patch, patched
@@ -94,7 +94,7 @@ def test_a_missing_sample_log_is_asked_for_as_the_tool_writes_it() -> None:
          "measure with --save-details, and submit the logs where the tool writes them"),
         (run(MATH), board_of("olmes", MATH["alias"], "exact_match"), "no log of this tool is read"),
     ):  # fmt: skip
-        parsed = replace(parse_submission(one_file("results.json", dumps(data))), samples=())
+        parsed = replace(parse_submission("results.json", {"": dumps(data)}), samples=())
         checked = board.model_copy(update={"evidence": EvidenceDemand(samples="checked")})
         findings = judge_all([parsed], checked).verdicts[0].findings
         assert [found.hint for found in findings if found.rule == "samples-missing"] == [hint]
