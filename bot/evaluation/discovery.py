@@ -37,6 +37,9 @@ ADOPT = (
     "`leaderboard-bot explain PATH --reported NUMBER` finds how a number of one was made"
 )
 NOT_JSON = "is not JSON"
+BROKEN = Kind(
+    OTHER.id, OTHER.title, "it is called .json and is not JSON: if it was a result, upload it as the harness wrote it"
+)
 LINES = "is a file of JSON lines of no format that leaderboard-bot reads"
 
 Read = Callable[[str, int], bytes | None]
@@ -111,13 +114,18 @@ def read_candidate(
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     own = max(known.limit(head) for known in formats())  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
-    kind = kind_of_head(head) or (None if own or is_named or not head else OTHER)
+    kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
     if file.size > limit:
         return _too_large(file, head, limit, is_named=is_named)
     data = head if file.size <= AT_ONCE else read(file.path, file.size)
     return _parsed(file, data, candidate.lies_at, is_named=is_named)
+
+
+def _other(path: str, head: bytes) -> Kind:
+    """The kind of a file that begins as none that is known; a page may have been saved under the name of a result."""
+    return BROKEN if _suffix(path) == ".json" and not head.lstrip().startswith((b"{", b"[")) else OTHER
 
 
 def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool) -> Parsed | UnreadPath:

@@ -148,6 +148,16 @@ def test_a_result_is_told_by_its_content_whatever_it_is_called() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "said"), [("results_1.json", "upload the file"), ("notes", "nothing needs to be done")]
+)
+def test_a_page_that_was_saved_as_json_is_said_to_be_none(path: str, said: str) -> None:
+    """Like a page to sign in, which a download got in place of the file."""
+    found = found_in({path: b"<html><body>Sign in</body></html>"})[path]
+    assert isinstance(found, UnreadPath)
+    assert said in found.why
+
+
+@pytest.mark.parametrize(
     "data", [dumps(base())[:40_000], dumps(base()).replace(b": 250,", b": 2 50,"), dumps(base()) + b" " * MAX_BYTES]
 )
 def test_a_damaged_result_is_a_submission_that_is_rejected(data: bytes) -> None:

@@ -173,7 +173,7 @@ def test_what_a_draft_left_to_a_person_is_named(case: ServiceCase) -> None:
     text = declared.read_text().replace("Two tasks, three leaves, for stories.", "TODO: one sentence")
     declared.write_text(text.replace('"guessing among four"', '"TODO: why"'))
     [left] = [one for one in faults(case, "warning") if one.name == "declaration of tiny"]
-    assert left.text == "description, tasks.sums.leaves.sums_plus.bound_reason still says TODO, and readers see it"
+    assert left.text == "description, tasks.sums.leaves.sums_plus.bound_reason still say TODO, and readers see it"
 
 
 def test_all_faults_of_settings_and_declaration_are_named(case: ServiceCase) -> None:

@@ -61,7 +61,8 @@ def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
         return
     yield Diagnosis(name, "ok", f"{board.id}, {len(board.tasks)} tasks")
     if left := list(_todos(board.model_dump(mode="json"))):
-        yield Diagnosis(name, "warning", f"{examples(left)} still says TODO, and readers see it", "complete it")
+        verb = "says" if len(left) == 1 else "say"
+        yield Diagnosis(name, "warning", f"{examples(left)} still {verb} TODO, and readers see it", "complete it")
     if any(target.models for target in watch.targets) and not any(task.hub for task in board.tasks):
         advice = "add [tasks.hub] to the tasks of benchmarks on the Hub: docs/leaderboards.md"
         yield Diagnosis(name, "wrong", "no task names a benchmark, so nothing goes to the pages of models", advice)
