@@ -16,7 +16,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
-from bot.evaluation.rules.rule import NO_FACTS, REPORT, Case, Facts, Rule, UnreadFile, described, findings_of, waive
+from bot.evaluation.rules.rule import NO_FACTS, REPORT, Case, Facts, Rule, described, findings_of, waive
 from bot.evaluation.submission import Parsed, Problem, UnreadPath, believed_date, latest_date, own_date
 from bot.evaluation.verdict import Judgement, Verdict
 
@@ -45,7 +45,7 @@ def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterab
     date = believed_date(own, committed, facts.today)
     if parsed.result is None:
         problem = parsed.problem or Problem("was not read")
-        findings = tuple(findings_of(malformed_file, UnreadFile(problem), parsed.path, leaderboard, line=problem.line))
+        findings = tuple(findings_of(malformed_file, problem, parsed.path, leaderboard))
         return Verdict(parsed, leaderboard, "rejected", findings, None, date)
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)
     latest = latest_date(facts.today, committed)

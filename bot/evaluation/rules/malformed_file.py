@@ -18,11 +18,12 @@ Upload the file that the harness wrote, whole.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import UnreadFile, Violation, Violations, rule
+from bot.evaluation.rules.rule import Violation, Violations, rule
+from bot.evaluation.submission import Problem
 
 
 @rule(Severity.ERROR, subject="file")
-def malformed_file(unread: UnreadFile) -> Violations:
+def malformed_file(problem: Problem) -> Violations:
     """Yield why no format reads the submission."""
-    hint = unread.problem.hint or "upload the result file that the harness wrote, whole and unchanged"
-    yield Violation(f"the file {unread.problem.why}", hint, unread.problem.pointer)
+    hint = problem.hint or "upload the result file that the harness wrote, whole and unchanged"
+    yield Violation(f"the file {problem.why}", hint, problem.pointer, line=problem.line)

@@ -20,7 +20,7 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import RowKey
-from bot.evaluation.submission import LATEST, Parsed, Problem
+from bot.evaluation.submission import LATEST, Parsed
 from bot.evaluation.verdict import CommitFact, Row
 
 Subject = Literal["file", "result", "row"]
@@ -103,13 +103,6 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadFile:
-    """A submission that no format reads, and why."""
-
-    problem: Problem
-
-
-@dataclass(frozen=True, slots=True)
 class RowCase:
     """One row, joined and scored, with the other submissions of its key.
 
@@ -128,7 +121,7 @@ class Violation:
 
     `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
     `command` is the command line that repairs it, "" if none can. `file` is the path of the submission that a
-    violation of a row points into, "" for the first of the row.
+    violation of a row points into, "" for the first of the row, `line` its line, where no pointer can say it.
     """
 
     message: str
@@ -138,6 +131,7 @@ class Violation:
     leaves: tuple[str, ...] = ()
     command: str = ""
     file: str = ""
+    line: int = 0
 
 
 Violations = Iterator[Violation]
@@ -185,7 +179,7 @@ def rerun_advice(result: Result, leaf_keys: Iterable[str], num_fewshot: int | No
 class Rule:
     """A registered rule.
 
-    `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
+    `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (Problem).
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
     what a file does not show: an error on a leaderboard that demands its pins. `on` gives the severity on a leaderboard
     that accepts what the rule finds or demands what it misses, None on the others.
@@ -246,7 +240,7 @@ def rule(
     return register
 
 
-def findings_of(rule: Rule, case: object, path: str, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
+def findings_of(rule: Rule, case: object, path: str, leaderboard: Leaderboard) -> list[Finding]:
     """The findings of one rule, with the leaderboard's severity; if the rule crashes, one finding names the rule."""
     try:
         violations = [*rule.check(case)]
@@ -256,10 +250,10 @@ def findings_of(rule: Rule, case: object, path: str, leaderboard: Leaderboard, *
     if not violations:
         return []
     severity = rule.severity_on(leaderboard)
-    return [_finding(rule, severity, violation, violation.file or path, line) for violation in violations]
+    return [_finding(rule, severity, violation, violation.file or path) for violation in violations]
 
 
-def _finding(rule: Rule, severity: Severity, violation: Violation, path: str, line: int) -> Finding:
+def _finding(rule: Rule, severity: Severity, violation: Violation, path: str) -> Finding:
     """A violation as a finding in a file; a pointer of a folder's file names the file before the first `#`."""
     is_inside = not violation.pointer.startswith("/") and "#" in violation.pointer
     name, _, pointer = violation.pointer.partition("#") if is_inside else ("", "", violation.pointer)
@@ -268,7 +262,7 @@ def _finding(rule: Rule, severity: Severity, violation: Violation, path: str, li
         severity=severity,
         message=violation.message,
         hint=violation.hint,
-        location=Location(f"{path}/{name}" if name else path, pointer, line),
+        location=Location(f"{path}/{name}" if name else path, pointer, violation.line),
         task=violation.task,
         leaves=violation.leaves,
         command=violation.command,
