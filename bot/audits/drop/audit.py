@@ -89,25 +89,17 @@ class Examples:
 
     def add(self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome) -> None:
         """Keep a sample as an example of each flaw that it shows, while there is room."""
+        answers = tuple(_cut(" | ".join(answer)) for answer in golds[:GOLDS_SHOWN])
+        logged = (sample.em, sample.f1) if outcome.differs_from_log else None
         for flaw, repaired in _flaws(outcome):
-            self._keep(flaw, self._example(line, sample, golds, outcome, repaired))
+            kept = self.flaws.setdefault(flaw, [])
+            kept.append(Example(self.path, line, _cut(sample.prediction), answers, outcome.score, repaired, logged))
+            kept.sort(key=lambda one: not one.is_improved)
+            del kept[self.limit :]
 
     def by_flaw(self) -> dict[str, list[Example]]:
         """Return the examples to show, by line; only flaws that have any."""
         return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(self.flaws.items())}
-
-    def _keep(self, flaw: str, example: Example) -> None:
-        kept = self.flaws.setdefault(flaw, [])
-        kept.append(example)
-        kept.sort(key=lambda one: not one.is_improved)
-        del kept[self.limit :]
-
-    def _example(
-        self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome, repaired: DropScore | None
-    ) -> Example:
-        answers = tuple(_cut(" | ".join(answer)) for answer in golds[:GOLDS_SHOWN])
-        logged = (sample.em, sample.f1) if outcome.differs_from_log else None
-        return Example(self.path, line, _cut(sample.prediction), answers, outcome.score, repaired, logged)
 
 
 def _flaws(outcome: SampleOutcome) -> Iterator[tuple[str, DropScore | None]]:
