@@ -61,14 +61,14 @@ def test_a_good_push_is_answered_once_for_each_folder_where_the_watch_says_so(hu
     story.settle()
     assert sorted(one.title for one in story.discussions) == ["Results in acme__atlas-7b", "Results in acme__borea-1b"]
     text = min(story.discussions, key=lambda one: one.title).description
-    assert "| `acme/atlas-7b` | 58.33 |" in text
+    assert f"| `{KEY}` | 58.33 |" in text
     assert "/datasets/acme/contents/discussions/" in text
     assert sorted(story.acts()) == ["discussion", "discussion", "request", "request"]
 
     story.push(right=(60, 60, 70))
     story.lose_state()
     story.settle()
-    assert "| `acme/atlas-7b` | 61.67 |" in min(story.discussions, key=lambda one: one.title).description
+    assert f"| `{KEY}` | 61.67 |" in min(story.discussions, key=lambda one: one.title).description
     assert sorted(story.acts()) == ["commit", "edit", "edit", "rename"]
     story.end()
 
