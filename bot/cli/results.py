@@ -176,7 +176,9 @@ def explain(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="A result file or a folder; with --model, a target with entries.")
     ],
-    task: Annotated[str, typer.Argument(metavar="[TASK]", help="The id or title of a column. Default: all.")] = "",
+    task: Annotated[
+        str, typer.Argument(metavar="[TASK]", help="A column, by id or title, or average. Default: all.")
+    ] = "",
     leaderboard: LEADERBOARD = DEFAULT,
     form: Annotated[Literal["text", "json"], FORM] = "text",
     *,
@@ -191,7 +193,7 @@ def explain(
 
     A score is explained from the raw value to the mean; a number by the readings of the file that give it.
     """
-    from bot.reporting.explanation import explanation_text
+    from bot.reporting.explanation import column_named, explanation_text
 
     if model and (reported or form == "json"):
         other = "--reported asks about result files" if reported else "--format json is a report on result files"
@@ -202,7 +204,7 @@ def explain(
     declared = open_leaderboard(leaderboard, read_access())
     if reported:
         judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
-        raise typer.Exit(_explain_reported(judgement, reported, _id_of(declared, task) or task, form))
+        raise typer.Exit(_explain_reported(judgement, reported, column_named(declared, task) or task, form))
     task = _column(declared, task)
     judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
@@ -211,17 +213,14 @@ def explain(
     raise end(judgement)
 
 
-def _id_of(declared: Leaderboard, task: str) -> str:
-    """The id of the column that has this id or title, whatever its case; "" if there is none."""
-    named = task.casefold()
-    return next((one.id for one in declared.tasks if named in {one.id.casefold(), one.title.casefold()}), "")
-
-
 def _column(declared: Leaderboard, task: str) -> str:
-    if task and not _id_of(declared, task):
+    from bot.reporting.explanation import column_named
+
+    found = column_named(declared, task)
+    if task and not found:
         known = ", ".join(column.id for column in declared.tasks)
         raise CallError(f"{declared.id} has no task {task!r}; it has {known}")
-    return _id_of(declared, task)
+    return found
 
 
 def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:

@@ -21,6 +21,7 @@ from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, visible
 
 RIGHT = "right / of"
+AVERAGE = "average"  # no column has this id
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,22 @@ def explanation_text(judgement: Judgement, task_id: str = "") -> str:
     return "\n".join(f"{head}{explain(row, task_id)}" for head, row in zip(heads, rows, strict=True))
 
 
+def column_named(leaderboard: Leaderboard, name: str) -> str:
+    """The id of the column with this id or title, whatever its case, or AVERAGE; "" if there is none."""
+    named = name.casefold()
+    found = (task.id for task in leaderboard.tasks if named in {task.id.casefold(), task.title.casefold()})
+    return next(found, AVERAGE if named == AVERAGE else "")
+
+
 def explain(row: Row | Explained, task_id: str = "") -> str:
-    """The explanation of one task, or of all and the average."""
+    """The explanation of one task or of the average, or of all."""
     row = explained(row) if isinstance(row, Row) else row
     declared = {task.id: task for task in row.leaderboard.tasks}
     lines: list[str] = []
     for score in row.scores.tasks:
         if task_id in {"", score.id}:
             lines += [*_explain_task(declared[score.id], score, row), ""]
-    if not task_id:
+    if task_id in {"", AVERAGE}:
         lines += list(_explain_average(row))
     return "\n".join(lines).rstrip() + "\n"
 

@@ -134,6 +134,12 @@ def test_explain_as_json_is_the_report() -> None:
     assert json.loads(bot("explain", KESTREL, "-f", "json")[1]) == json.loads(bot("score", KESTREL, "-f", "json")[1])
 
 
+def test_the_average_alone_is_explained() -> None:
+    whole, alone = bot("explain", KESTREL)[1], bot("explain", KESTREL, "average")[1]
+    assert alone.startswith("Average: ")
+    assert whole.endswith(alone)
+
+
 @pytest.mark.parametrize("task", ["MATH Lvl 5", "math lvl 5", "MATH"])
 def test_explain_takes_the_title_of_a_column_as_the_board_shows_it(task: str) -> None:
     assert bot("explain", KESTREL, task) == bot("explain", KESTREL, "math")

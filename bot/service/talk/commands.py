@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any, Generic, Literal, TypeVar
 
 from bot.errors import Refused, Stale
+from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
@@ -23,7 +24,7 @@ from bot.publishing.plan import Plan
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code
-from bot.reporting.explanation import explain
+from bot.reporting.explanation import column_named, explain
 from bot.service.context import WatchContext
 from bot.service.judge.reading import row_digests
 from bot.service.watch.outcome import Report
@@ -202,12 +203,15 @@ def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> str:
 
 def explain_scores(place: SourcePlace, asked: RequestedCommand, _: re.Match[str]) -> str:
     """Show how each number became a score, or those of one task."""
-    rows, task = [row for judgement in place.judgements for row in judgement.rows], asked.words
-    known = {score.id for row in rows for score in row.scores.tasks}
-    if task and task not in known:
-        return f"There is no task {code(brief(task))} of {code(place.leaderboard_id)} here."
-    parts = [preformatted(explain(row, task)) for row in rows]
-    return "\n\n".join(parts) or "There is no score to explain."
+    rows = [row for judgement in place.judgements for row in judgement.rows]
+    if not rows:
+        return "There is no score to explain."
+    leaderboard = rows[0].leaderboard
+    task = column_named(leaderboard, asked.words)
+    if asked.words and not task:
+        known = examples([one.id for one in leaderboard.tasks], 20)
+        return f"There is no task {code(brief(asked.words))} of {code(place.leaderboard_id)}; it has {code(known)}."
+    return "\n\n".join(preformatted(explain(row, task)) for row in rows)
 
 
 def ignore(place: SourcePlace, asked: RequestedCommand, words: re.Match[str]) -> str:
