@@ -499,7 +499,7 @@ def test_models_that_files_name_by_paths_or_folders_are_adopted_under_their_ids(
 
 
 def test_a_model_that_files_do_not_name_by_its_id_has_the_id_of_its_row(tmp_path: Path) -> None:
-    """Like stabilityai/stablelm-3b-4e1t of Stability-AI/StableLM `93eea08`, whose file says `stablelm-3b-4e1t`."""
+    """Like stabilityai/stablelm-3b-4e1t of Stability-AI/StableLM `93eea082`, whose file says `stablelm-3b-4e1t`."""
     model = "acme/atlas-7b"
     adopted(tmp_path, "README.md", markdown().replace(f"[{model[5:]}](https://huggingface.co/{model})", f"**{model}**"),
             **{path_of(model): result(model, right=MODELS[model]).replace(model.encode(), b"atlas-7b")})  # fmt: skip

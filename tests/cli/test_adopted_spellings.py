@@ -189,7 +189,7 @@ def test_braces_in_a_name_are_no_placeholder(tmp_path: Path) -> None:
 
 
 def test_a_break_in_a_heading_is_a_space_and_a_mark_is_no_part_of_a_title(tmp_path: Path) -> None:
-    """Like README.md of Stability-AI/StableLM `93eea08`, with `ARC<br>Challenge`, `HellaSwag (✱)` and `88.85 (?)`."""
+    """Like README.md of Stability-AI/StableLM `93eea082`, with `ARC<br>Challenge`, `HellaSwag (✱)` and `88.85 (?)`."""
     table = markdown().replace("sums plus", "sums<br>plus").replace("logic", "logic (✱)").replace("72 %", "72 % (?)")
     done = adopted(tmp_path, "README.md", table)
     assert "atlas-7b, logic (✱): there 72 % (?), computed 72 %: the same number, with another text around it" in (

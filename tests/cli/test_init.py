@@ -101,7 +101,7 @@ def test_a_watch_of_summaries_of_opencompass_selects_them(tmp_path: Path) -> Non
 
 
 def test_results_without_an_ending_are_found_by_the_watch(tmp_path: Path) -> None:
-    """Like evals/external/openlm-research-open_llama_13b of Stability-AI/StableLM `93eea08`."""
+    """Like evals/external/openlm-research-open_llama_13b of Stability-AI/StableLM `93eea082`."""
     (tmp_path / "openlm-research-open_llama_13b").write_bytes(result())
     init(tmp_path / "board", "--results", tmp_path, *PLACES)
     [watch] = load_settings(tmp_path / "board" / "bot.toml").watches
