@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bot.audits.samples.records import Record, SkippedRecord, array_elements, open_log, read_each
+from bot.audits.samples.records import SkippedRecord, array_elements, open_log, read_each
 from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
 from bot.errors import MalformedSamples
 
@@ -105,15 +105,10 @@ class _Statistics:
 
 
 def _statistics(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    with open_log(path) as log:
-        for record in array_elements(log):
-            if isinstance(record, Record):
-                try:
-                    yield decode(record.data)
-                except MalformedSamples:
-                    continue
+    if path.exists():
+        with open_log(path) as log:
+            rows = read_each(array_elements(log), decode)
+            yield from (row for row in rows if not isinstance(row, SkippedRecord))
 
 
 def _means(stats: Any) -> Iterator[tuple[str, float]]:

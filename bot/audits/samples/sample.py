@@ -140,8 +140,11 @@ def _harness_04(row: dict[str, Any]) -> Sample:
     texts = [one for _, one in requests if isinstance(one, str)]
     first, second = requests[0] if requests else ("", None)
     doc, target = row.get("doc"), text(row.get("target"))
+    since = "0.4.3" if isinstance(row.get("arguments"), dict) else "0.4.0"  # it was a list before
+    if row.get("filter") is not None:
+        since = "0.4.7"
     sample = Sample(
-        form_of(has_filter=row.get("filter") is not None, is_object=isinstance(row.get("arguments"), dict)),
+        f"lm-eval-{since}",
         identifier(row.get("doc_id")),
         row,
         doc,
@@ -161,13 +164,6 @@ def _harness_04(row: dict[str, Any]) -> Sample:
         sample.response = _generation(row.get("resps"))
         sample.answer = _generation(filtered) if filtered is not None else sample.response
     return sample
-
-
-def form_of(*, has_filter: bool, is_object: bool) -> str:
-    """Name the first release that wrote such rows: `filter` came with 0.4.7, `arguments` as an object with 0.4.3."""
-    if has_filter:
-        return "lm-eval-0.4.7"
-    return "lm-eval-0.4.3" if is_object else "lm-eval-0.4.0"
 
 
 def _requests(arguments: Any) -> list[tuple[str, Any]]:
