@@ -22,7 +22,7 @@ from bot.evaluation.measurement import raw_values
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
-@rule(Severity.WARNING, subject="row")
+@rule(Severity.WARNING)
 def duplicate_scores(case: RowCase) -> Violations:
     """Yield a violation where the board, handed in as a fact, has the same values under another name."""
     row = case.row

@@ -34,7 +34,7 @@ ABOVE = 10.0  # the score of a column that shows that the run is sound
 HINT = "look at the logged samples: were the answers recognised? A chat template or a stop word may be wrong"
 
 
-@rule(Severity.WARNING, subject="row")
+@rule(Severity.WARNING)
 def implausibly_low(case: RowCase) -> Violations:
     """Yield at most one violation for each task."""
     values = {task.id: task.raw for task in case.row.scores.tasks}

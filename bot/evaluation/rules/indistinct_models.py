@@ -34,7 +34,7 @@ IN_ONE_FOLDER = "keep the file that counts, or lay each in a folder of its own, 
 HINT = "say by their folders which model it is, here and in [[watches.identity]]: --model-name {mapping}"
 
 
-@rule(Severity.ERROR, subject="row")
+@rule(Severity.ERROR)
 def indistinct_models(case: RowCase) -> Violations:
     """Yield one violation where values differ between files that may be of several models."""
     row = case.row

@@ -22,7 +22,7 @@ from bot.evaluation.rules.rule import Violation, Violations, rule
 from bot.evaluation.submission import Problem
 
 
-@rule(Severity.ERROR, subject="file")
+@rule(Severity.ERROR)
 def malformed_file(problem: Problem) -> Violations:
     """Yield why no format reads the submission."""
     hint = problem.hint or "upload the result file that the harness wrote, whole and unchanged"

@@ -28,7 +28,7 @@ from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advi
 UNSAID = "not recorded"
 
 
-@rule(Severity.ERROR, subject="row")
+@rule(Severity.ERROR)
 def missing_task(case: RowCase) -> Violations:
     """Yield one violation for each task of which a leaf is missing, or a single one where everything is missing."""
     row = case.row

@@ -22,7 +22,7 @@ from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 ONCE = "mean"
 
 
-@rule(Severity.ERROR, subject="row")
+@rule(Severity.ERROR)
 def mixed_reducers(case: RowCase) -> Violations:
     """Yield one violation for each task that has more than one reducer."""
     by_task: dict[str, dict[str, list[str]]] = {}

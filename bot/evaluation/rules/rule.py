@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any
 
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
@@ -23,7 +23,6 @@ from bot.evaluation.row_key import RowKey
 from bot.evaluation.submission import LATEST, Parsed
 from bot.evaluation.verdict import CommitFact, Row
 
-Subject = Literal["file", "result", "row"]
 OnLeaderboard = Callable[[Leaderboard], Severity | None]
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 # An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
@@ -179,7 +178,7 @@ def rerun_advice(result: Result, leaf_keys: Iterable[str], num_fewshot: int | No
 class Rule:
     """A registered rule.
 
-    `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (Problem).
+    `check` judges a Case, a RowCase, or the Problem of a file that no format reads.
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
     what a file does not show: an error on a leaderboard that demands its pins. `on` gives the severity on a leaderboard
     that accepts what the rule finds or demands what it misses, None on the others.
@@ -191,7 +190,6 @@ class Rule:
     invalidates_score: bool
     check: Callable[[Any], Iterable[Violation]]
     page: str
-    subject: Subject = "result"
     is_pin: bool = False
     on: OnLeaderboard = lambda _: None
 
@@ -218,7 +216,6 @@ def rule(
     *,
     since: str = "0.1.0",
     invalidates_score: bool | None = None,
-    subject: Subject = "result",
     is_pin: bool = False,
     is_one_a_task: bool = False,
     on: OnLeaderboard = lambda _: None,
@@ -235,7 +232,7 @@ def rule(
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
         find = (lambda case: one_for_each_task(check(case))) if is_one_a_task else check
-        return Rule(name, severity, since, blocks, find, page, subject, is_pin, on)
+        return Rule(name, severity, since, blocks, find, page, is_pin, on)
 
     return register
 

@@ -32,8 +32,6 @@ def test_every_module_of_a_rule_is_listed_once() -> None:
     modules = {path.stem for path in (ROOT / "bot" / "evaluation" / "rules").glob("*.py")} - HELPERS
     alone = [rule.id for rule in ALL_RULES if rule not in SAMPLE_RULES]
     assert sorted(alone) == sorted(name.replace("_", "-") for name in modules)
-    assert {rule.subject for rule in RULES} == {"result"}
-    assert {rule.subject for rule in ROW_RULES} == {"row"}
     assert [rule.id for rule in ALL_RULES][1:] == [rule.id for rule in (*RULES, *ROW_RULES)]
 
 
