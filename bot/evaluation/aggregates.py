@@ -92,7 +92,7 @@ def leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[s
 def means_of_leaves(
     result: Result, members: Sequence[str], key: str, known: Mapping[str, int | None]
 ) -> tuple[float, float] | None:
-    """The mean of the leaves weighted by samples, and the plain one; None if something is unknown."""
+    """The mean of the leaves weighted by samples, and their plain mean; None if a value or size is unknown."""
     total, plain, weight, count = 0.0, 0.0, 0, 0
     leaves = result.leaves
     for member in members:
@@ -112,7 +112,7 @@ def means_of_leaves(
 
 
 def samples_behind_key(leaf: LeafResult, key: str) -> float | None:
-    """`samples_behind` of a value of a leaf and the standard error beside it; None where one of them is absent."""
+    """`samples_behind` of the value under a key of a leaf and the error beside it; None where one of them is absent."""
     value, error = leaf.numbers.get(key), leaf.numbers.get(stderr_beside(key))
     return samples_behind(value, error) if type(value) is float and type(error) is float else None
 

@@ -1,7 +1,7 @@
-"""Are two measurements different by more than chance, and what differed in how they were made.
+"""Tell whether two measurements differ by more than chance, and what differed in how they were made.
 
-A difference is always second minus first. Tasks are tested one by one, Holm's correction holds over all of them, and
-the average stands outside of that family. What differed in the measuring is named before any result.
+A difference is always second minus first. Tasks are tested one by one, Holm's correction covers all of them, and the
+average is not part of that family. What differed in how they were measured is named before any result.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two ar
 
 
 class KnownEffect(msgspec.Struct, frozen=True):
-    """What a difference in one setting is known to do, with its source; `breaks` says that no test is possible."""
+    """The known effect of a difference in one setting, with its source; `breaks` says that no test is possible."""
 
     setting: str
     title: str
@@ -77,9 +77,10 @@ class KnownEffect(msgspec.Struct, frozen=True):
 class MeasuredTask(msgspec.Struct, frozen=True):
     """One number of a measurement: `value` with its standard error in the same unit, None if unknown.
 
-    `points` is what one of the unit is in percentage points, 0 where the number is no share. `counts` are right answers
-    and questions, None if the number is no plain share; `span` is what a share of 1 is in the number's unit. Where the
-    number is a mean of its leaves, `weights` are what 1 of each is worth in it; None where samples cannot give it.
+    `points` is how many percentage points one of the unit is, 0 where the number is no share. `counts` are right
+    answers and questions, None if the number is no plain share; `span` is a share of 1 in the number's unit. Where the
+    number is a mean of its leaves, `weights` say what a share of 1 in each leaf adds to it; None where samples cannot
+    give it.
     """
 
     id: str
@@ -96,7 +97,7 @@ class MeasuredTask(msgspec.Struct, frozen=True):
 
 
 class LeafSource(NamedTuple):
-    """The result that a leaf comes from, and its key there."""
+    """The result of a leaf, and the leaf's key in it."""
 
     result: Result
     key: str
@@ -116,19 +117,19 @@ class MeasuredRun:
     sources: Mapping[str, LeafSource] = field(default_factory=dict)
 
     def key_of(self, leaf: str) -> str:
-        """The key of a leaf in the result that it comes from."""
+        """The key of a leaf in its result."""
         return self.sources[leaf].key if leaf in self.sources else leaf
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Answers to the same questions: how many both runs, one of them, or none got right, if answers are right or wrong.
+    """Answers to the same questions: how many both runs, one of them, or neither got right, where that is said.
 
     `contrast` is the paired test on the metric's own scale over all questions, `parts` are those of each leaf where
-    there are several; `flips` are the first questions on which the runs differ. `prompts` is where those of the
-    question `prompts_differ`, the first that was asked otherwise, begin to differ.
-    `shared` and `larger` are the numbers of shared questions and of those of the larger run, `clusters` that of the
-    texts that several questions are about, 0 where each question stands alone.
+    there are several; `flips` are the first questions on which the runs differ. `prompts_differ` is the first question
+    that the runs asked in other words, "" if there is none, and `prompts` are the places where its two prompts begin to
+    differ. `shared` and `larger` are the numbers of shared questions and of those of the larger run, `clusters` that of
+    the texts that several questions are about, 0 where each question stands alone.
     """
 
     contrast: Contrast
@@ -295,7 +296,7 @@ def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) ->
 
 
 def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> str:
-    """Why two numbers of one task are of too different questions, "" if they are not."""
+    """Why two numbers of one task come from too different questions, "" if they do not."""
     if pairs is not None and not pairs.shared:
         return f"no question is the same in both logs of {pairs.larger}; `--samples none` compares without them"
     if pairs is not None:
@@ -339,7 +340,7 @@ def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
 def _settings(
     first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]
 ) -> tuple[tuple[SettingDifference, ...], int]:
-    """What differs in how the shared tasks were measured, what is known to matter first; and how much is equal."""
+    """The settings that differ in the shared tasks, those with known effects first; and how many are equal."""
     found: list[SettingDifference] = []
     equal = 0
     formats = [{one.result.format for one in run.sources.values()} for run in (first, second)]
@@ -392,7 +393,7 @@ def _subtasks(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) ->
 
 
 def _with(leaves: Sequence[str], others: Sequence[str]) -> str:
-    """How many subtasks there are, and which of them the other side lacks."""
+    """How many subtasks there are, and which of them the other run lacks."""
     alone = [leaf for leaf in dict.fromkeys(leaves) if leaf not in others]
     return counted(len(set(leaves)), "subtask") + (f", with {examples(alone)}" if alone else "")
 
@@ -413,7 +414,7 @@ def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str])
 
 
 def said_of(values: Mapping[str, str], leaves: Iterable[str]) -> str:
-    """What leaves say of a setting, each value once."""
+    """The values of a setting over some leaves, each once."""
     return ", ".join(sorted({values[leaf] for leaf in leaves if values.get(leaf)}))
 
 
@@ -427,14 +428,14 @@ def _difference(name: str, values: tuple[str, str], tasks: tuple[str, ...]) -> S
 
 
 def _setting(name: str) -> str:
-    """The setting of the table of effects that a name belongs to."""
+    """The name in the table of effects for a setting."""
     known = next((one.setting for one in effects() if name in {one.setting, one.title}), name)
     return next((group for group in GROUPS if name.startswith((f"{group} ", f"{group}:"))), known)
 
 
 @cache
 def effects() -> tuple[KnownEffect, ...]:
-    """What differences are known to do, those that matter most first."""
+    """The known effects of differences, the most important first."""
     text = files("bot").joinpath("data", "effects.toml").read_text(encoding="utf-8")
     return tuple(msgspec.toml.decode(text, type=dict[str, tuple[KnownEffect, ...]])["effects"])
 
@@ -466,22 +467,22 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
 
 
 def with_files(run: MeasuredRun, sources: Mapping[str, LeafSource]) -> MeasuredRun:
-    """A leaderboard's row with what its files say besides: the settings that no row records, and what was asked."""
+    """A leaderboard's row with what its files record besides: settings that no row has, and definitions."""
     settings = _leaf_settings(sources)
     others = {name: settings[name] for name in settings if name not in run.settings and name not in run.of_leaves}
     return replace(run, of_leaves={**run.of_leaves, **others}, sources=sources)
 
 
 def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
-    """Tell whether leaves are several of a group whose smaller ones ask questions of the larger ones."""
+    """Tell whether some leaves belong to one group in which smaller leaves ask questions of larger ones."""
     found = [catalogue().find(format_id, key) for key in keys] if len(keys) > 1 else []
     return bool(found) and all(one is not None and isinstance(one.of, Group) and one.of.nested for one in found)
 
 
 def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
-    """The metric of a leaf to compare, "" if it has none: the catalogue's, else the first of which more is better.
+    """The metric of a leaf to compare, "" if there is none: the catalogue's, else the first of which more is better.
 
-    The first is the one that a draft takes; the order in a file is that of the alphabet as often as not.
+    The order is that of a draft: in a file it is alphabetic as often as not.
     """
     names = [
         name
@@ -523,7 +524,7 @@ def _task_of(
 ) -> MeasuredTask:
     """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves.
 
-    The logs of nested leaves make no pairs: they hold a question several times.
+    The logs of nested leaves give no pairs: they hold a question several times.
     """
     metric, is_nested = metrics[keys[0]], _are_nested(format_id, keys)
     values = [float(leaves[key].numbers[metric]) for key in keys]
@@ -556,7 +557,7 @@ def _task_of(
 
 
 def _points_of(values: Sequence[float], *, is_percent: bool) -> float:
-    """What one of the unit of these values is in percentage points, 0 where they are no shares."""
+    """How many percentage points one of the unit of these values is, 0 where they are no shares."""
     if is_percent:
         return 1.0 if all(abs(value) <= 100 for value in values) else 0.0
     return 100.0 if all(0 <= value <= 1 for value in values) else 0.0
@@ -581,7 +582,7 @@ def _counts(value: float, stderr: float | None, samples: int | None, *, is_propo
 
 
 def _file_settings(result: Result) -> dict[str, str]:
-    """What a file says of all its leaves; the files of one run may say different things."""
+    """The settings that a file records for all its leaves; the files of one run may record different ones."""
     model, harness = result.model, result.harness
     found = {
         "harness": harness.name,
@@ -601,7 +602,7 @@ def _file_settings(result: Result) -> dict[str, str]:
 
 
 def _group_of(name: str) -> str:
-    """What is put before the name of a setting of a run here: its group, for the effect that it has."""
+    """The group in front of a setting's name, by which its effect is found."""
     return "" if name == AGENT else "prompt " if AROUND.search(name) else "generation "
 
 

@@ -1,7 +1,7 @@
-"""What a leaf asked: the fields of its definition that decide, in one spelling, with a short digest for each.
+"""What a leaf asked: the deciding fields of its definition in one spelling, with a short digest for each.
 
 Two runs of one task by one harness give equal digests. A default counts as absent, and what differs from run to run
-(addresses in memory) is removed. `bot/data/definitions/` holds the definitions that harness releases have, made by
+(addresses in memory) is removed. `bot/data/definitions/` holds the definitions of harness releases, made by
 `.github/renew_definitions.py`.
 """
 
@@ -44,7 +44,7 @@ Derive = Callable[[dict[str, Any]], Mapping[str, str]]
 
 
 class AskedDefinition(msgspec.Struct, frozen=True, gc=False):
-    """What one leaf asked: one digest for all of it, and its fields with the digest and the text of each.
+    """The definition of one leaf: a digest of all of it, and its fields with the digest and the text of each.
 
     A field is named by its place below `Result.pointer_to("definition")`.
     """
@@ -78,7 +78,7 @@ def canonical(value: object) -> str:
 
 
 def one_layout(code: str) -> str:
-    """A Python function as a formatter cannot change it: spaces, comments and breaks within brackets do not count.
+    """A Python function in a layout that no formatter changes: without spaces, comments, and breaks within brackets.
 
     Text in quotes and the indentation of lines stay as they are.
     """
@@ -106,7 +106,7 @@ def _is_word(character: str) -> bool:
 
 
 def _without_spaces(text: str, token: re.Match[str]) -> str:
-    """A string; in an f-string the expressions without their spaces."""
+    """A string as it is; of an f-string the expressions lose their spaces."""
     prefix = text[: token.start("quote") - token.start()]
     return INSERTED.sub(lambda found: f"{{{''.join(found[1].split())}}}", text) if "f" in prefix.lower() else text
 
@@ -127,12 +127,12 @@ def digest_of(text: str) -> str:
 
 
 def digest_of_fields(digests: Mapping[str, str]) -> str:
-    """The digest of a whole definition by those of its fields."""
+    """The digest of a whole definition, made of the digests of its fields."""
     return digest_of("\n".join(f"{field}={digest}" for field, digest in sorted(digests.items())))
 
 
 def digest_of_leaves(definitions: Mapping[str, str], leaves: Iterable[str]) -> str:
-    """What leaves asked, as one digest: that of the only definition, or of all; "" where one is not recorded."""
+    """One digest of the definitions of leaves: that of the only one, or of all; "" where one is not recorded."""
     found = {leaf: definitions.get(leaf, "") for leaf in leaves}
     if not found or "" in found.values():
         return ""
@@ -143,8 +143,8 @@ def digest_of_leaves(definitions: Mapping[str, str], leaves: Iterable[str]) -> s
 def released(name: str) -> Mapping[str, Any]:
     """A shipped file of definitions.
 
-    `leaves` has for each leaf its definitions by their digests with the `asked` versions of the harness that have each,
-    `definitions` the digests of the fields of each, `values` the texts behind those.
+    `leaves` has for each leaf the digests of its definitions, each with the `asked` versions of the harness that have
+    it, `definitions` the digests of the fields of each definition, and `values` the texts behind those.
     """
     found: dict[str, Any] = json.loads(files("bot").joinpath("data", "definitions", f"{name}.json").read_bytes())
     return found
@@ -176,7 +176,7 @@ def _shipped(table: str) -> Mapping[str, Any]:
 
 
 def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> dict[str, str]:
-    """The fields of a configuration as canonical texts, without those that are absent or have their default."""
+    """The fields of a configuration as canonical texts, without absent ones and defaults."""
     return {
         field: canonical(value)
         for field, value in recorded.items()
@@ -195,17 +195,17 @@ def _derived(spelled: bytes, fields: tuple[str, ...], derive: Derive) -> AskedDe
 
 
 class AskedDefinitions:
-    """Collects the definitions of one result's leaves: of those that are not shipped each field, once."""
+    """Collects the definitions of one result's leaves; the fields of those that are not shipped are kept once."""
 
     def __init__(self) -> None:
         self.fields: dict[AskedField, int] = {}
         self.definitions: dict[str, tuple[int, ...]] = {}
 
     def add(self, recorded: Mapping[str, Any], fields: tuple[str, ...], derive: Derive = picked) -> str:
-        """Remember the definition that these fields of a configuration make; its digest, "" where it has none of them.
+        """Note the definition in these fields of a configuration; returns its digest, "" where all fields are absent.
 
-        `derive` gives the fields as canonical texts, and NONE for a field that its format always records and this file
-        leaves out. Files of one release record equal values, so what was derived of them is remembered.
+        `derive` gives the fields as canonical texts, and NONE for a field that the format always records and this file
+        leaves out. Files of one release record equal values, so what was derived of them is kept.
         """
         values = [*map(recorded.get, fields)]
         if values.count(None) == len(values):
@@ -225,7 +225,7 @@ class AskedDefinitions:
 
     @property
     def asked(self) -> tuple[AskedField, ...]:
-        """The fields, by their number; the texts of the first of them, as far as a result keeps any."""
+        """The fields by their number; the first ones with their texts, as far as a result keeps texts."""
         left, found = MOST_TEXT, []
         for one in self.fields:
             kept = one.text[:left]
@@ -250,7 +250,7 @@ def definition_of(result: Result, leaf_key: str) -> Fields | None:
 
 
 def is_whole(definition: Fields) -> bool:
-    """Tell whether a file records all that its format always records of a definition."""
+    """Tell whether a file records every field of a definition that its format always records."""
     return all(one.digest != NONE for one in definition.values())
 
 
@@ -262,7 +262,7 @@ def is_shortened(result: Result) -> bool:
 
 
 def differing(one: Fields, accepted: Mapping[str, frozenset[str]], *, shortened: bool = False) -> Iterator[str]:
-    """The fields in which a definition is none of the accepted ones; of a shortened one those that it records."""
+    """The fields of a definition that match none of the accepted ones; of a shortened one, the recorded fields."""
     for field, value in one.items():
         is_compared = not (shortened and value.digest == NONE)
         if is_compared and value.digest not in accepted.get(field, frozenset({NONE})):
@@ -278,7 +278,7 @@ def nearest(one: Fields, accepted: Iterable[AcceptedDefinition], *, shortened: b
 
 
 def differences(one: Result, one_key: str, other: Result, other_key: str) -> list[tuple[str, str, str]]:
-    """How the definitions of two leaves differ: each field with both values, shortened around the difference.
+    """The fields in which the definitions of two leaves differ, with both values around the first difference.
 
     Empty where they are equal, where one is not recorded, and for results of two formats, whose fields are others.
     """
@@ -296,7 +296,7 @@ def _differs(one: AskedField | None, other: AskedField | None, *, is_part: bool)
 
 
 def both(one: AskedField | None, other: AskedField | None) -> tuple[str, str]:
-    """Two values of a field, shortened around the first place where they differ."""
+    """Two values of a field, cut to the part around the first difference."""
     texts = [text_of(value) if value else "" for value in (one, other)]
     at = next((place for place, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
     return _excerpt(one, texts[0], at), _excerpt(other, texts[1], at)
@@ -325,7 +325,7 @@ def _declared_digest(value: str) -> str:
 
 
 def spelled(value: AskedField) -> str:
-    """A value as a declaration spells it: its text where all of it is known."""
+    """A value as a declaration spells it: its text where the whole text is known, else its digest."""
     text = text_of(value)
     is_whole = bool(text) and digest_of(text) == value.digest and len(text) <= LONGEST
     return text if is_whole and not text.startswith(SHA256) else f"{SHA256}{value.digest}"

@@ -1,8 +1,7 @@
-"""Finds the submissions among files: which files belong together, which are results, and what the others are.
+"""Find the submissions among files: which files belong together, which are results, and what the others are.
 
-One policy for the command line, the Action and the service. They hand in a listing and a way to read; nothing here
-opens anything. What is refused is refused as cheaply as it can be: by its size and first bytes before it is read as a
-whole.
+One policy for the command line, the Action and the service. They hand in a listing and a function that reads; nothing
+here opens anything. A file is refused as cheaply as possible: by its size and first bytes before it is read.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class Candidate:
 
 
 def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
-    """Put the files of runs' folders together, by their names alone; in the order of the paths."""
+    """Put the files of runs' folders together by their names, in the order of the paths."""
     folders: defaultdict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in listing:
         folder, _, name = file.path.rpartition("/")
@@ -174,7 +173,7 @@ def _suffix(path: str) -> str:
 
 
 def _begins_as_one_format(start: bytes) -> bool:
-    """Tell whether a format of JSON has a beginning of its own and these bytes have it."""
+    """Tell whether these bytes are the begin that only one JSON format has."""
     begins = [begin for known in formats() for begin in known.starts if begin.startswith(b'{"')]
     return start.lstrip().startswith(tuple(begins))
 

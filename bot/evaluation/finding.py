@@ -116,7 +116,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """The values of each key; keys and values stand in the order in which they first come."""
+    """The values by key; keys and values keep the order in which they first come."""
     found: dict[K, list[V]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

@@ -76,7 +76,7 @@ def why_unidentified(model: Model) -> str:
 
 
 def is_served(model: Model) -> bool:
-    """Tell whether a service answered, of which the file has the name and that of the model."""
+    """Tell whether a service answered, and the file has its name and the model's."""
     is_called = bool(model.id) and not model.id.startswith(PATHS)
     return is_called and bool(model.source) and not is_loaded(model.source) and " " not in model.source
 
@@ -115,7 +115,7 @@ def is_folders(key: str) -> bool:
 
 
 def fits(folders: str, path: str) -> bool:
-    """Tell whether a pattern of folders names a path."""
+    """Tell whether a pattern of folders matches a path."""
     return _matched(folders, path) is not None
 
 
@@ -178,7 +178,7 @@ def name_for(parsed: Parsed, names: Mapping[str, str]) -> str | None:
 
 
 def _matched(key: str, path: str) -> tuple[str, ...] | None:
-    """What each `*` stands for at the last place of a path where these folders follow one another, None if nowhere."""
+    """The texts that the stars match at the last place where these folders follow one another; None if nowhere."""
     found = _pattern(key).fullmatch(path)
     return found.groups() if found is not None and path.isprintable() else None
 
@@ -266,7 +266,7 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
 
 
 def _needed(mappings: Iterable[str], paths: Collection[str]) -> Iterator[str]:
-    """Yield the mappings that name a file that no mapping before them names."""
+    """The mappings that name a file which no mapping before them names."""
     left, below = set(paths), _by_folders(paths)
     for mapping in mappings:
         key = mapping.rpartition("=")[0]

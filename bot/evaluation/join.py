@@ -1,6 +1,6 @@
-"""Joins submissions into rows: for each leaf the newest submission counts in which that leaf has no error.
+"""Join submissions into rows: for each leaf the newest submission counts in which that leaf has no error.
 
-The order of the submissions never matters, nor does a copy of one: what decides is their content and their dates.
+Neither the order of the submissions nor a copy of one matters: their contents and dates decide.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commi
 
 @dataclass(frozen=True, slots=True)
 class JoinCandidate:
-    """A submission of a row's key: its leaves without error, those whose numbers can be shown all the same, the rest.
+    """A submission of a row's key: its `sound` leaves, and with an error those whose numbers can be `shown`.
 
-    `blocked` has the rules that found errors in a leaf.
+    `blocked` has, for each leaf that is not sound, the rules that found errors.
     """
 
     verdict: Verdict
@@ -83,7 +83,7 @@ def _leaves(verdicts: Iterable[Verdict]) -> frozenset[str]:
 
 
 def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, others: LeavesOfRows) -> Row:
-    """The row of a key; where the bot itself fails on its files, a rejected one that says so, and no other is lost."""
+    """The row of a key. Where the bot itself fails on its files, a rejected row says so, and no other row is lost."""
     try:
         return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, others)
     except Exception as error:
@@ -130,7 +130,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
 
 
 def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Row:
-    """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published.
+    """The row of submissions without a sound leaf: the numbers of one file, for information and never published.
 
     Of files with as many numbers it is one without errors, then the newest: the candidates come newest first.
     """
@@ -149,7 +149,7 @@ def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Lea
 
 
 def _distinct(verdicts: Sequence[Verdict]) -> Iterable[Verdict]:
-    """Each content once, where it came first."""
+    """Each content once, where it was first."""
     first: dict[str, Verdict] = {}
     for verdict in verdicts:
         known = first.get(verdict.sha256)
@@ -196,9 +196,9 @@ def _is_whole(measurements: Sequence[Measurement]) -> bool:
 
 
 def _asking_the_same(candidates: Iterable[JoinCandidate]) -> list[list[JoinCandidate]]:
-    """The candidates in sets of which no two measured one leaf by different definitions, each newest first.
+    """The candidates in sets in which no leaf was measured by two definitions, each newest first.
 
-    Of those that asked the very same in a set one is compared, for somebody may submit a run a thousand times.
+    Of those that asked exactly the same, one in each set is compared: somebody may submit a run a thousand times.
     """
     sets: list[tuple[dict[object, JoinCandidate], list[JoinCandidate]]] = []
     for candidate in candidates:
@@ -220,7 +220,7 @@ def _asked(candidate: JoinCandidate) -> object:
 
 
 def _asked_otherwise(one: JoinCandidate, other: JoinCandidate) -> str:
-    """How the definitions differ of the first leaf that both measured by different ones, "" where none is known to."""
+    """How the definitions differ of the first leaf that two candidates measured by different ones; "" for none."""
     for leaf_id in sorted(one.sound.keys() & other.sound.keys()):
         if why := _difference(one, other, leaf_id):
             return why
@@ -256,7 +256,7 @@ def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> obj
 
 
 def _prompts(files: Sequence[JoinCandidate], others: Sequence[JoinCandidate]) -> dict[str, str]:
-    """How files that are left out asked otherwise than those of the row, by their paths."""
+    """For each file that is left out, how it asked otherwise than the files of the row; by its path."""
     found = {other.verdict.path: next(filter(None, (_asked_otherwise(other, one) for one in files)), "")
              for other in others}  # fmt: skip
     return {path: why for path, why in sorted(found.items()) if why}
@@ -310,7 +310,7 @@ def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
 
 
 def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, others: LeavesOfRows) -> Row:
-    """The row with what the rules of rows find."""
+    """The row with the findings of the rules of rows."""
     case = RowCase(row, row.leaderboard, facts, others)
     parsed = [verdict.parsed for verdict in verdicts]
     found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]

@@ -28,7 +28,7 @@ from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml
 
 
 def with_group_leaves(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """A declaration's data with the leaves of every task that names a group; data of any type is let through."""
+    """A declaration's data with the leaves of every task that names a group; data of other types is not changed."""
     tasks = data.get("tasks")
     if not isinstance(tasks, list):
         return dict(data), []
@@ -68,7 +68,7 @@ def _leaves(group: Group, task: Mapping[str, Any], formats: list[str]) -> Iterat
 
 
 def _bound(known: Guessable, task: Mapping[str, Any]) -> dict[str, str]:
-    """Where guessing is worth 0, in the task's unit."""
+    """The value of guessing, in the task's unit."""
     bound = known.guessing * (100 if task.get("unit") == "percent" else 1)
     return {"lower_bound": str(bound), "bound_reason": known.why} if bound else {}
 
@@ -131,7 +131,7 @@ class Harness(DeclarationModel):
 
 
 class EvidenceDemand(DeclarationModel):
-    """Whether sample logs beside a result are ignored, checked where there are any, or required."""
+    """Whether sample logs beside a result are ignored, checked if there are any, or required."""
 
     samples: Literal["ignored", "checked", "required"] = "ignored"
 
@@ -204,7 +204,7 @@ class Leaderboard(DeclarationModel):
 
     @property
     def text(self) -> str:
-        """The TOML that gives this declaration and its digest, whatever data another version of the bot comes with."""
+        """The TOML of this declaration with this digest, independent of the data of a bot's version."""
         declared = {key: value for key, value in self._declared.items() if key != "id"}
         return "\n".join([KEPT, *(f"{toml_key(key)} = {toml_text(value)}" for key, value in declared.items()), ""])
 
@@ -219,17 +219,17 @@ class Leaderboard(DeclarationModel):
 
     @cached_property
     def scoring_digest(self) -> str:
-        """The same of what decides verdicts and scores: a changed description leaves it as it is."""
+        """The digest of the part that decides verdicts and scores; a changed description does not change it."""
         return _digest(_without_words(self._declared))
 
     @property
     def asks_samples(self) -> bool:
-        """Tell whether it looks at sample logs."""
+        """Tell whether sample logs are looked at."""
         return self.evidence.samples != "ignored"
 
     @property
     def deciding(self) -> Any:
-        """What decides verdicts and scores, with the keys that have their default."""
+        """The part that decides verdicts and scores, with defaults filled in."""
         return _without_words(self.model_dump(mode="json"))
 
     @property
@@ -305,7 +305,7 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int) -> Iterator[Fault]:
-    """What takes minutes or all memory at the first result: a small file can name very many things with each other."""
+    """Why the first result would take minutes or all memory: a small file can combine very many things."""
     if sum(len(items(task.get("leaves"))) * len(items(task.get("metrics"))) for task in tasks) > MOST_NUMBERS:
         yield "tasks", f"ask for more than {MOST_NUMBERS:,} numbers (leaves times metrics)"
     harness = table(data.get("harness"))
@@ -316,7 +316,7 @@ def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int)
 
 
 def leaves_like(pattern: str, leaves: Collection[str]) -> Collection[str]:
-    """The leaves that a pattern names."""
+    """The leaves that match a pattern."""
     return matching(leaves, pattern) if WILD.search(pattern) else {pattern}.intersection(leaves)
 
 

@@ -44,12 +44,12 @@ class Reported:
     is_percent: bool
 
     def fits(self, value: float) -> bool:
-        """Tell whether a value is this number to its printed digits."""
+        """Tell whether a value prints as this number."""
         return abs(value - self.value) <= self.unit / 2 + 1e-9 * max(1.0, abs(self.value))
 
     @property
     def top(self) -> float:
-        """The largest value on the scale that the number seems to be on: 1 or 100."""
+        """The top of the scale that the number seems to have: 1 or 100."""
         return 100.0 if self.is_percent or abs(self.value) > 1 else 1.0
 
 
@@ -69,7 +69,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What was found: the readings that fit, how many were tried, and how many distinct values would fit by chance.
+    """The readings that fit, how many were tried, and how many distinct values would fit by chance.
 
     `nearest` has the three nearest readings where none fits.
     """
@@ -83,7 +83,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A leaf of a column: its key, its row, the number of samples, and what becomes 0 and 1, in the metric's unit."""
+    """A leaf of a column: its key, row and number of samples, and the raw values that become 0 and 1."""
 
     key: str
     row: LeafResult
@@ -141,7 +141,7 @@ def read_reported(
 
 
 def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]:
-    """Each value on the scales on which it could have been printed."""
+    """Each value on every scale on which it could have been printed."""
     for one in values:
         scales = [100.0] if reported.top > 1 else [1.0] if abs(one.value) > 0.01 else [1.0, 100.0]
         if reported.top > 1 and abs(one.value) > 1:
@@ -151,7 +151,10 @@ def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]
 
 
 def _distinct(readings: Iterable[Reading]) -> list[Reading]:
-    """Without readings that give the same value of the same task in a longer way; that way explains a bare score."""
+    """The readings without those that give the same value of the same task in a longer way.
+
+    The longer way stays where it explains a bare score.
+    """
     seen: dict[tuple[str, float], Reading] = {}
     for one in readings:
         known = seen.setdefault((one.task, round(one.value, 9)), one)
@@ -187,7 +190,7 @@ def _all_columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderb
 
 
 def _declared(results: Sequence[Result], task: Task, own: TaskScore | None) -> Iterator[_Column]:
-    """A task of the leaderboard, if the results have any of it, with its bounds and with those of the catalogue."""
+    """A task of the leaderboard, if the results have a part of it, with its bounds and with the catalogue's."""
     members: list[_Member] = []
     known: list[_Member] = []
     keys: tuple[str, ...] = ()

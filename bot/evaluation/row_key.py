@@ -30,7 +30,8 @@ class RowKey:
     """The identity of a row; two rows with the same text are one.
 
     `model` is the id as the result has it, `precision` a dtype, a quantization or "". `revision` is a full commit id,
-    the branch that was asked for, what a mapping of folders says, the day on which a served model was measured, or "".
+    the branch that was asked for, a text from a mapping of folders, the day on which a served model was measured, or
+    "".
     """
 
     leaderboard: str
@@ -69,7 +70,7 @@ class RowKey:
 
 
 def key_start(leaderboard: str) -> str:
-    """The beginning of the keys of all rows of this leaderboard and of no other one."""
+    """The begin of the keys of all rows of this leaderboard, and of no other's."""
     return f"{_name(leaderboard)}/"
 
 
@@ -83,9 +84,9 @@ def reading_of(key: str) -> str:
 
 
 def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
-    """The keys that a reader cannot tell from an earlier one, each with that one; rows are (when it came, key).
+    """For each key that a reader cannot tell from an earlier one, that earlier one; rows are (when it came, key).
 
-    Such a key spells the model otherwise, at whatever revision, or the settings of the same model.
+    Such a key spells the model otherwise, at any revision, or the settings of the same model.
     """
     ordered, settings = sorted(rows), _Settings()
     for _, key in ordered:
@@ -102,9 +103,9 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
 
 
 class _Settings:
-    """The first row of each model with a revision and settings; a shortened commit is read as the whole one.
+    """The first row of each model with a revision and settings; a shortened commit counts as the whole one.
 
-    Which lengths of commits occur is known before, so that very many rows of one model cost no more for each.
+    The lengths of commits that occur are noted before, so that very many rows of one model cost no more for each.
     """
 
     def __init__(self) -> None:
@@ -119,7 +120,7 @@ class _Settings:
             self._lengths[*others].add(len(revision))
 
     def first_like(self, key: str) -> str:
-        """The key of the first row that reads as this one: an earlier one, or the key itself."""
+        """The key of the earlier row that reads the same; the key itself if there is none."""
         revision, *others = _parts(key)
         is_whole = len(revision) == WHOLE and COMMIT.fullmatch(revision)
         shorter = [(revision[:length], *others) for length in self._lengths[*others]] if is_whole else []
@@ -132,7 +133,7 @@ class _Settings:
 
 
 def _parts(key: str) -> list[str]:
-    """The revision of a key as a reader sees it, and what else must be equal: the model, and the other settings."""
+    """The revision of a key as a reader sees it, and the rest that must be equal: the model, and the other settings."""
     model, _, last = key.rpartition("/")
     revision, *others = (_read([part]) for part in last.split("-"))
     return [revision, model, *others]
@@ -155,7 +156,7 @@ def key_of(leaderboard_id: str, model: Model) -> RowKey:
 
 
 def _name(text: str, reserved: str = "") -> str:
-    """A folder's name; a text that spells the reserved word is encoded, so that the word is free for what is absent."""
+    """A folder's name; a text that equals the reserved word is encoded, so that the word can mean "absent"."""
     return _cut(_escape(text) if text.lower() == reserved else _encode(text), text, LONGEST)
 
 
@@ -168,7 +169,7 @@ def _part(text: str, absent: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """A reserved word as a text that is not it: its first letter is encoded."""
+    """A reserved word as another text: its first letter is encoded."""
     return f"%{ord(text[0]):02X}{text[1:]}"
 
 
@@ -186,7 +187,7 @@ def _encode(text: str) -> str:
 
 
 def _cut(encoded: str, text: str, limit: int) -> str:
-    """The encoded text within a limit of bytes; `%_` stands in no text that was not cut."""
+    """The encoded text within a limit of bytes; `%_` occurs only in a text that was cut."""
     if len(encoded) <= limit:
         return encoded
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]

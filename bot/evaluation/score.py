@@ -21,7 +21,7 @@ HUGE = 1e100  # a variance past this is not a measurement, and squares of it are
 
 
 def measured(value: object) -> float | None:
-    """A value of a file as a double; None for what is no number, not finite, or too large to be a measurement."""
+    """A value of a file as a double; None for no number, one that is not finite, or one too large for a measurement."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= HUGE:
         return None
     return float(value)
@@ -88,7 +88,7 @@ def normalize(value: float, lower: float, span: float) -> float:
 
 
 def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
-    """Score every task of which no leaf is missing."""
+    """The scores of all tasks; a task with a missing leaf has none."""
     present = by_task(measurements.present)
     holes = {required.task.id for required in measurements.missing}
     tasks = tuple(_task_score(task, present.get(task.id, []), task.id not in holes) for task in leaderboard.tasks)

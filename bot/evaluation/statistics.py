@@ -26,10 +26,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference with what chance says of it.
+    """A difference with its uncertainty.
 
-    `interval` gives the two ends at a level, such as 0.05 for 95 %. `p` and `stderr` are None where nothing is known
-    of the error. `step` is the smallest amount by which the difference could change, 0 where it is no count.
+    `interval` gives the two ends at a level, such as 0.05 for 95 %. `p` and `stderr` are None where the error is
+    unknown. `step` is the smallest amount by which the difference could change, 0 where it is no count.
     """
 
     difference: float
@@ -132,7 +132,7 @@ def t_quantile(level: float, degrees: int) -> float:
 
 
 def without_error(difference: float) -> Contrast:
-    """A difference of whose error nothing is known."""
+    """A difference whose error is unknown."""
     return Contrast(difference, None, None, lambda _: (-inf, inf))
 
 

@@ -1,4 +1,4 @@
-"""Submissions: the bytes of one result, what reading them came to, and the date when the result was measured."""
+"""Submissions: the bytes of one result, the outcome of reading them, and the date of the measurement."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
     """Why a submission could not be read as a result: a sentence without its subject, where, and what to do.
 
     `is_damage` says that the bytes are not whole JSON, or hold more than is read, so that it may have been a result;
-    `is_recognised` that a format took it for one of its own.
+    `is_recognised` that a format recognised it as its own.
     """
 
     why: str
@@ -92,7 +92,7 @@ class UnreadPath:
 
 
 def why_misplaced(path: str) -> Problem | None:
-    """Why a file is not read because of its path, which every text and entry about it repeats; None if it is."""
+    """Why a file is not read because of its path, which every text about it would repeat; None if it is read."""
     size = len(path.encode("utf-8", "surrogateescape"))
     if size <= MAX_PATH:
         return None
@@ -125,7 +125,7 @@ DAY = 86_400.0  # seconds that a clock or a time zone may be ahead
 
 
 def own_date(result: Result | None, path: str) -> float | None:
-    """The date that a file gives itself, in Unix seconds: its own field, else the time in its name."""
+    """The date in the file itself (Unix seconds): its own field, else the time in its name."""
     if result is not None and result.date is not None and result.date > 0 and isfinite(result.date):
         return result.date
     stamp = STAMP.search(path.rpartition("/")[2])
@@ -138,9 +138,9 @@ def own_date(result: Result | None, path: str) -> float | None:
 
 
 def latest_date(today: date | None, committed: float | None) -> float:
-    """After what a file cannot have been measured, in Unix seconds: the commit that brought it, else the end of today.
+    """The latest possible date of a file (Unix seconds): that of the commit that brought it, else the end of today.
 
-    A day is added, for names of files have the local time. A commit of the future is not believed either.
+    A day is added, because names of files have the local time. A commit of the future is not believed either.
     """
     end = _end_of(today)
     return end if committed is None else min(committed + DAY, end)

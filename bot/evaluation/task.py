@@ -109,7 +109,7 @@ class Metric(DeclarationModel):
 class Leaf(DeclarationModel):
     """A subtask that was run: its key in each format (the id where none is given), its bounds, its sample count.
 
-    The number of samples is not asked where `samples` is None.
+    Where `samples` is None, any number of samples is accepted.
     """
 
     id: Id
@@ -139,9 +139,9 @@ class HubBenchmark(DeclarationModel):
 
 
 class NotComparable(DeclarationModel):
-    """Results that are accepted, and whose numbers are not to be compared with the others.
+    """Results that are accepted, although their numbers are not comparable with the others.
 
-    They are of any task version where `versions` names none.
+    They may have any task version where `versions` names none.
     """
 
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]

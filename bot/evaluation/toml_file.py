@@ -1,4 +1,4 @@
-"""Check a TOML file against a pydantic model, and name all of its faults at once, in words of those who write it."""
+"""Check a TOML file against a pydantic model, and name all its faults at once, in the words of the file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def fault_of(kind: str, context: Mapping[str, Any], message: str) -> str:
 
 
 def spelled(pattern: str, words: str) -> AfterValidator:
-    """A text of the form of a pattern; `words` say what to write where it has another."""
+    """A text that must match a pattern; `words` say what to write otherwise."""
     form = re.compile(pattern)
 
     def check(value: str) -> str:
@@ -92,7 +92,7 @@ def toml_key(key: str) -> str:
 
 
 def read_toml(path: Path) -> str:
-    """The text of a file, or the beginning of one that is too large to be parsed, such as a device without an end."""
+    """The text of a file; of one that is too large, such as an endless device, only the begin."""
     with path.open(encoding="utf-8") as file:
         return file.read(MOST_TEXT + 1)
 

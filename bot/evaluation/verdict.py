@@ -87,7 +87,7 @@ class CommitFact(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What decided about a row and is neither in its files nor in the declaration.
+    """What decided about a row without being in its files or in the declaration.
 
     `today` is the day (ISO 8601) on which it was judged, "" where another day gives the same row. `commits` has the
     answers about harness commits, `same_values` is another model on the board with the same value in every task,
@@ -143,13 +143,13 @@ class Row:
 
     @property
     def coverage(self) -> Coverage:
-        """How many of the leaderboard's leaves the row has, and which it has not."""
+        """How many of the leaderboard's leaves the row has, and which it lacks."""
         return coverage_of(self.measurements, self.leaderboard)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdicts on submissions, the rows that they make, and what was found beside them."""
+    """The verdicts on submissions, the rows that they make, and the files that are no results."""
 
     leaderboard: Leaderboard
     verdicts: tuple[Verdict, ...]
@@ -158,7 +158,7 @@ class Judgement:
 
     @property
     def has_errors(self) -> bool:
-        """Tell whether anything of it has an error finding: a submission that is rejected, or a row with a gap."""
+        """Tell whether there is an error finding: on a submission, or on a row with a gap."""
         return any(verdict.status == "rejected" for verdict in self.verdicts) or any(
             finding.is_error for row in self.rows for finding in row.findings
         )

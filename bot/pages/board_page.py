@@ -60,7 +60,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
 
 
 def _best(content: PageContent) -> tuple[str, Entry, float]:
-    """The first row with its page, and half of the interval of its average."""
+    """The first row with its page, and half of its average's interval."""
     first = content.board.rows[0].entry
     return row_page(content.names[first.key]), first, TIE * (first.stderr or 0.0)
 
@@ -149,7 +149,7 @@ def _line(content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, 
 
 
 def _before(content: PageContent, row: BoardRow, longest: float) -> str:
-    """What stands before the scores of a row: its ranks, its model and its average."""
+    """The cells before the scores of a row: its ranks, its model and its average."""
     entry = row.entry
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
     organization, slash, name = model.rpartition("/")
@@ -163,7 +163,7 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
 
 
 def _after(content: PageContent, entry: Entry) -> str:
-    """What stands behind them: what is known of the row and how it was measured."""
+    """The cells after the scores of a row: what is known of it, and how it was measured."""
     chat, facts = "chat" if entry.model.chat_template else "plain", "".join(_facts(content, entry))
     known = f"<td>{_text(entry.model.precision or 'unknown')}"
     return f"{facts}{known}<td>{chat}<td>{_text(entry.date[:DAY])}<td>{len(entry.warnings)}"
@@ -198,7 +198,7 @@ def _bar(entry: Entry, longest: float) -> str:
 
 
 def _lack(content: PageContent, entry: Entry) -> str:
-    """What stands in the place of an average that is not there: the column that has no score; "" if none is missing."""
+    """The text in place of a missing average: the column without a score; "" if none is missing."""
     had = {score.id for score in entry.tasks if score.score is not None}
     lacking = [task.title for task in content.board.leaderboard.tasks if task.id not in had]
     if not lacking or entry.average is not None:

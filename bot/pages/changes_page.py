@@ -117,7 +117,7 @@ def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int])
 
 
 def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:
-    """The seven days up to the newest change, and how many there were; of all changes where its date is unknown."""
+    """The seven days up to the newest change, with their number of changes; all changes where its date is unknown."""
     newest = changes[0].date[:10]
     try:
         begin = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
@@ -152,7 +152,7 @@ def atom_feed(content: PageContent) -> bytes:
 
 
 def _moment(date: str) -> str:
-    """A date and time as RFC 3339 asks for it; an unknown one is the beginning of the count."""
+    """A date and time in the form of RFC 3339; the Unix epoch for an unknown one."""
     if len(date) >= 19:
         return f"{date[:19].rstrip('Z')}Z"
     return f"{date[:10]}T00:00:00Z" if len(date) >= 10 else "1970-01-01T00:00:00Z"

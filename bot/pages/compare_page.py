@@ -105,7 +105,7 @@ def titles_of(content: PageContent) -> dict[str, str]:
 
 
 def _way(entry: Entry) -> bytes:
-    """How a row was measured: what `_kind` and `_warned` are made of. Most rows were measured in one of a few ways."""
+    """How a row was measured: the content of `_kind` and `_warned`. Most rows share one of a few ways."""
     tasks = [(task.id, len(task.leaves)) for task in entry.tasks if task.score is not None]
     return msgspec.json.encode((settings_of(entry), tasks, _warned(entry)))
 
@@ -292,7 +292,7 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
 
 
 def _half(task: ComparedTask) -> float:
-    """Half of the interval of a difference, 0 where nothing is known of its error."""
+    """Half of the interval of a difference, 0 where its error is unknown."""
     if task.contrast.stderr is None:
         return 0.0
     low, high = task.contrast.interval(LEVEL)

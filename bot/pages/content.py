@@ -28,9 +28,10 @@ OTHERS = 10  # rows of the same model that a row's page names
 
 
 class FieldPlace(NamedTuple):
-    """Where a score lies from the lowest to the highest of its column, where the middle one does, and whom it beats.
+    """The place of a score in its column, where 0 is the lowest score and 100 the highest, and the median's.
 
-    `better` is of the other rows. All in hundredths, rounded: small changes of others leave a row's page as it is.
+    `better` is the percentage of the other rows that it beats. All are rounded, so that small changes of other rows do
+    not change a row's page.
     """
 
     own: int
@@ -89,7 +90,7 @@ class PageContent:
 
     @cached_property
     def setups(self) -> dict[str, str]:
-        """What tells the rows of one model apart, by their keys: "bfloat16, chat"; not of a model with one row."""
+        """By key, what tells the rows of one model apart, such as "bfloat16, chat"; not for a model with one row."""
         found: dict[str, str] = {}
         for rows in (some for some in self.rows_of.values() if len(some) > 1):
             said = {row.entry.key: _setup(row.entry) for row in rows}
@@ -169,7 +170,7 @@ class PageContent:
         return found is not None and found.outcome == "follows" and found.row == digest_of(entry)
 
     def said_of(self, entry: Entry) -> str:
-        """What `verify` last said of a row, as a sentence; "" where it was not asked."""
+        """The last result of `verify` on a row as a sentence; "" if it was not verified."""
         found = self.verified.get(entry.key)
         if found is None:
             return ""
@@ -225,7 +226,7 @@ class PageContent:
         }
 
     def head_of(self, model: str) -> str | None:
-        """The commit at the main branch of a model, None if nobody knows."""
+        """The commit at the main branch of a model; None if it is not known."""
         return None if self.heads is None else self.heads.get(model)
 
     def facts_of(self, entry: Entry) -> ModelFacts:
@@ -233,7 +234,7 @@ class PageContent:
         return self.facts.get(entry.key, UNKNOWN)
 
     def stamp(self, row: BoardRow) -> str:
-        """A digest of all that a row's page is made of: a page that bears it needs not be made again."""
+        """A digest of everything that a row's page depends on: a page with the same stamp need not be made again."""
         entry = row.entry
         others = [(self.names[one.entry.key], one.entry.average) for one in self.others_of(entry)]
         parts = (

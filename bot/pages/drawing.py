@@ -219,7 +219,7 @@ def _dots(places: Iterable[tuple[float, float]]) -> str:
 
 
 def _day(date: str) -> float:
-    """Days since the year 0 of a calendar whose months have 31 days: it orders and spaces dates well enough to draw."""
+    """A number that orders and spaces dates well enough to draw: days since year 0, 31 in each month."""
     year, month, day = (int(part) for part in date[:10].split("-"))
     return (year * 12 + month) * 31 + day
 

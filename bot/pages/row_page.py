@@ -106,7 +106,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 
 
 def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:
-    """What a row lacks: of a task without any of its subtasks their number, else their names."""
+    """What a row lacks: the number of subtasks for a task without any, else the names of the missing ones."""
     left = set(entry.coverage.missing)
     for task in leaderboard.tasks:
         names = [leaf.id for leaf in task.leaves if leaf.id in left]
@@ -178,7 +178,7 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
 
 
 def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> tuple[str, bool]:
-    """How many answers are right, as text, and whether these counts give the raw value to its last digit."""
+    """The right answers of the questions as text, and whether these counts give the raw value to its last digit."""
     metric = next((metric for metric in task.metrics if metric.name == leaf.metric), None) if task else None
     declared = next((one.samples for one in task.leaves if one.id == leaf.id), None) if task else None
     samples = leaf.samples or (metric.samples if metric else None) or entry.num_samples.get(leaf.id) or declared

@@ -74,7 +74,7 @@ def _write(site: Site, folder: Path) -> Written:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder holds a site of the bot, or part of one after a kill. Raises CallError for another's."""
+    """Tell whether a folder holds a site of the bot, or a part of one after a kill. Raises CallError for another's."""
     if not folder.is_dir():
         raise CallError(f"{folder} is a file; name a folder for the site")
     first = folder / FIRST

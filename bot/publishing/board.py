@@ -48,7 +48,7 @@ def contradiction(entry: Entry) -> str:
 
 
 def disbelief(entry: Entry, why: str) -> str:
-    """The sentence about a row whose numbers cannot be right."""
+    """A sentence about a row whose numbers contradict each other."""
     return f"{brief(entry.key, LONGEST)} is not to be believed: {why}"
 
 
@@ -83,14 +83,14 @@ def _in_task(task: TaskScore, *, has_waivers: bool) -> Iterator[str]:
 
 
 def _weights(task: TaskScore) -> list[int] | None:
-    """The samples of the leaves of a task, None where they are not known, or are not those that weigh."""
+    """The sample counts of a task's leaves; None where they are unknown, or do not decide the mean."""
     samples = [leaf.samples for leaf in task.leaves if leaf.samples]
     is_plain = len({leaf.id for leaf in task.leaves}) == len(task.leaves) == len(samples)
     return samples if is_plain else None
 
 
 def _is_mean(value: float, values: list[float], weights: list[int] | None) -> bool:
-    """Tell whether a value is the plain or the weighted mean of values; without weights, whether it lies among them."""
+    """Tell whether a value is the plain or weighted mean of values; without weights, whether it lies between them."""
     if not values:
         return False
     if weights is None:
@@ -100,14 +100,14 @@ def _is_mean(value: float, values: list[float], weights: list[int] | None) -> bo
 
 
 def _score_of(leaf: LeafScore, raw: float) -> float | None:
-    """The score that a raw value has under the bounds of a leaf, None where these are the same double."""
+    """The score of a raw value under a leaf's bounds; None where the bounds are not two different numbers."""
     lower, upper = _bounds(leaf.lower_bound, leaf.upper_bound)
     return normalize(raw, lower, upper - lower) if lower != upper else None
 
 
 @lru_cache(maxsize=1_000)
 def _bounds(lower: str, upper: str) -> tuple[float, float]:
-    """Two bounds as doubles; a board has few of them."""
+    """Two bounds as doubles, cached because a board has few of them."""
     return float(Fraction(lower)), float(Fraction(upper))
 
 
@@ -171,7 +171,7 @@ class BoardRow:
 
     @property
     def ranks(self) -> str:
-        """The range as people read it, two numbers with a dash or one; a dash alone for a row without rank."""
+        """The range of ranks as text: two numbers with a dash, one number, or a dash for a row without rank."""
         if self.rank is None:
             return "–"
         return f"{self.rank}" if self.rank == self.worst else f"{self.rank}–{self.worst}"
@@ -255,7 +255,7 @@ def proposed_rank(entry: Entry, others: Standing) -> str:
 
 
 class Standing(NamedTuple):
-    """How many other rows are better and worse than an entry beyond chance, have a rank, and are there at all."""
+    """How many other rows are better or worse than an entry beyond chance, are ranked, and are there."""
 
     better: int
     worse: int
@@ -288,7 +288,7 @@ def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> st
 
 
 def _tied(row: BoardRow, rows: Sequence[BoardRow], count: int) -> list[BoardRow]:
-    """The rows that chance cannot separate from one, found from its own place outwards."""
+    """The rows that chance cannot separate from one row, searched outwards from its place."""
     found: list[BoardRow] = []
     here = row.position - 1
     for step in range(1, len(rows)):
@@ -426,7 +426,7 @@ def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str
 
 @dataclass(frozen=True)
 class KnownBoardRows:
-    """The rows of a board as those with which submissions are compared; `keys` are by `reading_of`, without twins."""
+    """The rows of a board with which submissions are compared; `keys` are by `reading_of`, without twins."""
 
     values: Mapping[tuple[float, ...], str]
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -442,7 +442,7 @@ class KnownBoardRows:
 
 
 def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
-    """The rows of a board; of those with the same values the first by key, of twins the one that is ranked."""
+    """The rows of a board; of rows with equal values the first by key, of twins the ranked one."""
     found = sorted(entries, key=lambda one: one.key)
     values: dict[tuple[float, ...], str] = {}
     for entry in found:
@@ -453,7 +453,7 @@ def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
 
 
 def _documents(entries: Iterable[Entry]) -> dict[str, str]:
-    """The digest of the documents of each leaf that most rows have; where two are as frequent, nobody knows."""
+    """By leaf the digest of the documents that most rows have; none where two are equally frequent."""
     had = grouped((one.leaf, one.documents) for entry in entries for one in entry.samples)
     common = {leaf: Counter(documents).most_common(2) for leaf, documents in had.items()}
     return {leaf: two[0][0] for leaf, two in common.items() if len(two) == 1 or two[0][1] > two[1][1]}

@@ -1,6 +1,7 @@
 """The files that follow from the rows at a target: the table, the card that shows it, and the declaration.
 
-A card (README.md) belongs to the maintainers: only the text between the two marks is written, and nothing without them.
+A card (README.md) belongs to the maintainers: only the text between the two marks is written, and nothing without the
+marks.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ SHOWN = 100  # rows: a card is read by people; the CSV has all rows
 
 
 def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
-    """The table, the card and the declaration that differ from what the board gives.
+    """The table, card and declaration where they differ from what follows from the board.
 
-    `read` gives a file at the target. Raises Unwritable if the table there is not ours.
+    `read` gives a file at the target. Raises Unwritable if somebody else wrote the table there.
     """
     if board.rival:
         return _declaration(board, read)
@@ -39,9 +40,9 @@ def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str
 
 
 def parquet_beside(board: Board, read: Callable[[str], bytes | None]) -> bytes | None:
-    """The rows as a Parquet file beside the table, None without the extra `board`.
+    """The rows as a Parquet file beside the table; None without the extra `board`.
 
-    Raises Unwritable where there is such a file and no table of ours, for then it is somebody else's.
+    Raises Unwritable where there is such a file and no table of ours: it is somebody else's.
     """
     if read(CSV_NAME) is None and read(PARQUET_NAME) is not None:
         raise Unwritable(f"{PARQUET_NAME} was not made by leaderboard-bot, so it is not overwritten; rename it")
@@ -57,7 +58,7 @@ def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str,
 
 
 def _is_ours(there: bytes, table: bytes) -> bool:
-    """Tell whether a table has the first columns of the bot; the tasks may be others by now."""
+    """Tell whether a table begins with the bot's columns; its tasks may have changed since."""
     return there.split(b",")[:OUR_COLUMNS] == table.split(b",")[:OUR_COLUMNS]
 
 

@@ -34,7 +34,7 @@ class ScoreChange(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> float:
-        """How far it moved; one that came or went counts as the largest."""
+        """The size of the change; a score that came or went counts as the largest."""
         return inf if self.before is None or self.after is None else abs(self.after - self.before)
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class BoardChange(msgspec.Struct, frozen=True):
 
     @property
     def _moved(self) -> str:
-        """The scores that moved most, as a sentence."""
+        """A sentence about the scores that changed most."""
         if not self.scores:
             return ""
         largest = sorted(self.scores, key=lambda score: score.size, reverse=True)[:MOST_NAMED]
@@ -86,7 +86,7 @@ def request_of(change: BoardChange, target: str) -> str:
 
 
 def additions(entries: Iterable[Entry]) -> tuple[BoardChange, ...]:
-    """The rows as added when they were measured: what is known of a board whose history was not read; newest first."""
+    """All rows as added when they were measured, newest first, for a board without a known history."""
     found = [
         BoardChange(entry.date, "added", entry.key, entry.model.id, None, entry.average, _source(entry))
         for entry in entries
@@ -111,7 +111,7 @@ def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChan
 
 
 def _measured_anew(before: Entry, after: Entry) -> str:
-    """How the measurement behind a changed row differs from the one before, "" if the files are the same."""
+    """How the measurement of a changed row differs from the one before; "" if the files are the same."""
     if {file.sha256 for file in before.evidence} == {file.sha256 for file in after.evidence}:
         return ""
     told: list[str] = []
@@ -124,7 +124,7 @@ def _measured_anew(before: Entry, after: Entry) -> str:
 
 
 def _said(setting: SettingDifference, tasks: int) -> str:
-    """A setting with both values, and its tasks where it does not touch all of so many."""
+    """A setting with both values, and its tasks if it does not concern all of them."""
     values = " → ".join(map(brief, setting.values))
     named, rest = setting.tasks[:MOST_NAMED], len(setting.tasks[MOST_NAMED:])
     return f"{setting.name} {values}" + (f" ({_and_more(named, rest, 'task')})" if len(setting.tasks) < tasks else "")
@@ -167,7 +167,7 @@ def why_rescored(before: Entry, after: Entry | None, old: Leaderboard | None, ne
 
 
 def changed_keys(old: Leaderboard, new: Leaderboard) -> list[str]:
-    """The keys that decide verdicts or scores and differ, with both values: `tasks.musr.lower_bound: 1/4 → 1/5`."""
+    """The deciding keys of two declarations that differ, with both values: `tasks.musr.lower_bound: 1/4 → 1/5`."""
     return list(_changed_keys(old.deciding, new.deciding, ()))
 
 
@@ -241,14 +241,14 @@ def differences(
 
 
 def _fields(entry: Entry, excused: Collection[str]) -> dict[tuple[str, ...], Value]:
-    """The values of an entry by their names, without those of excused fields and of warnings about other files."""
+    """The values of an entry by name, without excused fields and warnings about other files."""
     warnings = tuple(one for one in entry.warnings if one.rule not in OF_OTHER_FILES)
     found = _values(msgspec.to_builtins(replace(entry, warnings=warnings)), (), "")
     return {name: value for name, field, value in found if field not in excused}
 
 
 def _values(value: Any, name: tuple[str, ...], field: str) -> Iterator[tuple[tuple[str, ...], str, Value]]:
-    """Each single value below one, with its name and its field: `tasks.bbh.raw` is one of the field `tasks[].raw`."""
+    """All single values below a value, with name and field: `tasks.bbh.raw` has the field `tasks[].raw`."""
     if isinstance(value, dict):
         for key, below in value.items():
             yield from _values(below, (*name, key), f"{field}.{key}" if field else key)

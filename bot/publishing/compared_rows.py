@@ -1,4 +1,4 @@
-"""Compare rows: with the row before, with the row of a base branch or a board, and as Markdown for requests."""
+"""Compare rows: with the earlier row, or with that of a base branch or a board; and as Markdown for requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_FOLDED = 20  # comparisons that one comment holds
 
 
 def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, str | int]]]:
-    """The settings that a row records: those of the whole run, and those of single leaves by name."""
+    """The settings in an entry: those of the whole run, and those of single leaves by name."""
     formats = sorted({file.format for file in entry.evidence if file.format})
     settings = {
         "harness": entry.harness.name,
@@ -82,7 +82,7 @@ def _sources(entry: Entry, files: Mapping[str, Result], declared: Leaderboard) -
 
 
 def compared_rows(before: Entry, now: Entry, names: tuple[str, str]) -> RunComparison | None:
-    """The comparison of two rows, `before` as the first; None where no task has a score in both."""
+    """The comparison of two rows with `before` first; None where no task has a score in both."""
     try:
         return compare(run_of_entry(names[0], before), run_of_entry(names[1], now))
     except CallError:
@@ -90,7 +90,7 @@ def compared_rows(before: Entry, now: Entry, names: tuple[str, str]) -> RunCompa
 
 
 def counterpart(entry: Entry, others: Sequence[Entry]) -> Entry | None:
-    """The row to compare a row with: that of its key, of its model, or made from a file of the same path."""
+    """The row to compare a row with: one of the same key, of the same model, or from a file with the same path."""
     paths = {file.path for file in entry.evidence}
     found = [
         *(one for one in others if one.key == entry.key),

@@ -80,7 +80,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """A warning that the row carries; a waived error is one too."""
+    """A warning in an entry; a waived error is one, too."""
 
     rule: str
     message: str
@@ -133,7 +133,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def backed_by(self) -> Literal["", "answers", "means"]:
-        """What the sample logs of all its leaves show: the answers, or their means; "" where a leaf has no log."""
+        """What the sample logs of all leaves confirm: the answers, or their means; "" where a leaf has no log."""
         logged = {one.leaf: one.recomputed for one in self.samples}
         leaves = {leaf.id for task in self.tasks for leaf in task.leaves} if logged else ()
         if not leaves or not leaves <= logged.keys():
@@ -179,7 +179,7 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
 
 
 def _is_possible(task: TaskScore) -> bool:
-    """Tell whether whoever computes with the scores and bounds of a column gets numbers."""
+    """Tell whether computing with the scores and bounds of a column gives numbers."""
     raws = [leaf.raw for leaf in task.leaves]
     scores = [task.score, task.stderr, task.raw, *raws, *(leaf.score for leaf in task.leaves)]
     are_scores = all(one is None or abs(one) < HUGE for one in scores)
@@ -230,7 +230,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
 
 @dataclass(frozen=True, slots=True)
 class MadeEntries:
-    """The entries of the rows that are not rejected; `refused` says, by key, why a row cannot be written down."""
+    """The entries of the rows that are not rejected; `refused` says by key why a row cannot be stored."""
 
     entries: tuple[Entry, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -251,7 +251,7 @@ def make_entries(rows: Iterable[Row], evidence: Mapping[str, Evidence]) -> MadeE
 
 
 def checked(entry: Entry) -> Entry:
-    """The entry, where its bytes read back as it is. Raises MalformedEntry."""
+    """The entry, once its bytes were read back as the same entry. Raises MalformedEntry."""
     if parse_entry(entry.to_bytes(), entry.path) != entry:
         raise MalformedEntry(f"{entry.path} does not read back as it was written")
     return entry
@@ -285,7 +285,7 @@ def _facts(row: Row, places: Mapping[str, Evidence]) -> RowFacts | None:
 
 
 def _as_text(name: str) -> str:
-    """A name as JSON can hold it: a byte of a file's name that is not UTF-8 is written as its escape."""
+    """A file's name as JSON can hold it: bytes that are not UTF-8 are escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
@@ -306,13 +306,13 @@ def _with_places(tasks: Iterable[TaskScore], names: Mapping[str, str]) -> tuple[
 
 
 def _recorded(row: Row, name: Literal["version", "num_fewshot", "samples"]) -> dict[str, Any]:
-    """What the files record of each leaf: its version, the examples in its prompt, or the samples that were scored."""
+    """The files' record of each leaf: its version, its number of shots, or its number of scored samples."""
     found = {one.required.leaf.id: getattr(one.leaf, name) for one in row.measurements.present}
     return {leaf: value for leaf, value in found.items() if value is not None}
 
 
 def _samples_behind(row: Row) -> Iterator[EntrySamples]:
-    """The sample logs behind the numbers of a row, where the leaderboard asks for them; one for each leaf."""
+    """The sample logs of a row, one for each leaf, where the leaderboard asks for them."""
     if not row.leaderboard.asks_samples:
         return
     logs = {(file.path, one.leaf): one for file in row.files for one in file.parsed.samples or ()}
@@ -326,7 +326,7 @@ def _samples_behind(row: Row) -> Iterator[EntrySamples]:
 
 
 def _remarks(findings: Iterable[Finding]) -> tuple[Remark, ...]:
-    """The warnings, each once; of very many the first, and how many more there are."""
+    """The warnings, each once; of very many only the first, with the number of the others."""
     found = dict.fromkeys(
         Remark(finding.rule, _as_text(finding.message[:LONGEST_REMARK]))
         for finding in findings
@@ -368,9 +368,9 @@ def is_same_row(one: bytes | None, other: bytes | None) -> bool:
 
 
 def choose(candidates: Iterable[Entry], current: Entry | None = None) -> Entry:
-    """Of several entries of one key, and the one at the target, the most complete, then the newest.
+    """Of several entries of one key and the one at the target: the most complete, then the newest.
 
-    One of which the evidence is the same as at the target keeps the commits that are named there.
+    If its evidence is the same as at the target, it keeps the commits that are named there.
     """
     rivals = [*candidates, *([current] if current else [])]
     best = max(rivals, key=_precedence)
@@ -384,7 +384,7 @@ def _precedence(entry: Entry) -> tuple[int, str, tuple[str, ...]]:
 
 
 def declaration_path(digest: str) -> str:
-    """Where a target keeps the declaration with this digest, so that anybody can compute its rows again."""
+    """The path at a target of the declaration with this digest, with which anybody can compute its rows again."""
     return f"declarations/{digest.removeprefix('sha256:')}.toml"
 
 

@@ -24,7 +24,7 @@ HOSTS = {
 
 
 def evidence_url(file: Evidence, hub: str = HUB) -> str:
-    """Where people read a file at its commit, "" if the source has no pages or the file no commit."""
+    """The web page of a file at its commit, "" if the source has no pages or the file no commit."""
     repository = target_url(file.source, hub=hub) if file.commit else ""
     if not repository or {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
         return ""  # a browser would walk up from dots to another page of the host
@@ -32,12 +32,12 @@ def evidence_url(file: Evidence, hub: str = HUB) -> str:
 
 
 def evidence_link(entry: Entry) -> str:
-    """Where people read the first result file of a row at its commit, "" if nowhere."""
+    """The web page of the first result file of a row at its commit, "" if there is none."""
     return evidence_url(entry.evidence[0]) if entry.evidence else ""
 
 
 def target_url(address: str, path: str = "", hub: str = HUB) -> str:
-    """Where people see the repository of a target, or a file on its main branch; "" if it has no pages."""
+    """The web page of a target's repository, or of a file on its main branch; "" if it has no pages."""
     for scheme, repository in HOSTS.items():
         if address.startswith(scheme):
             name = quote(address.removeprefix(scheme).partition("#")[0].rstrip("/"))
@@ -47,20 +47,20 @@ def target_url(address: str, path: str = "", hub: str = HUB) -> str:
 
 
 def commit_url(address: str, commit: str, hub: str = HUB) -> str:
-    """Where people see a repository at a commit; "" if it has no pages."""
+    """The web page of a repository at a commit; "" if it has no pages."""
     repository = target_url(address, hub=hub)
     return f"{repository}/tree/{quote(commit)}" if repository and commit else ""
 
 
 def request_url(address: str, number: str, hub: str = HUB) -> str:
-    """Where people see a request or discussion of a repository; "" if it has no pages."""
+    """The web page of a request or discussion of a repository; "" if it has no pages."""
     repository = target_url(address, hub=hub)
     kind = "discussions" if address.startswith("hf://") else "pull"
     return f"{repository}/{kind}/{quote(number)}" if repository and number.isdigit() else ""
 
 
 def requests_url(address: str, hub: str = HUB) -> str:
-    """Where people see the requests of a repository; "" if it has no pages."""
+    """The web page with all requests of a repository; "" if it has no pages."""
     repository = target_url(address, hub=hub)
     return f"{repository}/{'discussions' if address.startswith('hf://') else 'pulls'}" if repository else ""
 
@@ -139,7 +139,7 @@ SUFFIX = ".json"
 
 
 def is_entry_file(path: str, size: int = 0) -> bool:
-    """Tell whether a file in the folder of rows is worth reading; `size` is in bytes, 0 if it is unknown."""
+    """Tell whether a file in the folder of rows may be an entry; `size` is in bytes, 0 if it is unknown."""
     return path.endswith(SUFFIX) and size <= MAX_BYTES
 
 

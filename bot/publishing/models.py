@@ -1,4 +1,4 @@
-"""What is known beside a row, and held by no entry: size, licence, type and base of its model, what `verify` said."""
+"""What is known beside a row and is in no entry: size, licence, type and base of its model; the result of `verify`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def params_in(parsed: Parsed | None) -> int | None:
 
 
 def with_file(facts: ModelFacts, params: int | None) -> ModelFacts:
-    """The facts where the result file states a size, which comes first: it is that of what was measured."""
+    """The facts with the size that the result file states, if any: that is the size of what was measured."""
     return facts if params is None else msgspec.structs.replace(facts, params=params)
 
 
@@ -97,7 +97,7 @@ def billions(params: int) -> str:
 
 
 def other_size(model: str, params: int | None) -> str:
-    """The size in a model's name, such as "14B", where it is far from its number of parameters; "" else."""
+    """The size in a model's name, such as "14B", where it differs much from its number of parameters; else ""."""
     named = SIZE.findall(model.rpartition("/")[2])
     size = float(named[0]) * 1e9 if len(named) == 1 else 0.0
     if not size or not params or max(size, params) < ODD * min(size, params):

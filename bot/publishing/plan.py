@@ -63,7 +63,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def large(self) -> list[tuple[str, RowAction, str]]:
-        """What a person approves: key, action and digest of each row that changes, goes, or is a first addition."""
+        """The rows that a person approves: key, action and digest of each that changes, goes, or is added first."""
         large = {*REASONED, *(("added",) if self.is_first else ())}
         return sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
 
@@ -74,7 +74,7 @@ class Plan(msgspec.Struct, frozen=True):
         return [hashlib.sha256(row).hexdigest()[:ROW_MARK] for row in rows]
 
     def covers(self, rest: Plan) -> bool:
-        """Tell whether a plan is this one, or what is left of it after a part was carried out."""
+        """Tell whether a plan is this one, or the rest of it after a part was carried out."""
         return self.digest == rest.digest or (bool(rest.large) and set(rest.large) <= set(self.large))
 
     @property
@@ -136,7 +136,7 @@ def effect_of(plan: Plan) -> str:
 
 
 def cause_of(plan: Plan) -> str:
-    """The first reason of a plan in brackets, and how many others there are; "" where its effect says it all."""
+    """The first reason of a plan in brackets, and the number of others; "" where the effect says everything."""
     why = next(iter(plan.reasons), "")
     more = f" and {counted(len(plan.reasons) - 1, 'other reason')}" if len(plan.reasons) > 1 else ""
     return f" ({why}{more})" if why and not plan.having("restored") else ""
@@ -148,7 +148,7 @@ def held_text(plan: Plan) -> str:
 
 
 def answers_text(plan: Plan) -> str:
-    """How a person answers a held plan in a terminal, as the end of its line."""
+    """How a person answers a held plan in a terminal, for the end of its line."""
     let_go = " to let them go" if plan.having("restored") else ""
     answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`{let_go}"
     return f": {answers}; `settle --dry-run` names all rows"

@@ -28,7 +28,7 @@ OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The hidden line by which the bot knows its own texts again: what kind, and about what."""
+    """The hidden line by which the bot recognises its own texts: their kind, and what they are about."""
 
     kind: MarkerKind
     key: str
@@ -41,7 +41,7 @@ class Marker:
 
     @property
     def has_own_discussion(self) -> bool:
-        """Tell whether it marks the one comment of a discussion of its own, whatever the form of publication."""
+        """Tell whether it marks a comment that has a discussion of its own in every form of publication."""
         return self.kind in {"alarm", "plan"}
 
     def render(self) -> str:
@@ -143,7 +143,7 @@ class CurrentState:
     comment: PostedComment | None = None
 
     def is_declined(self, path: str, data: bytes | None) -> bool:
-        """Tell whether a person closed a request with this row."""
+        """Tell whether a person closed a request with this very file."""
         return any(path in files and is_same_row(files[path], data) for files in self.declined)
 
 
@@ -220,7 +220,7 @@ def entry_marker(entry: Entry) -> Marker:
 def decide(
     mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState, form: Form
 ) -> Decision:
-    """Decide the next step until `files` are published, or proposed, in the given form; None if nothing is left."""
+    """Decide the next step until `files` are published, or proposed, in the given form; None when all is done."""
     if form == "comment":
         return _decide_comment(mark, text, current)
     if current.duplicates and current.request is not None:
@@ -288,7 +288,7 @@ def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes
 
 
 def word_for(publication: Publication) -> str:
-    """What a publication does, in one word for a terminal, such as `open-request`."""
+    """A publication in one word for a terminal, such as `open-request`."""
     return "-".join(re.findall(r"[A-Z][a-z]+", type(publication).__name__)).lower()
 
 

@@ -71,12 +71,12 @@ def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
 
 
 def label_of(place: str) -> str:
-    """A source or target as texts for others name it: of the whole path of a folder only the last part."""
+    """A source or target in texts for others; of a folder only the last part of its path."""
     return PurePath(place).name if "://" not in place and PurePath(place).is_absolute() else place
 
 
 def when_kept(declaration: str) -> str:
-    """What to do where a command does not find the declaration that it names, "" if it always does."""
+    """What to do where a command cannot find its declaration yet, "" if it always can."""
     return LATER if KEPT.search(declaration) else ""
 
 

@@ -159,7 +159,7 @@ def _shared_line(old: Entry | None, new: Entry | None) -> str:
 
 
 def _first_file(entry: Entry) -> str:
-    """The newest file of a row, where it has a page by its name alone as a link, and how many more there are."""
+    """The newest file of a row, as a link if it has a page, and the number of the others."""
     if not entry.evidence:
         return ""
     file, more = entry.evidence[0], len(entry.evidence) - 1
@@ -334,7 +334,7 @@ def fitted(title: str, body: str, mark: Marker) -> PostText:
 
 
 def commit_message(text: PostText) -> str:
-    """The same for a commit, where no code span keeps a submitter's words from closing an issue or skipping a run."""
+    """The text for a commit, in which nothing of a submitter can close an issue or skip a run."""
     return without_references(f"{text.title}\n\n{text.body}\n")
 
 
@@ -368,7 +368,7 @@ def _body(entry: Entry, current: Entry | None, target: str, said: Sequence[str],
 
 
 def _said_of(entry: Entry, current: Entry | None, beside: Sequence[Entry] = (), rank: str = "") -> list[str]:
-    """The rank of a row, and how it differs from the row before it, or from another row of its model."""
+    """The rank of a row, and how it differs from the earlier row, or from another row of its model."""
     other = beside_line(entry, beside)
     changes = change_lines(current, entry) if current else [other] if other else []
     return [*_paragraph(rank), *([*changes, ""] if current or other else [])]
@@ -384,7 +384,7 @@ def _model(entry: Entry) -> str:
 
 
 def _with_error(score: float | None, stderr: float | None) -> str:
-    """A score with 1.96 standard errors, where they are known."""
+    """A score with 1.96 standard errors, if they are known."""
     return cell(score, 2) + ("" if score is None or stderr is None else f" ± {TIE * stderr:.2f}")
 
 

@@ -74,19 +74,19 @@ def success_text(folder: str, rows: Sequence[tuple[str, float | None]], links: S
 
 
 def mended_text(folder: str) -> str:
-    """The last words of such a discussion."""
+    """The last comment on a discussion whose faults are corrected."""
     return f"Corrected: no result in {code(folder or '/')} is rejected any more."
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """All that merging a request at the source would do, but for the verdicts on its files.
+    """The effects of merging a request at the source, except for the verdicts on its files.
 
     `unread` has, by the reason, the paths of files that were not judged; `deleted` and `replaced` are files of the main
     branch, `others` counts changed files that the settings do not select. `comparisons` are rows that it adds or
     changes, `removed` and `unchanged` the models of other rows. `disputed` has, by model, the folder of another first
-    submitter, `refused` why a row cannot be written down.
-    `is_cut` says that more rows are touched than are compared, `has_ranks` that the other rows of the board are known.
+    submitter, `refused` the reasons why rows cannot be stored. `is_cut` says that more rows are touched than are
+    compared, `has_ranks` that the other rows of the board are known.
     """
 
     unread: Mapping[str, Sequence[str]]
@@ -126,7 +126,7 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
 def status_line(
     verdicts: Sequence[str], unread: Mapping[str, Sequence[str]]
 ) -> tuple[Literal["success", "failure"], str]:
-    """A review in one line, for the status of a commit: whether anything keeps it from being taken, and the counts."""
+    """A review in one line for the status of a commit: whether it can be taken, and the counts."""
     missed = sum(map(len, unread.values()))
     words = [f"{verdicts.count(word)} {word}" for word in ("accepted", "incomplete", "rejected") if word in verdicts]
     said = [*words, f"{missed} not judged"] if missed else words
@@ -135,7 +135,7 @@ def status_line(
 
 
 def fitting(verdicts: Sequence[str]) -> Iterator[str]:
-    """The first verdicts, as many as leave room for what else a comment says."""
+    """The first verdicts, as many as leave room for the rest of a comment."""
     room = VERDICT_ROOM
     for number, verdict in enumerate(verdicts):
         room -= len(verdict)
@@ -195,7 +195,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, has_ranks: bool = Tru
 
 
 def rank(place: BoardPlace | None) -> str:
-    """Where a row stands, in the words of its page, for the column of ranks."""
+    """The place of a row in the words of its page, for the column of ranks."""
     return "new" if place is None else escaped(place.sentence.removeprefix("Rank ").removesuffix(".")) or "none"
 
 

@@ -72,9 +72,9 @@ def _check_depth(text: str) -> None:
 
 
 def _weight(node: yaml.Node, known: dict[int, int]) -> int:
-    """The number of nodes after all aliases are expanded; recurses without end where a node contains itself.
+    """The number of nodes with all aliases expanded; recurses without end where a node contains itself.
 
-    A long text counts as several: an alias repeats it in whatever is written of the values.
+    A long text counts as several nodes: each alias repeats it in the output.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1 + len(node.value) // PIECE
@@ -85,7 +85,7 @@ def _weight(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node]]:
-    """The keys as texts and the values of a mapping; nothing else has any."""
+    """The keys as texts and the values of a mapping; nothing for any other node."""
     if isinstance(node, yaml.MappingNode):
         yield from ((str(key.value), value) for key, value in node.value)
 

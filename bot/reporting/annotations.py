@@ -1,4 +1,4 @@
-"""Writes findings as GitHub's workflow commands: one line each, at most as many as GitHub shows.
+"""Write findings as GitHub's workflow commands: one line each, at most as many as GitHub shows.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """

@@ -39,9 +39,9 @@ SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not tested": "
 def sentence_of(
     comparison: RunComparison, first: str = "A", second: str = "B", *, escape: Callable[[str], str] = visible
 ) -> str:
-    """What it comes to: how they were measured differently first, then which is higher, and whether by chance.
+    """A comparison in a sentence: what was measured differently, which is higher, and whether by chance.
 
-    `first` and `second` are what the sentence calls the two; `escape` is for names from the files.
+    `first` and `second` are the names of the two in the sentence; `escape` is applied to names from the files.
     """
     names = first_few(list(_differing(comparison)), MOST_NAMED)
     before = f"They were measured differently: {names}. " if names else ""
@@ -49,7 +49,7 @@ def sentence_of(
 
 
 def _differing(comparison: RunComparison) -> Iterator[str]:
-    """The settings that differ and are known to matter, with the number of tasks where it is not all of them."""
+    """The settings with known effects that differ, and the number of their tasks unless it is all of them."""
     count, found = len(comparison.tasks), dict[str, set[str]]()
     for one in comparison.settings:
         if one.effect:
@@ -95,7 +95,7 @@ def _amount(task: ComparedTask) -> str:
 
 
 def _capital(name: str) -> str:
-    """What a sentence begins with: an article is written large, a name stays as it is."""
+    """The begin of a sentence: an article gets a capital, a name stays as it is."""
     return f"The {name[4:]}" if name.startswith("the ") else name
 
 
@@ -136,7 +136,7 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
 
 
 def _setting_lines(comparison: RunComparison) -> Iterator[str]:
-    """A line for each difference; of one setting with many values the first, and in how many tasks the others are."""
+    """A line for each difference; of a setting with many values the first, and the number of tasks with others."""
     by_name = list(grouped((one.name, one) for one in comparison.settings).values())
     for found in by_name[:MOST_SETTINGS]:
         yield from (_setting_line(one, len(comparison.tasks)) for one in found[:MOST_VALUES])

@@ -1,4 +1,4 @@
-"""Explain a row: each number from raw value through bound and clip to the mean, so that a reader can check it."""
+"""Explain a row: each number from the raw value through bound and clip to the mean, so that a reader can check it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ AVERAGE = "average"  # no column has this id
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What an explanation needs of a row, be it judged or on a board: its scores, the number of its files, its holes.
+    """The content of an explanation, of a judged row or of one on a board: its scores, number of files, and gaps.
 
-    `blocked` names the leaves that were measured with errors only with the rules, `missing` those in no file.
-    `definitions` has the digest of what each leaf asked, `differences` by task how that differs from what is accepted.
+    `blocked` names the leaves that were only measured with errors, with the rules; `missing` are those in no file.
+    `definitions` has the digest of each leaf's definition, `differences` by task how it differs from the accepted ones.
     """
 
     leaderboard: Leaderboard
@@ -42,7 +42,7 @@ class Explained:
 
 
 def explained(row: Row) -> Explained:
-    """What an explanation needs of a judged row."""
+    """The content of an explanation of a judged row."""
     missing = {required.leaf.id for required in row.measurements.missing}
     found = [finding for finding in row.lead.findings if finding.rule == other_task_definition.id]
     differences = grouped((finding.task, finding.message) for finding in found)
@@ -162,7 +162,7 @@ def _aggregate(task: Task, score: TaskScore, row: Explained) -> Iterator[str]:
 
 
 def _holes(task: Task, row: Explained) -> Iterator[str]:
-    """Why a task has no score: what was measured with errors only, and what is in no file."""
+    """Why a task has no score: which leaves were only measured with errors, and which are in no file."""
     leaves = [leaf.id for leaf in task.leaves]
     rules = dict.fromkeys(rule for leaf in leaves for rule in row.blocked.get(leaf, ()))
     blocked = [leaf for leaf in leaves if leaf in row.blocked]

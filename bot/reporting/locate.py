@@ -1,6 +1,6 @@
-"""Where values lie in a JSON text, by which the lines of findings are found when they are about to be shown.
+"""Find where values lie in a JSON text, to give findings their lines when they are shown.
 
-No library tells it of texts that are not quite JSON (bare NaN, a key twice), as result files are.
+No library does that for texts that are not quite JSON (bare NaN, a key twice), as result files are.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class FloodFilter(logging.Filter):
-    """Lets a few lines of each kind through in a minute, and then says how many there were.
+    """Lets a few lines of each kind through in a minute, and then logs how many more there were.
 
-    A kind is the logger, its severity and the message before its values are filled in: strangers can choose the values,
-    not the kinds.
+    A kind is the logger, its severity and the message without its values: strangers can choose the values, not the
+    kinds.
     """
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ NO_REVISION, NO_PRECISION = "unpinned", "unknown"
 
 
 class NamedRow(NamedTuple):
-    """What tells a row from others, as in its key; `model` is what people call it."""
+    """The fields of a row's key that tell it from others; `model` is the name that people use."""
 
     model: str
     revision: str
@@ -38,7 +38,7 @@ def row_names(rows: Iterable[NamedRow]) -> list[str]:
 
 
 def _telling(rows: Sequence[NamedRow]) -> tuple[str, ...]:
-    """The fewest fields that tell rows of one model apart, for a line has little room."""
+    """The fewest fields that tell the rows of one model apart: a line has little room."""
     choices: tuple[tuple[str, ...], ...] = ((), ("precision",), ("revision",))
     return next(
         (one for one in choices if len({_marks(row, one) for row in rows}) == len(rows)), choices[1] + choices[2]

@@ -93,7 +93,7 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
 
 
 def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, str, Finding]]:
-    """Every finding with what it is about: "file" and its path from the common folder on, or "row" and its name."""
+    """Every finding with its subject: "file" and the path below the common folder, or "row" and its name."""
     for verdict in judgement.verdicts:
         yield from (("file", verdict.path.removeprefix(folder), finding) for finding in verdict.findings)
     names = _names(judgement.rows, _what)
@@ -151,7 +151,7 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
 
 
 def unread_said(unread: Iterable[UnreadPath]) -> Iterator[str]:
-    """How many files of each kind are not read and why; the keys that one has are said of no other."""
+    """How many files of each kind are not read, and why; the keys of a file are named only if all have the same."""
     others = [one for one in unread if one.kind != "link"]  # which every command names
     kinds = grouped(((one.kind, one.why.partition("; its keys")[0]), one) for one in others)
     for (kind, why), found in sorted(kinds.items()):

@@ -61,9 +61,9 @@ class Member(Guessable):
 class Known(Guessable):
     """What a benchmark and a group have in common.
 
-    `metrics` are those that count. `formats` are the result formats that call it by its id, those of its file where it
-    has none; `keys` is what others call it. `num_fewshot` is what it is usually run with, `dataset` where its questions
-    lie on the Hub. `sources` name the source of a fact where it is not that of the file.
+    `metrics` are those that count. `formats` are the result formats that call it by its id (those of its file where
+    none is given); `keys` are its keys in others. `num_fewshot` is the usual number of shots, `dataset` the id of its
+    questions on the Hub. `sources` name the source of a fact where it is another than that of the file.
     """
 
     id: Text
@@ -104,7 +104,7 @@ class Group(Known):
 
 
 class CatalogueFile(DeclarationModel):
-    """One file of the catalogue; `formats` and `sources` hold for what does not say otherwise."""
+    """One file of the catalogue; `formats` and `sources` are the defaults of everything in it."""
 
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
     sources: dict[Fact, Text]
@@ -124,7 +124,7 @@ class CatalogueFile(DeclarationModel):
 
 @dataclass(frozen=True, slots=True)
 class KnownLeaf:
-    """A leaf that the catalogue knows: its benchmark or the group that it is a member of, and its facts."""
+    """A leaf of the catalogue: its benchmark, or the group of which it is a member, and its facts."""
 
     of: KnownBenchmark | Group
     name: str
@@ -156,7 +156,7 @@ class Catalogue:
             self._leaves.setdefault((format_id, pattern.replace(PLACE, found.name)), found)
 
     def find(self, format_id: str, key: str) -> KnownLeaf | None:
-        """What is known of a leaf by its key in a format, None if nothing is."""
+        """The facts of a leaf by its key in a format; None if the catalogue does not have it."""
         name = key.split("|")[-2] if format_id == "lighteval" and "|" in key else key  # suite|task|shots
         return self._leaves.get((format_id, name))
 
@@ -169,13 +169,13 @@ def catalogue() -> Catalogue:
 
 @lru_cache(maxsize=64)  # anybody's declaration may name anything
 def find_group(group_id: str) -> Group | None:
-    """A group of the catalogue by its id, None if there is none. Only the file that it stands in is read."""
+    """A group of the catalogue by its id, None if there is none. Only the file of that group is read."""
     holding = [name for name, text in _texts().items() if f'\nid = "{group_id}"\n' in text]
     return next((group for name in holding for group in _file(name).groups if group.id == group_id), None)
 
 
 def members_of(group: Group) -> Mapping[str, Member]:
-    """The members of a group by their names, those of the group that it names where it does."""
+    """The members of a group by name; where it names another group, those of that group."""
     if not isinstance(group.members, str):
         return group.members
     named = find_group(group.members)

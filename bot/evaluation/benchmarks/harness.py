@@ -1,4 +1,4 @@
-"""The commits and releases of lm-evaluation-harness: which one a text names, and what changed without a new version.
+"""The commits and releases of lm-evaluation-harness: which one a text names, and which changes kept a task's version.
 
 The releases are in `data/harness.toml`. All commits of the default branch, and those that only the Open LLM
 Leaderboard's fork has, are in `data/commits/` by their first eight digits; `.github/renew_commits.py` renews them.
@@ -77,7 +77,7 @@ def table() -> dict[str, Any]:
 
 
 def repository() -> str:
-    """The repository that the table speaks of."""
+    """The repository of the table's commits."""
     name: str = table()["repository"]
     return name
 
@@ -90,7 +90,7 @@ def known_commits() -> tuple[KnownCommit, ...]:
 
 @cache
 def _dated() -> dict[str, list[DatedCommit]]:
-    """All commits of the lists by their first seven digits; several where these do not tell them apart."""
+    """All commits of the lists by their first seven digits; several where these digits are the same."""
     found: dict[str, list[DatedCommit]] = {}
     for name in (repository(), FORK):
         text = files("bot").joinpath("data", "commits", f"{name.replace('/', '__')}.txt").read_text(encoding="ascii")
@@ -112,7 +112,7 @@ def commit_of(git_hash: str) -> DatedCommit | None:
 
 
 def order_of(release: str) -> tuple[int, ...]:
-    """A release number as what sorts: 0.4.9.1 comes after 0.4.9 and before 0.4.10."""
+    """A sort key of a release number: 0.4.9.1 comes after 0.4.9 and before 0.4.10."""
     return tuple(map(int, release.split(".")))
 
 
@@ -128,11 +128,11 @@ def known_commit(text: str) -> KnownCommit | None:
 
 @dataclass(frozen=True, slots=True)
 class SilentChange:
-    """A change that left the version of its tasks as it was.
+    """A change of tasks that kept their version.
 
-    `release` is the first release that has it, or `fork` the first commit of the leaderboard's fork. It concerns the
-    leaves that match `leaves` and not `but`, only `versions` where there are any, and with `few_shot` only leaves that
-    were run with examples.
+    `release` is the first release with it, or `fork` the first commit of the leaderboard's fork. It concerns the leaves
+    that match `leaves` and not `but`, only `versions` where there are any, and with `few_shot` only leaves that were
+    run with examples.
     """
 
     what: str
@@ -161,7 +161,7 @@ class SilentChange:
 
 @lru_cache(maxsize=4_096)
 def _matches(patterns: tuple[str, ...], key: str) -> bool:
-    """Tell whether a leaf's key is one of these; the same keys come in every file."""
+    """Tell whether a leaf's key matches one of these patterns, kept because all files have the same keys."""
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
@@ -179,5 +179,5 @@ def _is_after(release: str, fork: str, version: str, git_hash: str) -> bool:
 
 @cache
 def silent_changes() -> tuple[SilentChange, ...]:
-    """All that are known, in the order of the table."""
+    """All silent changes that are known, in the order of the table."""
     return msgspec.convert(table()["silent_changes"], tuple[SilentChange, ...])

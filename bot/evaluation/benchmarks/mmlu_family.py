@@ -159,7 +159,7 @@ def _of_old_harness(subjects: Mapping[str, LeafResult]) -> Recognition:
 
 
 def _is_proportion(value: object) -> bool:
-    """Tell whether a value is a number from 0 to 1; NaN differs from itself and would prove anything."""
+    """Tell whether a value is a number from 0 to 1. NaN is none: it differs from itself, and would prove anything."""
     return (type(value) is float or type(value) is int) and 0 <= value <= 1
 
 

@@ -24,7 +24,7 @@ NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
 
 
 class SeenRow(NamedTuple):
-    """What files share that make one row: the model's key, and how it was measured."""
+    """What files must share to make one row: the model's key, and how it was measured."""
 
     model: RowKey
     format_id: str
@@ -35,7 +35,7 @@ class SeenRow(NamedTuple):
 class SeenRun:
     """A leaf in one file; `row` names what the file's numbers can be joined with: its model, format and settings.
 
-    `counts` tells whether its model is known, or that of no file is: the others choose no columns.
+    `counts` says whether the model is known, or no file's model is: other files choose no columns.
     """
 
     format_id: str
@@ -57,7 +57,7 @@ class SeenRun:
 
 @dataclass(frozen=True)
 class Seen:
-    """A leaf, by its key, in all files that have it; `others` are metrics that it has and that do not count."""
+    """A leaf, by its key, in all files that have it; `others` are its metrics that do not count."""
 
     key: str
     runs: tuple[SeenRun, ...]
@@ -82,7 +82,7 @@ class Seen:
         return tuple(sorted({canonical_version(version) for version in found if version not in {None, ""}}))
 
     def without(self) -> int:
-        """In how many of the files a metric that counts is missing."""
+        """The number of files that lack a metric that counts."""
         return sum(any(one.key(run.format_id) not in run.leaf.numbers for one in self.metrics) for run in self.runs)
 
     def rows(self) -> set[SeenRow]:
@@ -108,7 +108,7 @@ class Seen:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """What the files say that the metric that counts can be, None if they do not say it or differ."""
+        """The range of the metric that counts, as the files say it; None if they do not, or say different ones."""
         found = {run.leaf.ranges.get(self.metrics[0].key(run.format_id)) for run in self.runs}
         return next(iter(found)) if len(found) == 1 else None
 
@@ -135,7 +135,7 @@ class Seen:
 
 
 def seen_in(results: Iterable[Result]) -> list[Seen]:
-    """Every leaf of the files that has a name, in the order in which they come."""
+    """Every leaf of the files that has a name, in the order of the files."""
     runs: dict[str, list[SeenRun]] = {}
     results = list(results)
     is_known = [is_served(one.model) or not why_unidentified(one.model) for one in results]
@@ -161,7 +161,7 @@ def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
 
 
 def _chosen(runs: Sequence[SeenRun]) -> Metric:
-    """The metric that counts, by its name; spelled for each format that spells it otherwise."""
+    """The metric that counts by its name, with its keys in formats that spell it otherwise."""
     by_format = {one: _shared_keys(one, runs) for one in dict.fromkeys(run.format_id for run in runs)}
     first = runs[0].format_id
     name, answer_filter = split_key(first, by_format[first][0]) if by_format[first] else (NO_METRIC, "none")
@@ -197,7 +197,7 @@ def _is_same(one: str, other: str, found: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def is_integral(metric: Metric, run: SeenRun) -> bool:
-    """Tell whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
+    """Tell whether a value may be a mean of zeros and ones, and its sample count or standard error agrees."""
     kind, value, error = kind_of(metric.name), run.value(metric), run.stderr(metric)
     if kind is None or not kind.zeros_and_ones or value is None or not 0.0 <= value <= 1.0:
         return False
@@ -248,7 +248,7 @@ def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[DraftCol
 
 
 def _usual_rows(seen: Iterable[Seen]) -> set[SeenRow]:
-    """Of the rows of each model, which cannot be joined, the one with most leaves."""
+    """For each model the row with most leaves, among rows that cannot be joined."""
     counts = Counter(row for leaf in seen for row in leaf.rows())
     most: dict[RowKey, SeenRow] = {}
     for row, count in counts.items():
@@ -270,7 +270,7 @@ def _trimmed(column: DraftColumn, usual: set[SeenRow]) -> DraftColumn:
 
 
 def shared(sets: Sequence[frozenset[T]]) -> list[int]:
-    """The places of the sets, the largest ones first, whose intersection is more than half of the largest set."""
+    """The indices of the sets, the largest first, whose intersection is more than half of the largest set."""
     by_size = sorted(range(len(sets)), key=lambda place: -len(sets[place]))
     largest = found = sets[by_size[0]]
     places = []
@@ -291,7 +291,7 @@ def _merged(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:
 
 
 def _known_groups(left: dict[str, Seen]) -> Iterator[DraftColumn]:
-    """Takes the members of the catalogue's groups out of what is left."""
+    """The members of the catalogue's groups, taken out of the remaining leaves."""
     found: dict[tuple[object, ...], list[Seen]] = {}
     for leaf in list(left.values()):
         if leaf.known is not None and isinstance(leaf.known.of, Group):
@@ -302,12 +302,12 @@ def _known_groups(left: dict[str, Seen]) -> Iterator[DraftColumn]:
 
 
 def _alike(leaf: Seen) -> tuple[object, ...]:
-    """The properties that all leaves of one column share."""
+    """The properties that all leaves of one column must share."""
     return tuple((metric.name, metric.filter) for metric in leaf.metrics), leaf.shots, leaf.formats
 
 
 def _named_groups(subtasks: Mapping[str, tuple[str, ...]], left: dict[str, Seen]) -> Iterator[DraftColumn]:
-    """Takes the groups of a file out of what is left: from the top down, the first whose leaves are alike."""
+    """The groups of a file, taken out of the remaining leaves: from the top down, the first whose leaves are alike."""
     inner = {member for members in subtasks.values() for member in members}
     waiting = [group for group in subtasks if group not in inner]
     asked: set[str] = set()

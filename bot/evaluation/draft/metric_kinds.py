@@ -55,7 +55,7 @@ def names_of_errors() -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def _place(name: str) -> int:
-    """How early a metric's name stands in the list; unknown names come after all."""
+    """The place of a metric's name in the list; unknown names come after all others."""
     patterns = [pattern for kind in _kinds() for pattern in kind.names]
     return next((place for place, pattern in enumerate(patterns) if fnmatchcase(name, pattern)), len(patterns))
 
@@ -99,7 +99,7 @@ MOST_DIGITS = 100  # of the end of a range
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Keys of a task and what to say of them; `todo` is what a person must decide."""
+    """Keys of a task that turn its values into scores; `todo` is what a person must decide."""
 
     keys: dict[str, Any] = field(default_factory=dict)
     todo: tuple[str, ...] = ()
@@ -111,9 +111,9 @@ def percent_scale(values: Sequence[float]) -> Scale:
 
 
 def said_scale(said: tuple[float, float] | None, values: Sequence[float], *, is_less: bool) -> Scale | None:
-    """The scale of a range that the files say: its better end is worth 100, its worse one nothing.
+    """The scale of a range that the files name: its better end is worth 100, its worse one nothing.
 
-    None where they say none, where most values are outside of it, or where its ends are no whole numbers.
+    None where they name none, where most values are outside it, or where its ends are no whole numbers.
     """
     low, high = map(float, said or (0, 0))
     is_range = -TOP <= low < high <= TOP and low.is_integer() and high.is_integer()

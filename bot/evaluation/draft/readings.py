@@ -191,9 +191,10 @@ def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]
 
 
 def resemblance(heading: str, names: Iterable[str]) -> int:
-    """How far a heading names a benchmark, 0 not at all.
+    """How well a heading names a benchmark, 0 not at all.
 
-    `WHOLE`: it is the name, `BEGINS`: the name begins with it, `BEGUN`: it begins with the name, `WORDS`: one word.
+    `WHOLE`: it is the name, `BEGINS`: the name begins with it, `BEGUN`: it begins with the name, `WORDS`: they share a
+    word.
     """
     wanted = _words(heading)
     if not wanted:

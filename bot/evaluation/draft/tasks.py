@@ -207,7 +207,7 @@ def _leaves(column: DraftColumn, formats: Iterable[str], ids: FreeIds, *, has_bo
 
 
 def leaf_table(leaf: Seen, formats: Iterable[str], ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
-    """A leaf; one whose key is not an id is spelled for every format, so that it is taken for no other leaf there."""
+    """A leaf's table; where its key is not an id, the key is given for every format."""
     leaf_id, samples = ids.give(leaf.key), leaf.samples()
     keys = dict.fromkeys(formats, leaf.key) if leaf_id != leaf.key else {}
     guess = leaf.known.guessable if leaf.known and has_bounds else None
@@ -220,7 +220,7 @@ def leaf_table(leaf: Seen, formats: Iterable[str], ids: FreeIds, *, has_bounds: 
 
 
 def _notes(column: DraftColumn) -> Iterator[str]:
-    """Notes about choices that a person may change."""
+    """Notes on choices that a person may change."""
     others = list(dict.fromkeys(name for leaf in column.leaves for name in leaf.others))
     if others:
         yield f"also measured: {examples(others, 6)}"
@@ -254,7 +254,7 @@ def _todo(column: DraftColumn) -> Iterator[str]:
 
 
 def _splits(column: DraftColumn, results: Iterable[Result]) -> Iterator[str]:
-    """What to decide where the files have the same questions of several splits, each in a column of its own."""
+    """What to decide where the files have the same questions of several splits, each as a column."""
     first = column.leaves[0]
     part = first.key.rpartition("/")[0]
     keys = {key for result in results if format_of(result.format).has_splits for key in result.leaves}

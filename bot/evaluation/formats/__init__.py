@@ -128,7 +128,7 @@ def _loaded(name: str, found: object) -> Format:
 
 
 def find_format(format_id: str) -> Format | None:
-    """The format of an id, None if there is none."""
+    """The format with an id; None if there is none."""
     built_in = next((known for known in BUILT_IN if known.id == format_id), None)
     return built_in or next((known for known in formats() if known.id == format_id), None)
 
@@ -147,7 +147,7 @@ def format_ids() -> frozenset[str]:
 
 
 def most_bytes(path: str) -> int:
-    """The most bytes of a file that are fetched from afar, where its name is known before its content."""
+    """The most bytes of a remote file that are fetched, by its name, before its content is known."""
     larger = [limit for known in formats() if path.endswith(known.suffixes) for limit in known.larger.values()]
     return max(larger, default=MAX_BYTES)
 
@@ -193,7 +193,7 @@ ENCODE = msgspec.msgpack.Encoder().encode
 
 
 def bounded(result: Result) -> Result:
-    """Bound all fields of a result. Raises MalformedResult if it holds more rows than are read."""
+    """The result with all fields within their bounds. Raises MalformedResult if it holds more rows than are read."""
     members = sum(map(len, result.subtasks.values()))
     count = max(len(result.leaves) + len(result.groups) + len(result.subtasks), members)
     check_rows(count, result.pointer_to("leaves"))
@@ -201,7 +201,7 @@ def bounded(result: Result) -> Result:
 
 
 class _Bounds:
-    """Cuts and cleans the fields of one result and notes which it had to."""
+    """Cuts and cleans the fields of one result, and notes which needed it."""
 
     def __init__(self, result: Result) -> None:
         self.result = result
@@ -241,7 +241,7 @@ class _Bounds:
         )
 
     def harness(self, harness: HarnessVersion) -> HarnessVersion:
-        """Bound what measured."""
+        """The harness within its bounds."""
         return HarnessVersion(
             name=self.word("harness name", harness.name, ""),
             git_hash=harness.git_hash and self.word("harness commit", harness.git_hash, "commit"),
@@ -250,7 +250,7 @@ class _Bounds:
         )
 
     def leaf(self, key: str, leaf: LeafResult) -> LeafResult:
-        """One leaf with a version and a reducer within their bounds."""
+        """One leaf with version and reducer within their bounds."""
         reducer, version = self.word("reducer", leaf.reducer, "reducer", key), leaf.version
         if isinstance(version, str):
             version = self.word("task version", version, "version", key)
@@ -321,7 +321,7 @@ def _plain_row(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    """A value of a row that can be stored: no deeper than itself, no longer than is shown, no larger than a double."""
+    """A value of a row that can be stored: not nested, not longer than is shown, and not larger than a double."""
     if isinstance(value, dict | list):
         return type(value)()
     if isinstance(value, str):

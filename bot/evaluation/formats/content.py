@@ -83,7 +83,7 @@ class Content:
 
     @property
     def recorded_config(self) -> dict[str, Any]:
-        """The `config` of a single file that a format has decoded, an empty object elsewhere."""
+        """The `config` of a decoded single file, else an empty object."""
         value = self.__dict__.get("value") if len(self.files) == 1 else None
         return (self.config or {}) if isinstance(value, dict) else {}
 
@@ -134,7 +134,7 @@ def parse_json(data: bytes) -> tuple[Any, bool]:
 
 
 def count_values(data: bytes) -> int:
-    """About how many JSON values a file holds, 0 if it is too small for many; each follows `,`, `[` or `{`."""
+    """The approximate number of JSON values in a file, 0 if it is too small for many; each follows `,`, `[` or `{`."""
     return 0 if len(data) < 2 * MAX_VALUES else sum(map(data.count, (b",", b"[", b"{")))
 
 
@@ -160,7 +160,7 @@ def _not_json(data: bytes, error: str) -> MalformedResult:
 
 @dataclass(slots=True)
 class _Object:
-    """An object with every pair of it, so that no value hides another."""
+    """An object with all its pairs, so that no value hides another."""
 
     pairs: list[tuple[str, Any]]
 
@@ -185,7 +185,7 @@ def repeated_keys(data: bytes, above: str = "") -> Iterator[RepeatedKey]:
 
 
 def _repeated(above: str, value: Any) -> Iterator[RepeatedKey]:
-    """The repeated keys of a value that lies at `above`: its own, then those inside of it."""
+    """The repeated keys of the value at `above`: its own, then those inside it."""
     by_key: dict[str, list[Any]] = {}
     members: Iterable[tuple[Any, Any]] = value.pairs if isinstance(value, _Object) else enumerate(value)
     for key, one in value.pairs if isinstance(value, _Object) else ():

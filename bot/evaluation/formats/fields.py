@@ -51,7 +51,7 @@ def items(value: object) -> list[Any]:
 
 
 def whole(value: object) -> int | None:
-    """The value where it is a whole number (2 or 2.0), None elsewhere; what no count can be becomes `LARGEST`."""
+    """The value where it is a whole number (2 or 2.0), else None; too large a count becomes `LARGEST`."""
     if type(value) is int:
         return value if -LARGEST <= value <= LARGEST else LARGEST
     return whole(int(value)) if type(value) is float and value.is_integer() else None
@@ -130,9 +130,9 @@ def release(value: object) -> str:
 
 
 def free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, with a number added if it is taken: so a name that a file uses twice overwrites nothing.
+    """The name, with a number added if it is taken, so that a name that comes twice overwrites nothing.
 
-    A file may use one name 100,000 times, so the number is looked for by halves: each that is tried doubles at first.
+    A file may use one name 100,000 times, so the number is found by doubling and halving.
     """
     if name not in taken:
         return name

@@ -73,10 +73,10 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file that is not a result.
+    """A kind of file that is no result.
 
-    `title` is its name with its article, `advice` says what to do. `has_head` looks at the first bytes, `has_value` at
-    the JSON value of the whole file, or of the first of its lines.
+    `title` is its name with an article, `advice` says what to do. `has_head` tests the first bytes, `has_value` the
+    JSON value of the whole file, or of the first of its lines.
     """
 
     id: str
@@ -158,7 +158,7 @@ def check_rows(count: int, pointer: str) -> None:
 
 
 def is_loaded(source: str) -> bool:
-    """Tell whether a model class loads weights, and does not call a service that has them."""
+    """Tell whether a model class loads weights itself, instead of calling a service."""
     return source.startswith((*LOADING, *LOCAL)) and not source.startswith(INFERENCE)
 
 
@@ -188,6 +188,6 @@ def pinned_arguments(model: Model) -> str:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """A command that can be pasted into a shell, in one line; "" if a word holds what no line can."""
+    """A command in one line for a shell; "" if a word cannot stand in one line."""
     words = list(words)
     return shlex.join(words) if all(map(str.isprintable, words)) else ""

@@ -116,11 +116,11 @@ class RowCase:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a rule saw: one sentence with the value, what to do, and where (`Result.pointer_to`).
+    """What a rule found: one sentence with the value, what to do, and where (`Result.pointer_to`).
 
     `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
-    `command` is the command line that repairs it, "" if none can. `file` is the path of the submission that a
-    violation of a row points into, "" for the first of the row, `line` its line, where no pointer can say it.
+    `command` is the command line that repairs it, "" if none can. `file` is the path of the submission that a violation
+    of a row points into, "" for the first of the row.
     """
 
     message: str
@@ -147,13 +147,13 @@ def keys_of(measurements: Iterable[Measurement]) -> list[str]:
 
 
 def name_of(found: Sequence[Measurement]) -> str:
-    """What measurements of one task are called: the key of the only one, else the task and how many of its subtasks."""
+    """The name of measurements of one task: the key of the only one, else the task and the number of its subtasks."""
     keys, task = keys_of(found), found[0].required.task
     return keys[0] if len(keys) == 1 else f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
 
 
 def one_for_each_task(violations: Iterable[Violation]) -> Violations:
-    """The first violation of each task, which then counts the others: one fault on many leaves is one finding."""
+    """The first violation of each task, which names the leaves of the others: one fault is one finding."""
     for found in grouped((violation.task, violation) for violation in violations).values():
         first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))
         names = [leaf for leaf in leaves if leaf not in first.leaves]
@@ -277,7 +277,7 @@ def _failure(rule: Rule, severity: Severity, error: Exception, path: str) -> Fin
 
 
 def described(error: Exception) -> str:
-    """What went wrong in the bot itself, in one line."""
+    """An error of the bot itself, in one line."""
     return shown(f"{type(error).__name__}: {error}", 200)
 
 
@@ -285,7 +285,7 @@ SHA256 = "sha256:"
 
 
 def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions: Iterable[Parsed]) -> Finding:
-    """Turn an error that a waiver covers today into a warning that says so; `submissions` are those it is about."""
+    """An error as a warning that names the waiver, if one covers it today; `submissions` are those it is about."""
     today = facts.today
     if not finding.is_error or today is None:
         return finding

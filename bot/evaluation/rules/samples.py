@@ -15,7 +15,7 @@ TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
 
 
 def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
-    """The numbers that count, each with what its log shows, None without a log; none where nobody asks for logs."""
+    """The numbers that count, each with what its log shows, None without one; nothing if logs do not matter."""
     if not (case.leaderboard.asks_samples and case.takes_format):
         return []
     checked = {one.leaf: one for one in case.samples or ()}

@@ -47,7 +47,7 @@ def strict_below_flexible(case: Case) -> Violations:
 
 
 def _siblings(measurement: Measurement) -> Iterator[tuple[str, float]]:
-    """The values of the row whose key is that of the strict one but for the word that names the filter."""
+    """The values of the row whose key differs from the strict one only in the name of the filter."""
     before, _, after = STRICT.sub("\0", measurement.required.value_key, count=1).partition("\0")
     for key, value in measurement.leaf.numbers.items():
         word = key.removeprefix(before)

@@ -44,7 +44,7 @@ def wrong_owner(case: Case) -> Violations:
 
 
 def deciding_owners(path: str, organization: str, owners: Owners) -> dict[str, tuple[str, ...]]:
-    """The owners because of which a path is not one for results of an organization, by prefix; {} where it is one."""
+    """The owners, by prefix, that keep an organization's results from a path; empty if they may lie there."""
     here = max((prefix for prefix in owners if path.startswith(prefix)), key=len, default=None)
     if here is not None:
         return {} if _is_among(organization, owners[here]) else {here: tuple(owners[here])}

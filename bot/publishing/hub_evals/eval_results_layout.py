@@ -65,7 +65,7 @@ class ModelPage:
     published: Mapping[str, Sequence[Decimal]] = field(default_factory=dict)
 
     def place_of(self, request: OpenFiles) -> str:
-        """A request as people find it."""
+        """The name and address of a request, for people."""
         number = request.name.removeprefix("#")
         return f"{request.name} ({self.url}/discussions/{number})" if self.url else request.name
 
@@ -121,10 +121,10 @@ def same_value(result: HubEvalResult, claims: Iterable[Claim]) -> str:
 
 
 def faults(answer: Any, paths: Mapping[str, str]) -> list[str]:
-    """The faults of proposed files in `evalResults` of a model's raw JSON, empty if the Hub shows all of them.
+    """What is wrong with proposed files, from `evalResults` in a model's raw JSON; empty if all of them are shown.
 
     `paths` gives the task id of each file. The Hub may name a file by its path or without its folder. The client drops
-    names and errors, so it is not asked; items of another shape are ignored.
+    names and errors, so it is not used; items of another shape are ignored.
     """
     found = [item for item in answer if isinstance(item, dict)] if isinstance(answer, list) else []
     shown = grouped((item["filename"], item) for item in found if isinstance(item.get("filename"), str))
@@ -265,7 +265,7 @@ class EvalResultsLayout:
         return replace(draft, files=files, cells=cells)
 
     def shows(self, current: Mapping[str, bytes]) -> bool:
-        """Tell whether a value of the bot stands there for one of the tasks."""
+        """Tell whether a value of the bot is there for one of the tasks."""
         files = (current.get(path, b"") for path in self.files.values())
         return any(is_ours(data, self.leaderboard.id) and _claims(data) for data in files)
 

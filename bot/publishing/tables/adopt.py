@@ -156,9 +156,9 @@ def _disagreement(named: Matched, best: Matched | None) -> str:
 
 
 def _agrees(named: Matched, best: Matched, tried: int, *, is_whole: bool) -> bool:
-    """Tell whether the numbers agree with what the heading names: in half of the rows, and not by chance.
+    """Tell whether the numbers agree with the benchmark of the heading: in half of the rows, and not by chance.
 
-    Where the heading is not the whole name, it may be that of several tasks: more than half of the rows must agree.
+    Where the heading is not the whole name, it may mean several tasks: then more than half of the rows must agree.
     """
     is_best = named.fitting * 2 >= max(1, best.fitting)
     is_enough = named.fitting * 2 >= named.covered + (not is_whole)
@@ -196,7 +196,7 @@ def _is_normalized(reading: TaskReading) -> bool:
 
 
 def _noted(best: Matched, alike: Sequence[Matched]) -> Matched:
-    """The best one with a note about another metric that gives the same numbers."""
+    """The best match, with a note about another metric that gives the same numbers."""
     same = [one for one in alike if one.fitting == best.fitting and one.reading.metric != best.reading.metric]
     if not same:
         return best
@@ -204,7 +204,7 @@ def _noted(best: Matched, alike: Sequence[Matched]) -> Matched:
 
 
 def _clash(one: TaskReading, other: TaskReading) -> bool:
-    """Tell whether no declaration holds both: they share subtasks, and are not one task raw and normalized."""
+    """Tell whether no declaration can hold both: they share subtasks, and are not one task raw and normalized."""
     if one.column is None or other.column is None or not one.leaf_ids & other.leaf_ids:
         return False
     return not _is_one_task(one, other)
@@ -247,7 +247,7 @@ class MappingColumn:
 
     @property
     def label(self) -> str:
-        """Its name for people, and its key in the mapping."""
+        """The name of the column for people, which is also its key in the mapping."""
         return ".".join(self.column_path)
 
 
@@ -274,7 +274,7 @@ def printed(column: NumberColumn) -> dict[str, Any]:
 
 
 def average_column(matching: Matching, views: Mapping[int, RowView], taken: set[ColumnPath]) -> MappingColumn | None:
-    """The column of the declaration's average, else that of the mean of raw values; None if no column is sure to."""
+    """The column of the declaration's average, else that of the mean of raw values; None if no column surely is one."""
     free = [column for column in matching.columns if column.column_path not in taken and not column.fault]
     for (accessor, unit), column in product(MEANS, free if matching.matched else ()):
         means = {row: _mean(view, accessor, unit) for row, view in views.items() if row in column.numbers}
@@ -336,7 +336,7 @@ def name_column(table: FoundTable, models: Mapping[int, ModelFiles], written: Ta
 def _templates(
     cells: Mapping[int, str], models: Mapping[int, ModelFiles], written: TableFormat
 ) -> list[dict[str, str]]:
-    """Each cell as a template, in which the id and its parts are replaced; those of other rows are the same mostly."""
+    """Each cell as a template with the id and its parts replaced; most rows give the same one."""
     found: dict[str, None] = {}
     for row, cell in cells.items():
         model = models[row].model
@@ -400,7 +400,7 @@ def one_row_each(matching: Matching, rows: Mapping[int, ModelFiles]) -> dict[int
 def rows_by_numbers(
     matching: Matching, models: Sequence[ModelFiles], rows: Mapping[int, ModelFiles]
 ) -> dict[int, ModelFiles]:
-    """Further rows, whose names say nothing: each has the numbers of one model that no other row has."""
+    """Further rows, found not by their names but because they alone have the numbers of a model."""
     table = matching.table
     others = [row for row in range(len(table.grid)) if row not in rows and row not in table.rows]
     known = {id(one) for one in rows.values()}
@@ -433,7 +433,7 @@ def _fitting(matched: Sequence[Matched], row: int, one: ModelFiles) -> tuple[lis
 def _holds(
     table: FoundTable, column_path: ColumnPath, accessor: str, fact: Any, rows: Mapping[int, Sequence[ModelFiles]]
 ) -> bool:
-    """Tell whether a column under such a heading has this fact of nearly every model in a row that names it."""
+    """Tell whether a column with such a heading has this fact for nearly every row's model."""
     if column_path == table.name or not any(word in form_of(column_path[-1]) for word in TEXTS[accessor]):
         return False
     models = dict.fromkeys(one for found in rows.values() for one in found)

@@ -1,4 +1,4 @@
-"""Fills the cells of one row by a mapping: numbers in the declared unit, texts escaped for the format."""
+"""Fill the cells of one row by a mapping: numbers in the declared unit, texts escaped for the format."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def as_text(cell: Cell) -> str:
 
 
 def is_in_range(number: Decimal) -> bool:
-    """Tell whether a number has no more digits than a person would read; a file may have 1e999999999."""
+    """Tell whether a number has few enough digits to be written out: a file may have 1e999999999."""
     return abs(number.adjusted()) < LONGEST * 2
 
 

@@ -109,7 +109,7 @@ def plan_edit(
 
 
 class _Planner:
-    """One table while its changes are decided, one after the other."""
+    """The state of one table while its changes are decided one after the other."""
 
     def __init__(self, grid: Grid, sorted_by: ColumnPath | None, *, may_update: bool) -> None:
         self.grid, self.sorted_by, self.may_update = grid, sorted_by, may_update
@@ -135,7 +135,7 @@ class _Planner:
         return Update(at, row, cells) if cells else None
 
     def look(self, row: WantedRow) -> KeyIndex:
-        """Read the columns and keys of the table, once for all rows."""
+        """Read the columns and keys of the table once for all rows."""
         if self.index is None:
             check_columns(self.grid, [*row.cells, *row.defaults])
             self.columns = {column_path: FilledColumn(self.grid, column_path) for column_path in row.cells}
@@ -177,7 +177,7 @@ def _differing(grid: Grid, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:
 
 
 def says(grid: Grid, there: Cell, wanted: Cell) -> bool:
-    """Tell whether a cell already has the wanted value."""
+    """Tell whether a cell already shows the wanted value."""
     return is_same_cell(there, wanted, grid.plain(there) if isinstance(there, str) else "")
 
 

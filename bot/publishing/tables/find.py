@@ -60,7 +60,7 @@ class ModelFiles:
 
     @cached_property
     def forms(self) -> frozenset[str]:
-        """How people may write its name, without spaces and marks; the parts of a path from its end."""
+        """The ways to write the model's name, without spaces and marks; the parts of a path from its end."""
         parts = [part for part in self.model.id.rstrip("/").split("/") if part]
         names = {"/".join(parts[-count:]) for count in (1, 2, 3)} if parts else set()
         return frozenset(form for name in {*names, self.model.id} if len(form := form_of(name)) > 1)
@@ -127,7 +127,7 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
 
 
 def _rank(found: FoundTable) -> tuple[int, float, int, int]:
-    """More models first, then a text of its own in each row, more rows, and nothing but the name in more cells.
+    """The sort key of tables: more models, all texts different, more rows, more cells with nothing but the name.
 
     A column of base models names each model many times.
     """
@@ -156,19 +156,19 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
 
 
 def _linked_beside(grid: Grid, row: int) -> re.Match[str] | None:
-    """The link to a model in another cell of a row, the first one: a member's name is often a display name."""
+    """The model in the first link of another cell: the name itself is often a display name."""
     cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
     return next((link for cell in cells if isinstance(cell, str) and (link := ON_THE_HUB.search(cell))), None)
 
 
 def _may_be(one: ModelFiles, texts: Sequence[str]) -> bool:
-    """Tell whether a cell that gives whole ids means this model: one of another organization is another model."""
+    """Tell whether a cell of whole ids can mean this model: one of another organization is another model."""
     ids = [text for text in texts if HUB_ID.fullmatch(text)]
     return not ids or not HUB_ID.fullmatch(one.model.id) or form_of(one.model.id) in map(form_of, ids)
 
 
 def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
-    """Every table that a file may mean. Raises Unwritable if the file cannot be read."""
+    """Every table that a file may hold. Raises Unwritable if the file cannot be read."""
     if written == "parquet":
         check_bytes(data)
         yield TablePlace(read_parquet(data))
@@ -267,7 +267,7 @@ def _pointers(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[s
 
 
 def _selects(items: Sequence[Mapping[str, Any]], key: str) -> bool:
-    """Tell whether a key has another plain text in each item."""
+    """Tell whether a key has a different plain text in each item."""
     texts = [item.get(key) for item in items]
     return all(isinstance(text, str) and text and not set("[]=/") & set(text) for text in texts) and len(
         set(texts)

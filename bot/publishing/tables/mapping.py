@@ -66,7 +66,7 @@ FREE = ("base_model", "weight_type", "model_type", "likes", "params", "license")
 
 
 class TargetOptions(BaseModel):
-    """A table of the settings: what is not known is refused."""
+    """A table of the settings, in which unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

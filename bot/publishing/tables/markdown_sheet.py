@@ -169,7 +169,7 @@ class MarkdownSheet(Grid):
 
 
 def _in_place(new: str, old: str) -> str:
-    """A new cell where the old one begins, and as wide, where that one was padded and they differ in width."""
+    """A new cell at the place of the old one, padded to its width if that was padded."""
     is_padded = len(old) > len(old.strip()) + 2 > 2
     indent = old[: len(old) - len(old.lstrip())]
     return f"{indent}{new.strip()} ".ljust(len(old)) if is_padded and len(new) != len(old) else new

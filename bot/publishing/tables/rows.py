@@ -52,7 +52,7 @@ def _wrong_ranks(
 
 
 def _true_ranks(grid: Grid, by: ColumnPath, *, rising: bool) -> list[int | None]:
-    """1 and the number of better rows, for each row with a number."""
+    """The rank of each row with a number: one more than the number of better rows."""
     values = [number_in(grid.cell(row, by)) for row in range(len(grid))]
     numbers = sorted((value for value in values if value is not None), reverse=not rising)
     first = {number: place for place, number in reversed(list(enumerate(numbers, start=1)))}

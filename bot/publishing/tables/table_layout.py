@@ -169,7 +169,7 @@ def _comments(sheet: Sheet, written: TableFormat) -> Iterator[str]:
 
 
 def _writes(data: bytes, path: str) -> bool:
-    """Whether the jobs of a workflow name a file, or add its folder, and push.
+    """Tell whether the jobs of a workflow name a file, or add its folder, and push.
 
     What starts a workflow names files without writing them.
     """

@@ -61,7 +61,7 @@ class TemplateFiles(ABC):
         return sum(path.endswith(".json") for path in current)
 
     def each(self, changes: Sequence[RowChange], place: Callable[[Entry], str]) -> tuple[str, ...]:
-        """A path for every row that the board can have."""
+        """The paths of every row that the board can have."""
         found = []
         for change in changes:
             try:
@@ -292,7 +292,7 @@ def _values(data: bytes | None) -> dict[str, str]:
 
 
 def _gives(shown: bytes | None, new: bytes) -> bool:
-    """Tell whether a file has the values of another, to 12 significant digits."""
+    """Tell whether two files have the same values to 12 significant digits."""
     old = _values(shown)
     return all(
         name in old and f"{float(old[name]):.12g}" == f"{float(value):.12g}" for name, value in _values(new).items()
