@@ -1,4 +1,4 @@
-"""What one run of the Action is told and tells: its inputs, the event that started the workflow, log and outputs.
+"""The inputs of one run of the Action, the event that started it, its log and its outputs.
 
 The payload of the event is GitHub's own, yet its texts (branch names, titles) are a stranger's: only numbers, commit
 ids and names that go back to the API are taken from it.
@@ -152,11 +152,11 @@ def one_of(environ: Mapping[str, str], name: str, words: tuple[str, ...]) -> str
 
 @dataclass(frozen=True, slots=True)
 class TriggerContext:
-    """Why we run, as far as it matters.
+    """The reason of the run. `repository` is "owner/name", `commit` the full id of what is checked.
 
-    `repository` is "owner/name", `commit` the full id of what is checked. `proposal` is the pull request's number;
-    where only its branch is known, `branch` is (owner of the fork, branch) and `commit` its head. `before` is the
-    commit before a push, or below what a merge queue would merge; None if everything is new, or there is neither.
+    `proposal` is the pull request's number; where only its branch is known, `branch` is (owner of the fork, branch) and
+    `commit` its head. `before` is the commit before a push, or below what a merge queue would merge; None if everything
+    is new, or there is neither.
     """
 
     repository: str

@@ -337,7 +337,7 @@ def put_site(run: Run, target: Target) -> None:
 
 
 def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
-    """Keep the one comment on the pull request true; a token that may not write costs a warning, not the verdict.
+    """Update the one comment on the pull request; a token that may not write causes a warning, and the verdict stays.
 
     `compared` is what is said about other rows; a comment is opened where there is any.
     """

@@ -102,7 +102,7 @@ def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
 
 
 def broken(rows: Sequence[VerifiedRow]) -> list[VerifiedRow]:
-    """The rows that do not follow; what could not be asked about is neither here nor there."""
+    """The rows that do not follow, without those that could not be checked."""
     return [row for row in rows if not row.follows and row.outcome != "unavailable"]
 
 

@@ -135,7 +135,7 @@ def _errors_among(columns: Iterable[str], header: Sequence[str]) -> list[str]:
 
 
 def _ranks_rise(columns: Mapping[str, Cells], texts: Mapping[str, list[str]]) -> bool:
-    """Tell whether the table's own ranks rise with the values, so that its first row has the least of them."""
+    """Tell whether the table's own ranks rise with the values, so that the first row has the lowest."""
     ranks = next((list(map(_number, cells)) for column, cells in texts.items() if RANK.fullmatch(column)), [])
     rows = [(rank, row) for rank, row in zip(ranks, zip(*columns.values(), strict=True), strict=False) if rank]
     whole = [(rank, fmean(row)) for rank, row in rows if None not in row]

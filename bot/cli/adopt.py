@@ -86,7 +86,7 @@ class TableFile:
 
     @property
     def shown(self) -> str:
-        """What a person calls it."""
+        """The name of the table for people."""
         return visible(self.path or self.target)
 
 

@@ -136,13 +136,13 @@ def run() -> None:
 
 
 def _refuse_empty(arguments: list[str]) -> None:
-    """Refuse what an unset variable leaves of a call: without its value an option would count as not given."""
+    """Refuse an empty value, as an unset variable leaves it: the option would count as not given."""
     if any(not one or (one.startswith("--") and one.endswith("=")) for one in arguments):
         raise CallError("an argument is empty: write a value, or leave the option out")
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
-    """Take away the traceback of a fault of ours that stopped one thing; the log of a service keeps it."""
+    """Remove the traceback of a fault of ours that stopped one thing; the log of a service keeps it."""
     if "--traceback" not in sys.argv and logging.getLogger().level > logging.INFO:
         record.exc_info = None
     return True

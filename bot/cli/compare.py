@@ -193,7 +193,7 @@ def _same_model(entries: Sequence[Entry], entry: Entry, board: str) -> Entry:
 
 
 def _told(entry: Entry) -> Entry:
-    """A row of the board, after a warning where its own numbers contradict each other."""
+    """A row of the board, with a warning where its own numbers contradict each other."""
     if why := contradiction(entry):
         warn(disbelief(entry, why))
     return entry

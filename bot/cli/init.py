@@ -271,7 +271,7 @@ def copied(leaderboard_id: str, board: NewBoard) -> str:
 
 
 def _with_words(text: str, board: NewBoard) -> str:
-    """The declaration with the title and the description, where they are known; all else stays as it is."""
+    """The declaration with the given title and description; everything else stays as it is."""
     head, mark, tasks = text.partition("\n[[tasks]]")  # those may be hundreds, and tomlkit takes a minute for them
     document = tomlkit.parse(head)
     for key, words in (("title", board.title), ("description", board.description)):

@@ -53,7 +53,7 @@ def run_jobs(
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Let the garbage collector rest where many values are made and none is cyclic: to look for cycles takes long."""
+    """Switch the garbage collector off for the block: it takes long, and none of the many values is cyclic."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -211,7 +211,7 @@ def work(config: CONFIG = None) -> None:
 
 
 def _log_at_work() -> None:
-    """Log what is done, without the lines of libraries about every request and job."""
+    """Log the work, without the libraries' lines about every request and job."""
     logging.getLogger().setLevel(logging.INFO)
     for noisy in ("httpx2", "httpx", "urllib3", "filelock", "procrastinate", "psycopg"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""Who may ask and change what: names of loopback, the origin of a request, secrets, and what a page may do."""
+"""Who may ask and change what: names of loopback, the origin of a request, secrets, and what a page is allowed."""
 
 from __future__ import annotations
 
@@ -69,18 +69,18 @@ def same_secret(given: str, secret: str) -> bool:
 
 
 def who_may(token: str | None, bound_to: str) -> Who:
-    """Who may change anything: whoever has the token, whoever sits at this machine, or nobody."""
+    """Who may make changes: whoever has the token, whoever sits at this machine, or nobody."""
     return "token" if token is not None else "local" if is_loopback(bound_to) else "nobody"
 
 
 def refuse_change(request: Request, token: str | None, bound_to: str, given: str | None = None) -> Response | None:
-    """Refuse a request that would change the state, None if it may.
+    """The refusal of a request that would change the state; None if it is allowed.
 
-    With `token` (OPERATOR_TOKEN) it must come with the request, as `Authorization: Bearer …` or in the form that was
-    sent (`given`): 401 without, 403 with a wrong one. No cookie holds it, so no other page can send it along. Without a
-    token only a server that is bound to loopback (`bound_to`), and was asked by a name of loopback and through no
-    proxy, takes changes: a page elsewhere whose name resolves to 127.0.0.1 has another name. A browser's Origin must be
-    the Host, whatever the token: no other page posts in an operator's name. A GET changes nothing: 405.
+    With `token` (OPERATOR_TOKEN) the request must carry it, as `Authorization: Bearer …` or in the form that was sent
+    (`given`): 401 without, 403 with a wrong one. No cookie holds it, so no other page can send it along. Without a
+    token changes are allowed only on a server that is bound to loopback (`bound_to`), and was asked by a name of
+    loopback and through no proxy: a page elsewhere whose name resolves to 127.0.0.1 has another name. A browser's
+    Origin must be the Host, whatever the token: no other page posts in an operator's name. A GET changes nothing: 405.
     """
     if request.method in SAFE:
         return Response(status_code=405)

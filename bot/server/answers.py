@@ -90,7 +90,7 @@ def page_route(make: Make) -> Callable[[Request], Any]:
 
 
 def unknown_page(request: Request) -> Response:
-    """The page of an address that there is not."""
+    """The page for an address that does not exist."""
     return message_page(request, 404, "Not there", "There is no such page, or what it was about is gone.")
 
 
@@ -136,7 +136,7 @@ def address_of(path: str, **query: str) -> str:
 
 
 def form_fields(body: bytes) -> dict[str, str]:
-    """The fields of a form; what is none is left out."""
+    """The fields of a form; anything else in it is left out."""
     try:
         found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=20)
     except ValueError:

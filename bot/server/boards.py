@@ -1,6 +1,6 @@
 """The pages of the boards below `/board/<watch>/`, made from the state: a visitor costs no request to a service.
 
-They are the bytes that `site` writes, but for comparing rows.
+They are the bytes that `site` writes, except for the comparison of rows.
 """
 
 from __future__ import annotations
@@ -93,14 +93,14 @@ class BoardCache:
         return shown
 
     def _kept(self, name: str) -> tuple[str, str, StoredBoard] | None:
-        """The watch and the target of a board, and which state of it is kept."""
+        """The watch and the target of a board, and its stored state."""
         first = name.partition("@")[0]
         watch = next((watch for watch in self.watches() if watch.name == first), None)
         found = None if watch is None else self._named(watch).get(name)
         return None if found is None else (first, *found)
 
     def _named(self, watch: Watch) -> dict[str, tuple[str, StoredBoard]]:
-        """The target and the state of each board of a watch, by the one name that the board has."""
+        """The target and the stored state of each board of a watch, by the board's name."""
         found: dict[str, tuple[str, StoredBoard]] = {}
         for place, target in enumerate(watch.targets, 1):
             state = self.store.of(watch.name)

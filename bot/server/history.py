@@ -1,4 +1,4 @@
-"""What happened last, as the pages tell it: equal outcomes are one line; what became of a plan that waits no more."""
+"""The last outcomes for the pages, with equal ones in one line; and the end of plans that no longer wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOUR = len("2026-03-01T12")
 
 @dataclass(frozen=True, slots=True)
 class OutcomeLine:
-    """Outcomes of one hour that say the same: `text` has an ellipsis for what differs, `id` stays as more come."""
+    """Outcomes of one hour with one text: an ellipsis stands for what differs, `id` stays as more come."""
 
     id: str
     outcome: str
@@ -28,7 +28,7 @@ class OutcomeLine:
 
     @property
     def subjects(self) -> dict[str, str]:
-        """What they are about, each with the addresses in its text where these are not in `text`."""
+        """The subjects, each with the addresses of its text if they are not in `text`."""
         has_own = _differ(self.outcomes)
         return {one.subject: " ".join(ADDRESS.findall(one.text)) if has_own else "" for one in self.outcomes}
 
@@ -47,7 +47,7 @@ def _line(key: tuple[str, str, str], outcomes: list[OutcomeView]) -> OutcomeLine
 
 
 def _common(one: OutcomeView) -> str:
-    """The text of an outcome without what is its own: its addresses, and its subject where that is no common word."""
+    """The text of an outcome without its own parts: its addresses, and its subject unless that is a common word."""
     text = ADDRESS.sub("…", one.text)
     return text.replace(one.subject, "…") if len(one.subject) > 8 else text
 
@@ -58,7 +58,7 @@ def _differ(outcomes: Sequence[OutcomeView]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PastPlan:
-    """A plan that waits no more: its last answer, None if none was given here, and what happened `then`, in order."""
+    """A plan that no longer waits: its last answer, None if none was given here, and what happened `then`, in order."""
 
     digest: str
     answer: OutcomeView | None
@@ -66,7 +66,7 @@ class PastPlan:
 
 
 def past_plan(outcomes: Sequence[OutcomeView], digest: str) -> PastPlan | None:
-    """What became of a plan, from all outcomes that are known, the newest first; None if none of them names it."""
+    """The end of a plan, from all known outcomes, the newest first; None if none of them names it."""
     named = [place for place, one in enumerate(outcomes) if f"plan {digest}" in f"{one.subject} {one.text}"]
     if not re.fullmatch(rf"[0-9a-f]{{{DIGEST}}}", digest) or not named:
         return None

@@ -58,9 +58,9 @@ NOT_OURS = "This needs a page of this service, and the operator token or a serve
 
 @dataclass(frozen=True)
 class OperatorRoutes:
-    """The routes of the operator's pages; `hint` asks for a pass, `token` and `bound_to` say who may ask.
+    """The routes of the operator's pages. `hint` asks for a pass; `token` and `bound_to` decide who may ask.
 
-    `bound_to` gives "" where a proxy stands before the server: requests through it look like requests of this machine.
+    `bound_to` is "" where a proxy stands before the server: requests through it look like requests of this machine.
     """
 
     views: Views
@@ -121,7 +121,7 @@ class OperatorRoutes:
         plans: Sequence[tuple[str, Plan]],
         imports: Mapping[str, str],
     ) -> list[Sentence]:
-        """What the first page says first; nothing where all is well."""
+        """The first sentences of the first page; none where all is well."""
         now, of = self.views.clock(), self.views.store.of
         others = [watch for watch in watches if watch.name not in imports]
         running = [text for one in others for text in self.progress.sentences(one, of(one.name).items.counts(), now)]
@@ -172,7 +172,7 @@ class OperatorRoutes:
         )
 
     def _result_of_try(self, request: Request) -> str:
-        """What became of the item or cause that a person had tried, "" where it fails no more, or nothing was tried.
+        """The result for the item or cause that a person had tried, "" where it no longer fails or nothing was tried.
 
         What was tried is due at the moment of the button; if it fails again, it is due later.
         """
@@ -186,7 +186,7 @@ class OperatorRoutes:
         return f"Tried {shown_time(at, now)}: failed again{same}." if found.reason else ""
 
     def _what_was_tried(self, query: Mapping[str, str]) -> Item | FailureCause | None:
-        """The item or the cause that an address names, None if it does not fail any more."""
+        """The item or the cause that an address names; None if it no longer fails."""
         of, items = query.get("of", "")[:LONGEST_CAUSE], self.views.store.of(query.get("watch", "")).items
         place = place_of(of)
         if place is not None:
@@ -213,7 +213,7 @@ class OperatorRoutes:
         return Markup('<a href="{}">{}</a>').format(address, visible(subject))
 
     def _link_of(self, item: ItemView) -> str:
-        """Where the thing that an item is about can be seen, "" where it cannot."""
+        """The page of the subject of an item, "" if it has none."""
         settings = self.views.watch(item.watch)
         match item.kind:
             case "row" | "folder":
@@ -301,7 +301,7 @@ class OperatorRoutes:
         )
 
     def _past_plan(self, name: str, digest: str) -> bytes | None:
-        """The page of a plan that waits no more, while anything is known of it: people come here by older links."""
+        """The page of a plan that no longer waits, as long as anything is known of it: older links lead here."""
         past = past_plan(self.views.history(name), digest)
         if past is None:
             return None

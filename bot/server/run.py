@@ -1,8 +1,8 @@
-"""Run a web application at an address, with limits on connections, and reload the settings when their file changes.
+"""Run a web application with limits on connections, and reload the settings when their file changes.
 
-A client that opens many, or sends slowly, cannot block others for long. Uvicorn has no time-out for the head of a
-request and takes every connection that the system gives it; with 256 descriptors, two hundred idle clients would then
-stop the service.
+A client that opens many connections, or sends slowly, cannot block others for long. Uvicorn has no time-out for the
+head of a request and takes every connection that the system gives it; with 256 descriptors, two hundred idle clients
+would then stop the service.
 """
 
 from __future__ import annotations
@@ -179,12 +179,12 @@ class PatientProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Tell whether there is no request of which the head is whole."""
+        """Tell whether no request has a complete head yet."""
         return self.cycle is None or self.cycle.response_complete
 
     @property
     def is_unread(self) -> bool:
-        """Tell whether a part of the last answer still waits for its client."""
+        """Tell whether the client has not read all of the last answer."""
         return self.transport.get_write_buffer_size() > 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""The running service: it keeps every watch settled, takes hints, and reports its state."""
+"""The running service: it keeps every watch settled, takes hints, and reports the state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def repository_of(address: str) -> str:
-    """What an address is called in a delivery: `hf://datasets/acme/results` is `datasets/acme/results`."""
+    """The name of an address in a delivery: `hf://datasets/acme/results` is `datasets/acme/results`."""
     if address.startswith(SCHEME):
         return repository_name(address.removeprefix(SCHEME).partition("#")[0])
     return address.removeprefix("hf://").partition("@")[0]
@@ -67,24 +67,24 @@ class Service:
                 self.contexts.open_context(watch)
 
     def start(self) -> None:
-        """Begin to keep the watches."""
+        """Start all watches."""
         for watch in self.watches_settings:
             self._keep(watch)
 
     def _keep(self, watch: Watch) -> None:
-        """Begin to keep a watch, with a pass: what was pushed while nobody listened is found now."""
+        """Start a watch with a pass, which finds what was pushed while nobody listened."""
         self._leave(watch.name)
         worker = WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
         self.workers[watch.name] = worker
         worker.start()
 
     def _leave(self, name: str) -> None:
-        """Keep a watch no longer, or not under these settings; a pass that runs goes on."""
+        """Stop a watch, or its old settings; a running pass goes on."""
         if worker := self.workers.pop(name, None):
             worker.stop(0.0)
 
     def stop(self, patience: float) -> bool:
-        """Let what runs be finished, for a while; the rest is left to the next start. Whether all ended in time."""
+        """Give running passes some time to end; the next start does the rest. Tell whether all ended in time."""
         end = time.monotonic() + patience
         self.marking.wait(patience)
         late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
@@ -93,7 +93,7 @@ class Service:
         return not late
 
     def apply(self, settings: Settings) -> None:
-        """Take new settings over: watches that changed begin again, the others go on undisturbed.
+        """Apply new settings: watches that changed start again, the others go on undisturbed.
 
         Raises CallError or MalformedDeclaration where a watch cannot be opened; then nothing has changed.
         """
@@ -146,7 +146,7 @@ class Service:
         return True
 
     def _end(self, watch: Watch, due: float | None = None) -> None:
-        """After a pass, come back by ourselves when the next item of the watch is due, or its ledgers."""
+        """After a pass, plan the next one for when an item of the watch is due, or its ledgers."""
         wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
         if wait is not None and wait < watch.settle_every:  # else its own time comes before
             timer = Timer(wait, lambda: self.hint(watch.name))
@@ -164,7 +164,7 @@ class Service:
         log.log(level, "%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
 
     def hint(self, name: str) -> None:
-        """Have a watch looked at soon."""
+        """Ask for a pass over a watch soon."""
         worker = self.workers.get(name)
         if worker is not None:
             worker.hint()
@@ -211,7 +211,7 @@ class Service:
 
     @staticmethod
     def names(watch: Watch) -> set[str]:
-        """What a delivery may call this watch."""
+        """The names of this watch in deliveries."""
         found = {f"watch/{watch.name}", *map(repository_of, watch.addresses)}
         return found | {ANY.repository} if any(name.startswith(SCHEME) for name in watch.addresses) else found
 
@@ -259,10 +259,10 @@ class Service:
 
 
 def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
-    """Tell whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
+    """Tell whether a pass could do anything: look at the source, or bring something to a verdict."""
     return not is_blind(counts) or any(outcome != "failed" for outcome in outcomes)
 
 
 def is_blind(counts: Counts) -> bool:
-    """Tell whether the last pass could not look at the source."""
+    """Tell whether the last pass could not read the source."""
     return ("source", "failing") in counts

@@ -30,7 +30,7 @@ FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
 
 @dataclass(kw_only=True)
 class SharedService(Service):
-    """The watches as one process of many keeps them: passes and rows are jobs, which it shares with the others."""
+    """The watches in one process of many: passes and rows are jobs, which the processes share."""
 
     jobs: Jobs
     timing: Timing = field(default_factory=Timing)
@@ -42,7 +42,7 @@ class SharedService(Service):
         self._cluster = Cluster(self.jobs, self._pass, self._publish, self.due, self.quiet, timing=self.timing)
 
     def start(self) -> None:
-        """Begin to share."""
+        """Start to share the watches."""
         self._cluster.start()
         super().start()
 
@@ -50,12 +50,12 @@ class SharedService(Service):
         self._cluster.hint(watch.name)
 
     def hint(self, name: str) -> None:
-        """Have a watch looked at soon."""
+        """Ask for a pass over a watch soon."""
         if self._named(name) is not None:
             self._cluster.hint(name)
 
     def stop(self, patience: float) -> bool:
-        """Take no more work; whether what runs ended in time."""
+        """Take no more work; tell whether the running work ended in time."""
         end = time.monotonic() + patience
         self.marking.wait(patience)
         has_ended = self._cluster.stop(max(0.0, end - time.monotonic()))
@@ -78,13 +78,13 @@ class SharedService(Service):
         return State(*times, known.get("failure", ""), known.get("reached"))
 
     def due(self) -> list[str]:
-        """The watches of which the time, or that of an item, has come, and over which no pass waits or runs."""
+        """The watches that are due, or have a due item, and for which no pass waits or runs."""
         undone = self.jobs.undone()
         idle = [watch for watch in self.watches_settings if (PASS, watch.name) not in undone]
         return [watch.name for watch in idle if self._is_due(watch, has_rows=(ROW, watch.name) in undone)]
 
     def _is_due(self, watch: Watch, *, has_rows: bool) -> bool:
-        """Tell whether a pass is due; rows that workers have are no reason for one."""
+        """Tell whether a pass is due; rows that workers have do not count."""
         stored, now = self.contexts.store.of(watch.name), self.clock()
         since = now - float(stored.cursor("tried") or 0.0)
         if not 0 <= since < watch.settle_every:  # or the clock was set back

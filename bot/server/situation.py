@@ -1,4 +1,4 @@
-"""What the operator's first page says first, in sentences: what fails, what waits for a person, what is under way."""
+"""The first sentences of the operator's page: what fails, what waits for a person, what is under way."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def situation(
 
 
 def still_at_work(watches: Sequence[WatchView]) -> Iterator[Sentence]:
-    """Yield why it cannot be said yet that all is well, of watches of which `situation` says nothing."""
+    """Yield why not all is well yet, for watches about which `situation` says nothing."""
     for watch in watches:
         waiting = sum(watch.items.get(state, 0) for state in ("waiting", "held"))
         if waiting:
@@ -65,7 +65,7 @@ def still_at_work(watches: Sequence[WatchView]) -> Iterator[Sentence]:
 
 
 def counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
-    """The watch whose ledger says where all rows are: of one target, and with nothing that happened since."""
+    """The watch with the only ledger of the service, if nothing happened since that was made; else None."""
     counted_ones = [watch for watch in watches for _ in watch.ledgers]
     return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
 
@@ -111,7 +111,7 @@ def _requests(watch: WatchView, hub: str) -> Iterator[str]:
 
 @dataclass
 class Progress:
-    """What was left of each watch at some moments, as the page was asked for."""
+    """What was left of each watch at earlier requests of the page."""
 
     seen: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
 
@@ -130,7 +130,7 @@ class Progress:
         yield f"{watch.name}: {', '.join(parts)}{f'; {left} left' if left else ''}."
 
     def _time_left(self, watch: str, waiting: int, now: float) -> str:
-        """About how long it takes at the speed of the last minutes, "" where that is not known yet."""
+        """The approximate time left at the speed of the last minutes, "" if that is not known yet."""
         seen = [one for one in self.seen.get(watch, []) if 0 <= now - one[0] < OLDEST]
         self.seen[watch] = [*seen, (now, waiting)][-1000:]
         if not seen or now - seen[0][0] < NEWEST or seen[0][1] <= waiting:
@@ -139,7 +139,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """About how long something takes: `about 3 minutes`, `about 2 hours`."""
+    """An approximate duration: `about 3 minutes`, `about 2 hours`."""
     hours, minutes = round(seconds / 3600), max(1, round(seconds / 60))
     if minutes > 90:
         return f"about {hours} hours"

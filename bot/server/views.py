@@ -43,7 +43,7 @@ def moment(seconds: float | None) -> str | None:
 
 
 class OutcomeView(msgspec.Struct, frozen=True):
-    """The result of something: `outcome` is proposed, written, unchanged, rejected, held or failed."""
+    """One outcome: `outcome` is proposed, written, unchanged, rejected, held or failed."""
 
     at: str
     outcome: str
@@ -278,7 +278,7 @@ class Views:
         return [_item(one, state) for one in found]
 
     def busiest_state(self, watch: str) -> ItemState:
-        """The first state, from failing on, in which there is anything."""
+        """The first state, beginning with failing, that has any item."""
         return next((state for state in STATES if self.store.of(watch).items.page(state, None, 1)), "failing")
 
     # submissions

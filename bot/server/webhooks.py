@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
-    """A delivery that is not taken: it has only an HTTP status, so that strangers learn nothing."""
+    """The refusal of a delivery: only an HTTP status, so that strangers learn nothing."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -63,7 +63,7 @@ class Webhooks:
         return [Route(path, self._endpoint(read), methods=["POST"]) for path, read in readers.items()]
 
     def _endpoint(self, read: Callable[[Request], Awaitable[Event | None]]) -> Callable[[Request], Awaitable[Response]]:
-        """Answer 413, 408, 401 or 403 to strangers without a word, and 202 to everything authentic."""
+        """Answer strangers with 413, 408, 401 or 403 and no text, and every authentic delivery with 202."""
 
         async def endpoint(request: Request) -> Response:
             status, event = TAKEN, None

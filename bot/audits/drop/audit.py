@@ -75,7 +75,7 @@ class Example:
 
     @property
     def is_improved(self) -> bool:
-        """Tell whether a repair raises the score: such an example explains more than another."""
+        """Tell whether a repair raises the score: such an example explains more than others."""
         return self.repaired is not None and self.repaired > self.score
 
 

@@ -21,7 +21,7 @@ OTHER_STOPS = "others"
 
 @dataclass(slots=True)
 class RepairCounters:
-    """What one repair does: sums over all samples (f1 in hundredths), and how many samples change."""
+    """The effect of one repair: sums over all samples (f1 in hundredths), and how many samples change."""
 
     em: int = 0
     f1: int = 0
@@ -70,7 +70,7 @@ class Lengths:
 
 @dataclass(slots=True)
 class LengthCounters:
-    """Lengths of generations and what they have to do with f1 (in hundredths).
+    """Lengths of generations, and their relation to f1 (in hundredths).
 
     `x` is the number of characters and `y` f1: the sums that their correlation needs.
     """

@@ -1,4 +1,4 @@
-"""Read the samples of DROP in a log: generation, gold answers, and what was logged of them.
+"""Read the samples of DROP in a log: the generation, the gold answers, and the logged scores.
 
 Rows of the harness's usual form, and of the plain one, are decoded without what no figure needs: the passage and the
 prompt are most of a record. All others come from the common reader of sample logs, which takes three times as long.

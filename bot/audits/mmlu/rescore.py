@@ -137,7 +137,7 @@ class MmluCounters:
 
 
 def judged(sample: MmluSample, family: Family) -> list[tuple[FamilyMetric, Fidelity, bool]]:
-    """Return what each implementation that the sample allows says of it."""
+    """Return the score of a sample under each implementation that it allows."""
     choices, answer = sample.question.choices, sample.question.answer
     if family in LETTER_FAMILIES:
         is_right = by_likelihood(sample.logprobs, answer)

@@ -141,7 +141,7 @@ class _Questions:
 
 
 class _Check:
-    """What is known of a leaf's log so far."""
+    """What is known of a leaf's log so far, and the reading of it."""
 
     def __init__(self, leaf_key: str, result: Result) -> None:
         leaf = result.leaves[leaf_key]
@@ -214,7 +214,7 @@ class _Check:
             self._say(f"the target of document {sample.doc_id} is not what its hash says")
 
     def _say(self, text: str) -> None:
-        """Keep the first of what tells other questions."""
+        """Keep the first reason why the questions are others."""
         self._others = self._others or text
 
     def _allowed(self, name: str, sample: Sample) -> set[float] | None:
@@ -242,7 +242,7 @@ class _Check:
         return {score.em if name == "em" else score.f1}
 
     def outcome(self, result: Result, name: str, digest: str) -> CheckedSamples:
-        """What the whole log came to."""
+        """The findings of the whole log."""
         tallies = self._by_number(result)
         questions = max(self._questions.values(), key=lambda one: one.count, default=_Questions())
         self._check_count(result, questions)
@@ -312,7 +312,7 @@ def _is_mean(key: str, tally: _Tally) -> bool:
 
 
 def _is_known(key: str, tally: _Tally) -> bool:
-    """Tell whether a metric is the one that we score: others have the same names, and fractions as values."""
+    """Tell whether a metric is one that we score: others may have the same name, and fractions as values."""
     return not tally.has_fractions or key.partition(",")[0] in {"em", "f1"}
 
 

@@ -44,7 +44,7 @@ def folders_of_results(log: str) -> list[str]:
 
 
 def _swapped(folders: list[str], one: str, other: str) -> Iterator[list[str]]:
-    """The folders with each that has one name called the other."""
+    """The folders once for each that has the name `one`, with `other` in its place."""
     for place, name in enumerate(folders):
         if name == one:
             yield [*folders[:place], other, *folders[place + 1 :]]

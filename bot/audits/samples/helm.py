@@ -82,7 +82,7 @@ def _without_signs(value: str) -> str:
 
 
 def _key(row: Any) -> Key:
-    """Return what tells a sample of a run: instance, trial, and the perturbation of its text."""
+    """Return the identity of a sample of a run: instance, trial, and the perturbation of its text."""
     instance = row["instance"] if isinstance(row.get("instance"), dict) else row
     changed = instance.get("perturbation")
     trial = row.get("train_trial_index")

@@ -133,10 +133,10 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
 
 
 def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> str:
-    """Read two logs side by side; why one of them cannot be used, or says nothing of the other's questions, else "".
+    """Read two logs side by side; returns why they give no pairs, else "".
 
-    Answers to one question wait for a partner with the same prompt, which tells repeats apart; what has none at the end
-    was asked otherwise.
+    Answers to one question wait for a partner with the same prompt, which tells repeats apart; answers without a
+    partner at the end were asked otherwise.
     """
     waiting: tuple[_Waiting, _Waiting] = ({}, {})
     apart = waits = 0
@@ -174,7 +174,7 @@ def _asked_otherwise(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[str, 
 
 
 def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | None:
-    """The first answer to a question that waits, taken out; with the hash of a prompt the first to this prompt."""
+    """Take out the first waiting answer to a question; with a prompt's hash the first to that prompt."""
     prompts = waiting.get(key, {})
     asked = next(iter(prompts), None) if prompt_hash is None else prompt_hash
     if asked is None or asked not in prompts:
@@ -241,7 +241,7 @@ def _where_they_differ(first: str, second: str) -> tuple[str, str]:
 
 
 def _cluster(doc: object) -> str:
-    """What tells the text that a question is about, empty where the document has none."""
+    """The identity of the text that a question is about, empty where the document has none."""
     if not isinstance(doc, dict):
         return ""
     for text in map(doc.get, TEXTS):
@@ -256,7 +256,7 @@ def _digest(value: object) -> str:
 
 
 def _short(text: str) -> str:
-    """The text, or its digest where it is longer than any hash: whoever wrote the log chose it, and it waits."""
+    """The text, or its digest where it is longer than a hash: a stranger chose it, and it is kept in memory."""
     return text if len(text) <= LONGEST else _digest(text)
 
 

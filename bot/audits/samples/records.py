@@ -214,7 +214,7 @@ class _Array:
         return found is not None
 
     def advance(self, end: int) -> None:
-        """Leave everything before `end` behind."""
+        """Move past everything before `end`."""
         self.line += self.text.count("\n", self.at, end)
         self.at = end
 
