@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import fsum
 
 from bot.evaluation.definition import differences
@@ -33,6 +34,7 @@ LeavesOfRows = Mapping[RowKey, frozenset[str]]
 
 log = logging.getLogger(__name__)
 NO_ROW_FACTS = RowFacts()
+MOST_OTHERS = 50  # rows of a model that are looked through for a missing task; strangers decide how many there are
 OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commit.id})
 
 
@@ -57,16 +59,23 @@ class JoinCandidate:
 def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
     """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
     by_key = verdicts_by_key(verdicts, leaderboard)
-    of_model = grouped((key.model, key) for key in by_key)
-    of_revision = grouped(((key.model, key.revision), key) for key in by_key)
+    keys = sorted(by_key)
+    of_model = grouped((key.model, key) for key in keys)
+    of_revision = grouped(((key.model, key.revision), key) for key in keys)
+
+    @cache
+    def leaves(key: RowKey) -> frozenset[str]:
+        """The leaves that the files of a row measured, soundly or not."""
+        found = (one for verdict in by_key[key] if verdict.measurements for one in verdict.measurements.present)
+        return frozenset(one.required.leaf.id for one in found)
 
     def others(key: RowKey) -> LeavesOfRows:
         """The rows that may be of the same model at the same revision: of one of them no file says the revision."""
         unpinned = of_revision.get((key.model, ""), [])
-        keys = [*of_revision[key.model, key.revision], *unpinned] if key.revision else of_model[key.model]
-        return {other: _leaves(by_key[other]) for other in keys if other != key}
+        near = [*of_revision[key.model, key.revision], *unpinned] if key.revision else of_model[key.model]
+        return {other: leaves(other) for other in near[:MOST_OTHERS] if other != key}
 
-    return [_row(key, by_key[key], leaderboard, facts, others(key)) for key in sorted(by_key)]
+    return [_row(key, by_key[key], leaderboard, facts, others(key)) for key in keys]
 
 
 def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> dict[RowKey, list[Verdict]]:
@@ -74,12 +83,6 @@ def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> di
     return grouped(
         (key_of(leaderboard.id, verdict.result.model), verdict) for verdict in verdicts if verdict.result is not None
     )
-
-
-def _leaves(verdicts: Iterable[Verdict]) -> frozenset[str]:
-    """The leaves that files measured, soundly or not."""
-    found = (one for verdict in verdicts if verdict.measurements for one in verdict.measurements.present)
-    return frozenset(one.required.leaf.id for one in found)
 
 
 def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, others: LeavesOfRows) -> Row:

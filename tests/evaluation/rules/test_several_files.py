@@ -64,3 +64,24 @@ def test_a_task_that_files_of_an_unknown_revision_have_is_not_only_missing(revis
     judgement = judgement_of({"a.json": patched({MMLU_PRO: ABSENT}), "b.json": patched(other)})
     [finding] = [found for row in judgement.rows for found in row.findings if found.rule == "missing-task"]
     assert finding.message == "leaderboard_mmlu_pro is missing: MMLU-PRO has no other subtask" + told.format(pinned)
+
+
+def test_of_very_many_rows_the_same_are_looked_through_in_any_order_of_the_files() -> None:
+    """Each file may be a row of its own, so that all against all would take a stranger's word for how long."""
+    unpinned = {"/config/model_sha": "", "/config/model_revision": ""}
+    args = "pretrained=example-org/kestrel-7b,dtype=int{}"
+    files = {
+        f"{number}.json": patched(
+            {**unpinned, "/config/model_dtype": "", "/config/model_args": args.format(number), MMLU_PRO: ABSENT}
+        )
+        for number in range(100, 152)
+    }
+    other = {**unpinned, "/config/model_dtype": "", "/config/model_args": "pretrained=example-org/kestrel-7b"}
+    files["whole.json"] = patched(other)
+    found = [
+        {row.key: [finding.message for finding in row.findings] for row in judgement_of(some).rows}
+        for some in (files, dict(reversed(files.items())))
+    ]
+    assert found[0] == found[1]
+    told = [messages for messages in found[0].values() if any("the precision is" in one for one in messages)]
+    assert len(told) == 52
