@@ -79,7 +79,7 @@ def disturbed(
 
 @pytest.mark.slow
 def test_killed_workers_and_a_restarted_database_lose_and_double_nothing(tmp_path: Path) -> None:
-    disturbed(tmp_path, rows=24, kills=4, restarts=1)
+    disturbed(tmp_path, rows=24, kills=4, restarts=1, patience=600.0)  # what fails three times waits for seven minutes
 
 
 @pytest.mark.campaign
