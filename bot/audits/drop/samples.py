@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,6 +27,7 @@ TRUTH_DIFFERS = "the answer in the golds file is not the one that the log names"
 # A few-shot target that shows the keys of an answer instead of the answer (harness 0.4, issue 2137).
 RENDERED_KEYS = "number,date,spans,worker_id,hit_id"
 RENDERED_BYTES = RENDERED_KEYS.encode()
+NOTHING = msgspec.Raw(b"null")
 QUOTE = ord('"')
 
 
@@ -60,7 +62,7 @@ class DropSample(msgspec.Struct, gc=False):
 class SampleSettings(msgspec.Struct, gc=False):
     """The generation settings of a request."""
 
-    until: Any = None
+    until: msgspec.Raw = NOTHING
 
 
 class SampleRequest(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -138,11 +140,16 @@ def _harness_row(data: bytes) -> DropSample | None:
         row.em,
         row.f1,
         row.target,
-        stop_words(request.arg_1.until),
+        _stop_words(bytes(request.arg_1.until)),
         # An underscore is rare in a prompt, and to find none takes a tenth of the time.
         b"_" in prompt and RENDERED_BYTES in prompt,
         RENDERED_KEYS in row.target,
     )
+
+
+@lru_cache(maxsize=64)  # a log has few of them
+def _stop_words(until: bytes) -> str:
+    return stop_words(msgspec.json.decode(until))
 
 
 def _plain_row(data: bytes) -> DropSample:
