@@ -39,8 +39,8 @@ description = "TODO: one sentence that says what it compares"
 
 
 TO_NAME = (
-    "TODO: the ids of those that are on the Hub, org/name. In the settings of a table, `names` of its column of models "
-    "then needs each of these ids with the text of its row, or a second row is proposed."
+    "TODO: write the ids (org/name) of those models that are on the Hub. If the board is a table, also write each id "
+    "and the text of its row into `names` of the column of models. Without that the bot proposes a second row."
 )
 
 

@@ -37,7 +37,8 @@ class RepairCounters:
 
 
 # The groups of the rerun estimate, each without the ones before it (docs/audit-drop.md): A, B and C.
-CUT, NUMBER, GLUED = RERUN = ("cut", "number", "glued")
+CUT, NUMBER, GLUED = "cut", "number", "glued"
+RERUN = (CUT, NUMBER, GLUED)
 
 
 def rerun_group(outcome: SampleOutcome) -> str:

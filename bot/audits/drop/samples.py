@@ -147,7 +147,7 @@ def _harness_row(data: bytes) -> DropSample | None:
     )
 
 
-@lru_cache(maxsize=64)  # a log has few of them
+@lru_cache(maxsize=4)  # a run has one list; a stranger's may be as large as a record
 def _stop_words(until: bytes) -> str:
     return stop_words(msgspec.json.decode(until))
 

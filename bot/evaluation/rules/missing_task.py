@@ -2,8 +2,8 @@
 
 ## What it does
 Looks for every leaf and every metric that the declaration requires, in all files of one model. A file with one task of
-six is not wrong: the row is incomplete until the others are there. Where files with them make another row, because only
-some of the files say which revision or precision was measured, the message says so.
+six is not wrong: the row is incomplete until the others are there. They may stand in another row, because only some of
+the files record the revision or the precision. The message then says so.
 
 ## Why is this bad?
 A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises. The

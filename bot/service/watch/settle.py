@@ -125,6 +125,8 @@ class Pass:
     def _mark_unexplained(self, found: Sequence[Ledger]) -> None:
         """Have the next pass look at rows that nothing explains, and at those whose request proposes what main has."""
         context = self.context
+        if self.targets.are_with_workers():
+            return
         for one in found:
             waiting = {item.subject for item in context.state.items.at("row", one.target)}
             lost = {key for key, why in one.unexplained.items() if why == NOTHING}
