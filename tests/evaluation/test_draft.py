@@ -350,7 +350,7 @@ def test_a_nickname_is_accepted_by_the_declaration_that_is_drafted_from_it_and_b
     files = [modern(rows, model_name=name, config={"model_args": f"pretrained={name}"}) for name in names]
     board, text = drafted(*files)
     assert board.models == {"atlas-hf": "atlas-hf"}
-    assert "# TODO: the ids of those that are on the Hub, org/name." in text
+    assert "# TODO: write the ids (org/name) of those models that are on the Hub." in text
     judged = judgement_of({f"{number}.json": file for number, file in enumerate(files)}, board)
     faulty = [one.path for one in judged.verdicts if "unidentified-model" in {found.rule for found in one.findings}]
     assert faulty == ["3.json", "4.json"]
