@@ -28,7 +28,7 @@ ZERO = "0" * 40
 FILE = "100"  # begins the mode of a file; symbolic links and submodules have others
 LINKED = ("objects", "refs", "packed-refs", "shallow", "reftable", "logs/refs")
 MOST_HEAD = 4096  # bytes of a file that names a ref or a directory
-NAME = re.compile(r"(refs/[^\s~^:?*\[\\]+|[0-9a-f]{40}([0-9a-f]{24})?)(\^|\^\{tree\})?")
+NAME = re.compile(r"(refs/[^\s~^:?*\[\\]+|[0-9a-f]{40}([0-9a-f]{24})?)(\^2?|\^\{tree\})?")
 FORMAT = re.compile(r"^[ \t]*(bare|objectformat|refstorage)[ \t]*=[ \t]*(\w+)", re.IGNORECASE | re.MULTILINE)
 REMOTE = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*"?([^"\s]+)', re.MULTILINE)
 SCP = re.compile(r"(?:[^@/:]+@)?([^@/:]+):(?!//)(.+)")
@@ -359,20 +359,34 @@ class Repository:
         """The message of a commit."""
         return self.read_blob(checked_name(commit)).partition(b"\n\n")[2].decode("utf-8", "replace")
 
-    def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str) -> str:
-        """Make a commit on `parent` ("" for none) with files changed, or deleted where None; no ref moves yet."""
-        top = self.tree_of(parent) if parent else ""
-        tree = self._write_tree(top, files) or self.empty_tree()
+    def write_commit(
+        self, parent: str, files: Mapping[str, bytes | None], message: str, *, after: str = "", tree: str = ""
+    ) -> str:
+        """Make a commit on `parent` ("" for none) with files changed, or deleted where None; no ref moves yet.
+
+        `after` is a commit that comes before `parent` among its parents, `tree` the folder to change if not that of
+        `parent`.
+        """
+        top = tree or (self.tree_of(parent) if parent else "")
         person = f"{program.NAME} <{program.ADDRESS}> {int(time.time())} +0000"
-        lines = [f"tree {tree}", *([f"parent {parent}"] if parent else []), f"author {person}", f"committer {person}"]
-        return self._write(self._commits, "\n".join([*lines, "", message.rstrip("\n"), ""]).encode())
+        parents = [f"parent {commit}" for commit in (after, parent) if commit]
+        lines = [f"tree {self.write_tree(top, files) or self.empty_tree()}", *parents]
+        lines += [f"author {person}", f"committer {person}", "", message.rstrip("\n"), ""]
+        return self._write(self._commits, "\n".join(lines).encode())
+
+    def merge_trees(self, base: str, one: str, other: str) -> str:
+        """Store the folder with what two others changed since `base`. Raises Unavailable where both changed a file."""
+        with tempfile.TemporaryDirectory(dir=self.git_dir) as folder:
+            index = Path(folder) / "index"
+            self.git("read-tree", "-i", "-m", "--aggressive", base, one, other, index=index)
+            return self.git("write-tree", index=index).decode().strip()
 
     def empty_tree(self) -> str:
         """The object id of an empty folder."""
         self.git_dir  # noqa: B018 - it opens the repository
         return self._ask(self._trees, b"\0")
 
-    def _write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
+    def write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
         """Store the folder `old` ("" for none) with files changed; returns its id, "" where it is then empty."""
         entries = self._entries(old)
         below: dict[str, dict[str, bytes | None]] = {}
@@ -386,7 +400,7 @@ class Repository:
                 entries[name] = ("100644", "blob", self._write(self._blobs, data))
         for name, inner in below.items():
             _, kind, oid = entries.pop(name, ("", "", ""))
-            tree = self._write_tree(oid if kind == "tree" else "", inner)
+            tree = self.write_tree(oid if kind == "tree" else "", inner)
             if tree:
                 entries[name] = ("040000", "tree", tree)
         if not entries:

@@ -1,10 +1,11 @@
 """A folder as target: a local git repository in which a request is a branch; publications in, refs moved.
 
-`leaderboard-bot/<key>` holds one commit on top of main with the request's text as its message. Beside each branch
-`refs/leaderboard-bot/requests/<key>` remembers what was proposed last: where it is there and the branch is gone, a
-person closed the request. Before another is proposed, that moves to `refs/leaderboard-bot/closed/<key>/<number>`. What
-was merged is remembered in `refs/leaderboard-bot/merged/<key>` instead. Comments stand under `comments/` on main, for
-there is nowhere else to write them.
+`leaderboard-bot/<key>` holds one commit on top of main with the request's text as its message. Where people committed
+there, the bot adds a commit; if it closes the request, their commits stay in `leaderboard-bot-closed/<key>/<commit>`.
+Beside each branch `refs/leaderboard-bot/requests/<key>` remembers what was proposed last: where it is there and the
+branch is gone, a person closed the request. Before another is proposed, that moves to
+`refs/leaderboard-bot/closed/<key>/<number>`. What was merged is remembered in `refs/leaderboard-bot/merged/<key>`
+instead. Comments stand under `comments/` on main, for there is nowhere else to write them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from shutil import rmtree, which
 from tempfile import mkdtemp
 from uuid import uuid4
 
-from bot.errors import BotError, CallError, Stale, Unavailable
+from bot.errors import BotError, CallError, Refused, Stale, Unavailable
 from bot.evaluation.row_key import key_start
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository, is_of
@@ -55,6 +56,7 @@ BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
 MERGED = "refs/leaderboard-bot/merged/"
 CLOSED = "refs/leaderboard-bot/closed/"
+KEPT = "refs/heads/leaderboard-bot-closed/"
 WRITTEN = ("refs", "logs")  # folders of a repository, beside its objects
 COMMENTS = "comments"
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
@@ -262,7 +264,7 @@ class Folder(Target):
 
     def __init__(self, folder: str) -> None:
         self.name = folder
-        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED))
+        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED, KEPT))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
 
@@ -329,7 +331,7 @@ class Folder(Target):
         comment = self._repository.read(main, _comment_path(mark))
         return CurrentState(
             files=files,
-            request=self._request(branch, mark) if branch and not self._is_merged(branch, main) else None,
+            request=self._request(branch, mark, paths) if branch and not self._is_merged(branch, main) else None,
             declined=tuple(map(self._proposed, declined)),
             merged=self._proposed(merged) if is_missing else None,
             merged_at=merged if is_missing else "",
@@ -357,15 +359,26 @@ class Folder(Target):
     def _is_merged(self, commit: str, main: str) -> bool:
         return self._repository.try_git("merge-base", "--is-ancestor", commit, main) is not None
 
-    def _request(self, commit: str, mark: Marker) -> Request:
+    def _request(self, commit: str, mark: Marker, paths: tuple[str, ...]) -> Request:
         title, _, body = self._repository.message(commit).partition("\n\n")
-        return Request(mark.key, self._proposed(commit), PostText(title, body.strip()))
+        base = self._fork_point(commit) if self._has_others(commit, mark) else ""
+        files = self._proposed(commit, base)
+        ours = files if mark.is_shared else {path: data for path, data in files.items() if path in paths}
+        return Request(mark.key, ours, PostText(title, body.strip()))
 
-    def _proposed(self, commit: str) -> Mapping[str, bytes | None]:
-        """The changes of a request's commit compared with its parent."""
-        changed = self._repository.walk("diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit)
-        paths = [path for path in changed.split("\0") if path]
-        return {path: self._repository.read(commit, path) for path in paths}
+    def _has_others(self, commit: str, mark: Marker) -> bool:
+        """Tell whether people committed to a branch, or made it: where we add a commit, it has two parents."""
+        is_last = commit == self._repository.resolve(MEMORY + mark.key)
+        return not is_last or bool(self._repository.resolve(f"{commit}^2"))
+
+    def _fork_point(self, commit: str) -> str:
+        return self._repository.git("merge-base", self._repository.main, commit).decode().strip()
+
+    def _proposed(self, commit: str, base: str = "") -> Mapping[str, bytes | None]:
+        """The changes of a request's commit compared with main as it was then, or with another commit."""
+        base = base or self._repository.resolve(f"{commit}^2") or f"{commit}^"
+        changed = self._repository.changed(base, commit)
+        return {path: self._repository.read_blob(oid) if oid else None for path, oid in changed.items()}
 
     def apply(self, publication: Publication) -> str:
         """Carry a publication out; returns where it can be seen. Raises Stale if the target changed since."""
@@ -376,7 +389,7 @@ class Folder(Target):
                 raise Stale(f"{self.name}: another process changed {publication.mark.key}")
             match publication:
                 case OpenRequest() | UpdateRequest():
-                    return self._propose(publication.mark, publication.text, publication.files)
+                    return self._propose(publication)
                 case CloseRequest():
                     return self._close(publication.mark)
                 case Commit():
@@ -387,18 +400,42 @@ class Folder(Target):
                     self._commit({path: publication.text.body.encode()}, publication.text)
                     return f"{self.name}: {path}"
 
-    def _propose(self, mark: Marker, text: PostText, files: Mapping[str, bytes | None]) -> str:
+    def _propose(self, publication: OpenRequest | UpdateRequest) -> str:
+        mark, main = publication.mark, self._repository.main
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
-        _, closed = self._closed(mark, self._repository.main) if not self._repository.resolve(branch) else ("", "")
+        there = self._repository.resolve(branch)
+        _, closed = self._closed(mark, main) if not there else ("", "")
         earlier = self._earlier(mark) if closed else []
         if closed and closed not in earlier:
             self._repository.move_refs([(f"{CLOSED}{mark.key}/{len(earlier) + 1}", "", closed)])
-        commit = self._repository.write_commit(self._repository.main, files, commit_message(text))
+        after = there if self._is_to_keep(there, mark) else ""
+        ours = publication.request.files if isinstance(publication, UpdateRequest) else publication.files
+        tree = self._without(ours, after) if after else ""
+        text = commit_message(publication.text)
+        commit = self._repository.write_commit(main, publication.files, text, after=after, tree=tree)
         for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
             self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
 
+    def _is_to_keep(self, branch: str, mark: Marker) -> bool:
+        """Tell whether a branch has commits of people that main does not have."""
+        return bool(branch) and self._has_others(branch, mark) and not self._is_merged(branch, self._repository.main)
+
+    def _without(self, files: Collection[str], branch: str) -> str:
+        """The folder of main with what people changed in a branch beside these files."""
+        main = self._repository.main
+        back = {path: self._repository.read(main, path) for path in files}
+        theirs = self._repository.write_tree(self._repository.tree_of(branch), back) or self._repository.empty_tree()
+        try:
+            return self._repository.merge_trees(self._fork_point(branch), theirs, main)
+        except Unavailable as error:
+            why = f"the commits of people in a request do not fit main ({error.why}): merge main into {branch[:12]}"
+            raise Refused("git", f"{self.name}: {why}") from error
+
     def _close(self, mark: Marker) -> str:
+        branch = self._repository.resolve(BRANCHES + mark.key)
+        if self._is_to_keep(branch, mark):
+            self._repository.move_refs([(f"{KEPT}{mark.key}/{branch[:12]}", "", branch)])
         for ref in (MEMORY + mark.key, BRANCHES + mark.key):
             if old := self._repository.resolve(ref):
                 self._repository.move_refs([(ref, old, "")])

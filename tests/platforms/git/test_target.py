@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Unwritable
+from bot.errors import Refused, Unwritable
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
@@ -86,6 +86,58 @@ def test_a_changed_result_updates_the_same_branch(folder: Path) -> None:
     assert git(folder, "rev-list", "--count", f"main..{BRANCH}") == "1"
     proposed = shown(folder, BRANCH)
     assert proposed.evidence[0].date == entry(day=2).evidence[0].date
+
+
+def commit_on(folder: Path, branch: str, **files: str) -> str:
+    """Commit files to a branch as a person, and check main out again."""
+    git(folder, "checkout", "--quiet", branch)
+    for name, text in files.items():
+        (folder / name.replace("__", "/")).write_text(text)
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "By hand")
+    made = git(folder, "rev-parse", "HEAD")
+    git(folder, "checkout", "--quiet", "main")
+    return made
+
+
+def test_what_a_person_commits_to_a_request_stays_in_it_while_its_row_is_kept_in_step(folder: Path) -> None:
+    put(folder, entry())
+    row = (FILE, git(folder, "show", f"{BRANCH}:{FILE}").replace("58.33", "98.33"))
+    made = commit_on(folder, BRANCH, notes="mine", **{row[0].replace("/", "__"): row[1]})
+
+    assert put(folder, entry()) == ["UpdateRequest"]
+    assert put(folder, entry()) == ["nothing"]
+    assert shown(folder, BRANCH) == entry()
+    commit_on(folder, "main", of_main="text")
+    assert put(folder, entry(day=2, right=(90, 60, 70))) == ["UpdateRequest"]
+
+    git(folder, "merge-base", "--is-ancestor", made, BRANCH)
+    assert git(folder, "diff", "--name-status", "main", BRANCH).split() == ["A", FILE, "A", "notes"]
+    git(folder, "merge", "--quiet", "--no-edit", BRANCH)
+    assert put(folder, entry(day=2, right=(90, 60, 70))) == ["nothing"]
+    assert (folder / "notes").read_text() == "mine"
+
+
+def test_what_a_person_commits_to_a_request_that_is_closed_stays_in_a_branch(folder: Path) -> None:
+    put(folder, entry())
+    made = commit_on(folder, BRANCH, notes="mine")
+    put(folder, entry(), form="commit")
+
+    assert git(folder, "branch", "--format=%(refname:short)").split() == [
+        f"leaderboard-bot-closed/{KEY}/{made[:12]}",
+        "main",
+    ]
+    assert put(folder, entry(day=2, right=(90, 60, 70))) == ["OpenRequest"]
+
+
+def test_a_file_that_a_person_and_main_changed_waits_for_the_person(folder: Path) -> None:
+    put(folder, entry())
+    made = commit_on(folder, BRANCH, notes="mine")
+    commit_on(folder, "main", notes="of main")
+
+    with pytest.raises(Refused, match=f"do not fit main .*: merge main into {made[:12]}$"):
+        put(folder, entry(day=2))
+    assert git(folder, "rev-parse", BRANCH) == made
 
 
 def test_after_a_merge_the_board_is_rebuilt_and_the_branch_is_gone(folder: Path) -> None:
