@@ -33,12 +33,12 @@ class Model(msgspec.Struct, frozen=True, gc=False):
 
 
 class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
-    """The harness that measured: `git_hash` and `version` are None if the file does not say."""
+    """The harness that measured; the fields are None if the file does not say."""
 
     name: str
+    repository: str | None = None
     git_hash: str | None = None
     version: str | None = None
-    repository: str | None = None
 
 
 class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -13,9 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot import HOME, __version__
 from bot.evaluation.finding import counted
+from bot.evaluation.result import HarnessVersion
 from bot.pages.addresses import column_page, row_page
 from bot.publishing.board import TIE
-from bot.publishing.entry import EntryHarness
 from bot.publishing.layout import evidence_url, target_url
 from bot.publishing.models import billions, other_size
 from bot.reporting.escape import cell, visible
@@ -64,7 +64,7 @@ def full(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-def harness_line(harness: EntryHarness) -> str:
+def harness_line(harness: HarnessVersion) -> str:
     """The harness, its version and its commit, in one line."""
     commit = f"commit {harness.git_hash}" if harness.git_hash else ""
     known = (harness.repository, harness.version, commit)

@@ -20,7 +20,7 @@ from bot.evaluation.finding import Finding, Severity, Waived, grouped, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.measurement import Coverage, definitions_of
-from bot.evaluation.result import Result
+from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.score import HUGE, TaskScore
 from bot.evaluation.submission import iso_date
 from bot.evaluation.task import FRACTION, canonical_version
@@ -51,15 +51,6 @@ class EntryModel(msgspec.Struct, frozen=True):
     chat_template: bool
 
 
-class EntryHarness(msgspec.Struct, frozen=True):
-    """The harness that measured, as the result says."""
-
-    name: str
-    repository: str | None = None
-    git_hash: str | None = None
-    version: str | None = None
-
-
 class Evidence(msgspec.Struct, frozen=True):
     """A submission that numbers of the row come from.
 
@@ -76,7 +67,7 @@ class Evidence(msgspec.Struct, frozen=True):
     submitter: str = ""
     date: str = ""
     format: str = ""
-    harness: EntryHarness = EntryHarness("")
+    harness: HarnessVersion = HarnessVersion("")
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -120,7 +111,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     tasks: tuple[TaskScore, ...]
     coverage: Coverage
     evidence: tuple[Evidence, ...]
-    harness: EntryHarness
+    harness: HarnessVersion
     versions: dict[str, str]
     num_fewshot: dict[str, int] = msgspec.field(name="n-shot")
     num_samples: dict[str, int] = msgspec.field(name="n-samples")
@@ -200,7 +191,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
     """
     if row.status == "rejected" or (row.status == "incomplete" and row.leaderboard.average.missing == "refused"):
         return None
-    board, model, harness = row.leaderboard, row.model, row.result.harness
+    board, model = row.leaderboard, row.model
     places = {file.path: _evidence(file, (evidence or {}).get(file.path)) for file in row.files}
     found = [*row.findings, *(finding for file in row.files for finding in file.findings)]
     entry = Entry(
@@ -214,7 +205,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         tasks=_with_places(row.scores.tasks, _names(places)),
         coverage=row.coverage,
         evidence=tuple(places.values()),
-        harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
+        harness=row.result.harness,
         versions={leaf: canonical_version(version) for leaf, version in _recorded(row, "version").items()},
         num_fewshot=_recorded(row, "num_fewshot"),
         num_samples=_recorded(row, "samples"),
@@ -258,7 +249,6 @@ def checked(entry: Entry) -> Entry:
 
 
 def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
-    harness = file.result.harness if isinstance(file.result, Result) else EntryHarness("")
     place = place or Evidence(path=file.path)
     names = {name: _as_text(getattr(place, name)) for name in ("source", "path", "submitter")}
     return replace(
@@ -267,7 +257,7 @@ def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
         sha256=file.sha256,
         date=iso_date(file.date),
         format=file.parsed.format or "",
-        harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
+        harness=file.result.harness if isinstance(file.result, Result) else HarnessVersion(""),
     )
 
 

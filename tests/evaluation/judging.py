@@ -119,7 +119,7 @@ def with_definitions(data: Any) -> Any:
     if not isinstance(configs, dict):
         return data
     texts = (data.get("git_hash"), data.get("lm_eval_version"))
-    harness = HarnessVersion("", *(one if isinstance(one, str) else None for one in texts))
+    harness = HarnessVersion("", None, *(one if isinstance(one, str) else None for one in texts))
     for name in ("open-llm-v1-eleutherai", "open-llm-v2-eleutherai", "open-llm-v2-huggingface"):
         version = named_version(harness, released(name)["asked"])
         for _, leaf in declared(name.rpartition("-")[0]).leaves() if version else ():

@@ -56,13 +56,13 @@ def test_what_is_no_commit_of_the_lists_is_none(text: str) -> None:
     ],
 )
 def test_a_commit_is_judged_by_its_place_in_the_lists(git_hash: str, answer: str, why: str) -> None:
-    judged = judge_harness(HarnessVersion("lm-evaluation-harness", git_hash), declared(), Facts())
+    judged = judge_harness(HarnessVersion("lm-evaluation-harness", git_hash=git_hash), declared(), Facts())
     assert (judged.answer, judged.why[: len(why)]) == (answer, why)
 
 
 def test_what_was_looked_up_counts_before_the_lists() -> None:
     facts = Facts(commits={"4e7e0d47": CommitFact("unaccepted", why="no")})
-    assert judge_harness(HarnessVersion("x", "4e7e0d47"), declared(), facts).answer == "unaccepted"
+    assert judge_harness(HarnessVersion("x", git_hash="4e7e0d47"), declared(), facts).answer == "unaccepted"
 
 
 def test_releases_sort_by_their_numbers() -> None:

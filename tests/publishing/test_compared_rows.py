@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from bot.evaluation.result import HarnessVersion
 from bot.publishing.compared_rows import (
     MOST_FOLDED,
     MOST_SETTINGS,
@@ -14,7 +15,7 @@ from bot.publishing.compared_rows import (
     counterpart,
     settings_of,
 )
-from bot.publishing.entry import Entry, EntryHarness, Evidence
+from bot.publishing.entry import Entry, Evidence
 from tests.platforms.git.publisher import entry
 
 ROW = entry()
@@ -29,7 +30,7 @@ def measured_otherwise(row: Entry) -> Entry:
     numbers = {leaf.id: place for place, task in enumerate(row.tasks, 2) for leaf in task.leaves}
     return replace(
         row,
-        harness=EntryHarness("lm-evaluation-harness", version="0.4.9"),
+        harness=HarnessVersion("lm-evaluation-harness", version="0.4.9"),
         model=replace(row.model, precision="float16", chat_template=True),
         evidence=tuple(replace(file, format="helm") for file in row.evidence),
         versions={leaf: str(number) for leaf, number in numbers.items()},
@@ -133,8 +134,10 @@ def test_rows_without_a_common_task_are_not_compared() -> None:
 
 
 def test_a_release_that_one_row_does_not_record_is_no_difference() -> None:
-    unknown, newer = (replace(ROW, harness=EntryHarness("lm-evaluation-harness", version=one)) for one in ("", "0.4.9"))
-    other = replace(ROW, harness=EntryHarness("lighteval"))
+    unknown, newer = (
+        replace(ROW, harness=HarnessVersion("lm-evaluation-harness", version=one)) for one in ("", "0.4.9")
+    )
+    other = replace(ROW, harness=HarnessVersion("lighteval"))
     assert values_apart(ROW, unknown) == []
     assert values_apart(ROW, newer) == [("abcdef12", "0.4.9")]
     assert values_apart(ROW, other) == [("lm-evaluation-harness", "lighteval")]

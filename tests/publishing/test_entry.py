@@ -26,7 +26,6 @@ from bot.publishing.entry import (
     MAX_BYTES,
     MAX_REMARKS,
     Entry,
-    EntryHarness,
     EntryModel,
     Evidence,
     Remark,
@@ -144,7 +143,7 @@ def test_raw_values_have_one_digest_where_they_are_equal() -> None:
 
 
 def test_an_entry_says_what_measured_it() -> None:
-    tool = HarnessVersion("tool", "c1" * 20, "1.0", "acme/tool")
+    tool = HarnessVersion("tool", "acme/tool", "c1" * 20, "1.0")
 
     def read(path: str, files: Mapping[str, bytes]) -> Parsed:
         parsed = parse_submission(path, files)
@@ -154,7 +153,7 @@ def test_an_entry_says_what_measured_it() -> None:
     (row,) = judgement_of({"a.json": base()}, read=read).rows
     entry = entry_of(row)
     assert entry is not None
-    assert entry.harness == entry.evidence[0].harness == EntryHarness("tool", "acme/tool", "c1" * 20, "1.0")
+    assert entry.harness == entry.evidence[0].harness == tool
     assert (entry.evidence[0].format, entry.versions["leaderboard_mmlu_pro"]) == ("lm-eval-0.4", "0.1")
     assert entry.stderr == row.scores.stderr is not None
     assert replace(entry, evidence=()).date == ""

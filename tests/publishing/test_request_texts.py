@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 from markdown_it import MarkdownIt
 
-from bot.publishing.entry import EntryHarness, Remark, declaration_path
+from bot.evaluation.result import HarnessVersion
+from bot.publishing.entry import Remark, declaration_path
 from bot.publishing.publication import (
     Marker,
     PostText,
@@ -99,7 +100,7 @@ def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
 
 def test_what_nobody_knows_of_a_row_is_said_to_be_unknown() -> None:
     known = entry()
-    file = msgspec.structs.replace(known.evidence[0], date=None, harness=EntryHarness("lighteval"))
+    file = msgspec.structs.replace(known.evidence[0], date=None, harness=HarnessVersion("lighteval"))
     model = msgspec.structs.replace(known.model, revision="", precision="", chat_template=True)
     text = request_text(msgspec.structs.replace(known, model=model, evidence=(file,)), None, MARK)
 

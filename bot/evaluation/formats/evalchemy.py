@@ -52,9 +52,7 @@ def parse(content: Content) -> Result:
     return Result(
         format="evalchemy",
         model=model_of(content, config),
-        harness=HarnessVersion(
-            "evalchemy", text(content.top.get("git_hash")) or None, repository="mlfoundations/evalchemy"
-        ),
+        harness=HarnessVersion("evalchemy", "mlfoundations/evalchemy", text(content.top.get("git_hash")) or None),
         leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
         limit=number(config.get("limit")),
         date=number(content.top.get("date")),

@@ -80,7 +80,7 @@ def parse(content: Content) -> Result:
         format="every-eval-ever",
         model=_model(shown),
         harness=HarnessVersion(
-            text(library.get("name")) or UNKNOWN, None, None if release in {"", UNKNOWN} else release
+            text(library.get("name")) or UNKNOWN, version=None if release in {"", UNKNOWN} else release
         ),
         leaves={name: _leaf([*found.values()], asked) for name, found in leaves.items()},
         date=_date(text(top.get("evaluation_timestamp"))),

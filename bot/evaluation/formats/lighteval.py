@@ -67,7 +67,7 @@ def parse(content: Content) -> Result:
     return Result(
         format="lighteval",
         model=_model(general, config),
-        harness=HarnessVersion("lighteval", _commit(general), repository=REPOSITORY),
+        harness=HarnessVersion("lighteval", REPOSITORY, _commit(general)),
         leaves={key: _leaf(tasks, versions.get(key), key, row(results, key, "/results"), asked) for key in leaves},
         limit=number(general.get("max_samples")),
         settings=_settings(general, table(config)),

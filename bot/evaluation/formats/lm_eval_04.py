@@ -89,7 +89,7 @@ def parse(content: Content) -> Result:
     return Result(
         format="lm-eval-0.4",
         model=model_of(content, config),
-        harness=HarnessVersion("lm-evaluation-harness", commit, version),
+        harness=HarnessVersion("lm-evaluation-harness", None, commit, version),
         leaves=leaves,
         limit=number(config.get("limit")),
         date=number(top.get("date")),

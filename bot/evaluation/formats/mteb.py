@@ -55,7 +55,7 @@ def parse(content: Content) -> Result:
     return Result(
         format="mteb",
         model=_model(place),
-        harness=HarnessVersion("mteb", None, text(top.get("mteb_version")) or None, REPOSITORY),
+        harness=HarnessVersion("mteb", REPOSITORY, version=text(top.get("mteb_version")) or None),
         leaves=leaves,
         date=number(top.get("date")),
         subtasks=_subsets(leaves),

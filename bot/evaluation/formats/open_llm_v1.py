@@ -53,7 +53,7 @@ def parse(content: Content) -> Result:
             precision=text(config.get("model_dtype")).removeprefix("torch."),
             requested_revision=text(config.get("model_sha")),
         ),
-        harness=HarnessVersion("open-llm-leaderboard", text(config.get("lighteval_sha")) or None),
+        harness=HarnessVersion("open-llm-leaderboard", git_hash=text(config.get("lighteval_sha")) or None),
         leaves=leaves,
         limit=number(config.get("max_samples")),
         places=_places(above, "/config" if content.table("config_general") is None else "/config_general"),

@@ -35,7 +35,7 @@ def judged(harness: HarnessVersion, *spans: Accepted, facts: Facts = NO_FACTS) -
 
 
 def of(git_hash: str | None = None, version: str | None = None, name: str | None = None) -> HarnessVersion:
-    return HarnessVersion("lm-evaluation-harness", git_hash, version, name)
+    return HarnessVersion("lm-evaluation-harness", name, git_hash, version)
 
 
 def test_where_no_range_is_declared_every_harness_is_accepted() -> None:

@@ -38,25 +38,25 @@ def judged(harness: HarnessVersion, *ranges: Accepted, facts: Facts = NO_FACTS) 
     ],
 )
 def test_a_tool_is_judged_by_its_own_range(version: str, commit: str, answer: str, span: int | None) -> None:
-    assert judged(HarnessVersion("inspect_ai", commit, version, INSPECT), *RANGES) == (answer, span)
+    assert judged(HarnessVersion("inspect_ai", INSPECT, commit, version), *RANGES) == (answer, span)
 
 
 def test_a_release_of_the_harness_is_none_of_another_tool() -> None:
-    tool = HarnessVersion("inspect_ai", None, "0.4.9", INSPECT)
+    tool = HarnessVersion("inspect_ai", INSPECT, version="0.4.9")
     assert judged(tool, RANGES[0]) == ("unknown", None)
-    assert judged(HarnessVersion("lm-evaluation-harness", None, "0.4.9"), RANGES[0]) == ("accepted", 0)
+    assert judged(HarnessVersion("lm-evaluation-harness", version="0.4.9"), RANGES[0]) == ("accepted", 0)
 
 
 def test_a_commit_that_was_looked_up_counts_in_its_repository_only() -> None:
     facts = Facts(commits={"e5" * 20: CommitFact("accepted", INSPECT)})
-    tool = HarnessVersion("inspect_ai", "e5" * 20, None, INSPECT)
+    tool = HarnessVersion("inspect_ai", INSPECT, "e5" * 20)
     assert judged(tool, *RANGES, facts=facts) == ("accepted", 1)
-    assert judged(HarnessVersion("x", "e5" * 20, None, "acme/other"), *RANGES, facts=facts) == ("unknown", None)
+    assert judged(HarnessVersion("x", "acme/other", "e5" * 20), *RANGES, facts=facts) == ("unknown", None)
 
 
 def test_the_advice_names_the_tool_that_measured() -> None:
     board = declared()
     board = board.model_copy(update={"harness": board.harness.model_copy(update={"accepted": RANGES})})
-    tool = HarnessVersion("inspect_ai", None, "0.3.1", INSPECT)
+    tool = HarnessVersion("inspect_ai", INSPECT, version="0.3.1")
     assert accepted_versions(board, tool).startswith(f"measure with {INSPECT} 0.4.9 (accepted")
     assert accepted_versions(board, HarnessVersion("lm-evaluation-harness")).startswith("measure with lm-eval 0.4.9")

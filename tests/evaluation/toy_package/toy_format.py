@@ -31,7 +31,7 @@ def parse(content: Content) -> Result:
     return Result(
         format="toy",
         model=Model(data["who"]["name"], data["who"]["commit"], "bfloat16"),
-        harness=HarnessVersion("toy-eval", data.get("made_by")),
+        harness=HarnessVersion("toy-eval", git_hash=data.get("made_by")),
         leaves={
             task: LeafResult({"share": row["share"]}, row["shots"], None, row["of"], row["of"])
             for task, row in rows.items()
