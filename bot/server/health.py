@@ -34,12 +34,10 @@ log = logging.getLogger(__name__)
 class State:
     """The state of one watch: times are seconds since 1970, None for never.
 
-    `settled` is when the last pass ended, `moved` when the last one ended in which anything could be done, `reached`
-    when the last one ended that reached the source.
+    `settled` is when the last pass ended, `reached` when the last one ended that reached the source.
     """
 
     settled: float | None = None
-    moved: float | None = None
     heard: float | None = None
     failure: str = ""
     reached: float | None = None
@@ -50,15 +48,15 @@ def in_state(counts: Counts, state: str) -> int:
     return sum(count for (_, found), count in counts.items() if found == state)
 
 
-def status_of(state: State, failing: int, *, now: float, started: float, every: float) -> Status:
+def status_of(state: State, failing: int, *, now: float, moved: float, every: float) -> Status:
     """The state of a watch: `failed` where nothing moved for long, `degraded` where something cannot be carried out.
 
-    A watch that never settled is not ok; until it is late it is degraded. So is one whose source is out of reach, also
-    while the next pass tries it.
+    `moved` is when something was last brought in step, or the service started. A watch that never settled is not ok;
+    until it is late it is degraded. So is one whose source is out of reach, also while the next pass tries it.
     """
-    if now - (state.moved or started) >= LATE * every:
+    if now - moved >= LATE * every:
         return "failed"
-    is_behind = state.moved is None or state.reached != state.settled
+    is_behind = state.settled is None or state.reached != state.settled
     return "degraded" if is_behind or state.failure or failing else "ok"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Timer
@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 
 from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
-from bot.server.health import SHOWN, Counts, Metrics, State, StoreCollector, in_state, named, overall, shown, status_of
+from bot.server.health import SHOWN, Metrics, State, StoreCollector, in_state, named, overall, shown, status_of
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.settings.config import Settings, Watch
@@ -136,9 +136,7 @@ class Service:
             return False
         state.settled, state.failure = self.clock(), done.failure
         counts = self.contexts.store.of(watch.name).items.counts()
-        if has_moved((one.outcome for one in done.outcomes), counts):
-            state.moved = state.settled
-        if not is_blind(counts):
+        if ("source", "failing") not in counts:
             state.reached = state.settled
         self.metrics.settles.labels(watch.name, "done").inc()
         self.metrics.last.labels(watch.name).set(state.settled)
@@ -233,9 +231,8 @@ class Service:
         plans = sum(plan.waits for plan in stored.plans.all())
         ledgers = {target: known for target in watch.addresses if (known := stored_ledger(stored, target))}
         unexplained = sum(known["unexplained"] for known in ledgers.values())
-        status = status_of(
-            state, failing + plans + unexplained, now=now, started=self.started, every=watch.settle_every
-        )
+        moved = max(self.started, float(stored.cursor("moved") or 0.0))
+        status = status_of(state, failing + plans + unexplained, now=now, moved=moved, every=watch.settle_every)
         return {
             "status": status,
             "ok": status == "ok",
@@ -256,13 +253,3 @@ class Service:
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(stored.items.page("failing", None, SHOWN)) if failing else [],
         }
-
-
-def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
-    """Tell whether a pass could do anything: look at the source, or bring something to a verdict."""
-    return not is_blind(counts) or any(outcome != "failed" for outcome in outcomes)
-
-
-def is_blind(counts: Counts) -> bool:
-    """Tell whether the last pass could not read the source."""
-    return ("source", "failing") in counts

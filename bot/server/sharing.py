@@ -66,7 +66,7 @@ class SharedService(Service):
     def _end(self, watch: Watch, due: float | None = None) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
         stored, state = self.contexts.store.of(watch.name), self.states[watch.name]
-        said = {"settled": state.settled, "moved": state.moved, "failure": state.failure, "reached": state.reached}
+        said = {"settled": state.settled, "failure": state.failure, "reached": state.reached}
         with stored.transaction():
             stored.set_cursor("pass", json.dumps(said))
             stored.set_cursor("tried", str(self.clock()))
@@ -74,8 +74,8 @@ class SharedService(Service):
     def state(self, name: str) -> State:
         """The state of a watch, whoever made the last pass; `heard` is what this process knows."""
         known = json.loads(self.contexts.store.of(name).cursor("pass") or "{}")
-        times = (known.get("settled"), known.get("moved"), self.states[name].heard)
-        return State(*times, known.get("failure", ""), known.get("reached"))
+        heard = self.states[name].heard
+        return State(known.get("settled"), heard, known.get("failure", ""), known.get("reached"))
 
     def due(self) -> list[str]:
         """The watches that are due, or have a due item, and for which no pass waits or runs."""

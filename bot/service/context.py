@@ -37,6 +37,8 @@ from bot.service.watch.event import account_id
 if TYPE_CHECKING:  # only who shares a state with other processes needs the extra `postgres`
     from bot.service.jobs.queue import Jobs
 
+MOVES = 10.0  # seconds for which it is not noted again that something moves
+
 
 def nobody_writes(_: str) -> bool:
     """The answer about the rights of every account where no service can be asked: False."""
@@ -146,6 +148,13 @@ class WatchContext:
     ) -> list[Item]:
         """The items of a kind that are due, the longest waiting first; of one priority or target only."""
         return self.state.items.due(kind, self.clock(), limit, priority=priority, target=target)
+
+    def finish(self, done: Sequence[Item]) -> None:
+        """Take items that are in step off the list, and note that something moves."""
+        self.state.items.finish(done)
+        now = self.clock()
+        if done and not 0 <= now - float(self.state.cursor("moved") or 0.0) < MOVES:
+            self.state.set_cursor("moved", str(now))
 
     def judge(self, found: Sequence[StoredSubmission], *, is_compared: bool = True) -> Judgement:
         """Judge submissions and join them into rows; files that are not results are left out.

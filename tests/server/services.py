@@ -50,7 +50,7 @@ def make_service(folder: Path) -> Service:
     board = StoredBoard("h" * 40, "open-llm-v2", declared().text)
     store.of("open-llm").boards.keep(TARGET, board, [*hostile(), *generated(4)], "2026-03-01T00:00:00Z")
     state = service.states["open-llm"]
-    state.settled = state.moved = state.reached = NOW - 60
+    state.settled = state.reached = NOW - 60
     state.heard = NOW - 3700
     return service
 

@@ -230,7 +230,7 @@ def test_a_long_reading_shows_how_far_it_is(web: TestClient, service: Service) -
 def test_a_watch_whose_target_is_filled_waits(web: TestClient, service: Service) -> None:
     store, state = service.contexts.store, service.states["second.one"]
     store.of("open-llm").items.finish([one for one in store.of("open-llm").items.all() if not one.is_held])
-    state.settled = state.moved = state.reached = NOW - 60
+    state.settled = state.reached = NOW - 60
     service.states["open-llm"].failure = PAUSED
     page = web.get("/").text
     assert 'note runs">open-llm: an import runs; publishing is paused until it ends. Pushes are looked at then.' in page
@@ -240,7 +240,7 @@ def test_a_watch_whose_target_is_filled_waits(web: TestClient, service: Service)
 
 def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) -> None:
     store, state = service.contexts.store, service.states["second.one"]
-    state.settled = state.moved = NOW - 60
+    state.settled = NOW - 60
     store.of("second.one").items.mark([Mark("row", "open-llm-v2/x/y", TARGET)], NOW)
     store.of("second.one").items.fail(store.of("second.one").items.all()[0], f"the Hub {OUTAGE}: 503", NOW + 60)
     text = read(web, "/").text
@@ -425,8 +425,7 @@ def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestC
     page = web.get("/").text
     assert 'class="chip warn"' in page
     assert "stop" not in page
-    for state in service.states.values():
-        state.moved = NOW - 5 * 900
+    service.started = NOW - 5 * 900
     assert web.get("/healthz").status_code == 503
     page = web.get("/").text
     assert page.count('class="chip stop"') == 2

@@ -31,7 +31,7 @@ Undo = Callable[[], object]
 def health(story: Story) -> str:
     """What the health page says of the watch after a pass."""
     failing = in_state(story.state.items.counts(), "failing")
-    return status_of(HealthState(settled=1.0, moved=1.0, reached=1.0), failing, now=2.0, started=0.0, every=900.0)
+    return status_of(HealthState(settled=1.0, reached=1.0), failing, now=2.0, moved=1.0, every=900.0)
 
 
 @dataclass(frozen=True)

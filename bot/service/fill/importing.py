@@ -217,11 +217,11 @@ class Import:
         """Write the rows that wait, many at a time."""
         state = self.context.state
         rest = state.items.get("row", self.context.targets[0][1].to, "")
-        state.items.finish([rest] if rest else [])  # it asks for rows that no file makes, which are left alone here
+        self.context.finish([rest] if rest else [])  # it asks for rows that no file makes, which are left alone here
         total, done, now = state.items.count("row"), 0, self.context.clock()
         while items := state.items.due("row", now, ROWS):
             self._write_rows(items, total)
-            state.items.finish(items)
+            self.context.finish(items)
             done += len(items)
             self.tell("written", done, total)
 

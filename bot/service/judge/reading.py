@@ -72,7 +72,7 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
         causes = {item.cause for item in items}
         cause: Cause = "push" if "push" in causes else "bulk" if "bulk" in causes else "lost"
         mark_changed(context, [before[path] for path in gone], read, before, cause)
-        state.items.finish(item for item in items if item.subject not in failed)
+        context.finish([item for item in items if item.subject not in failed])
 
 
 def _read_all(
@@ -258,7 +258,7 @@ def judge_again(context: WatchContext, item: Item) -> None:
         again = _as_judged(context, some, judgement)
         with context.state.transaction():
             _mark_judged(context, some, again, context.made_of(judgement.rows, some))
-    context.state.items.finish([item])
+    context.finish([item])
 
 
 def _mark_judged(

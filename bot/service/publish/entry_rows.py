@@ -392,7 +392,7 @@ class EntryRows(SubmittedRows[RowLook]):
         with state.transaction():
             state.rows.keep(dict.fromkeys(gone, ""))
             context.mark(marks("row", sorted(gone), [self.settings.to]))
-            state.items.finish(items)
+            context.finish(items)
 
     def _keys(self) -> set[str]:
         """The keys of this source's rows at the target, merged or proposed."""
@@ -414,7 +414,7 @@ class EntryRows(SubmittedRows[RowLook]):
         declined = {look.path for look in admitted if look.is_declined}
         left = declined - self.shared.files.keys()
         gone = [look for look in admitted if look.path in left]
-        self.context.state.items.finish([look.item for look in gone if not look.state.request])
+        self.context.finish([look.item for look in gone if not look.state.request])
         yield from (self._closing(look) for look in gone if look.state.request)
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
         name, to, queue = self.context.name, self.settings.to, self.context.queue
@@ -445,7 +445,7 @@ class EntryRows(SubmittedRows[RowLook]):
         """A comment for each row; a withdrawn row without one needs none."""
         for look in looks:
             if look.entry is None and look.state.comment is None:
-                self.context.state.items.finish(look.items)
+                self.context.finish(look.items)
             else:
                 yield self._alone(look, self.settings.form)
 
@@ -484,7 +484,7 @@ class EntryRows(SubmittedRows[RowLook]):
         shared, new_file = (self.shared.rolling, self.shared.migration), wanted.files[look.path]
         is_declined = not look.taken and any(one.is_declined(look.path, new_file) for one in shared)
         if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
-            self.context.state.items.finish([look.item])
+            self.context.finish([look.item])
         elif isinstance(decision.publication, OpenRequest):
             new.append(look)
         else:

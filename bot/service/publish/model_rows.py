@@ -276,7 +276,7 @@ class ModelRows(TargetRows[ModelLook]):
             found[model_of(item.subject)].append(item)
         idle = [one for one in found if not self._options.allow(one) or not (is_mapped or one in known)]
         for model in idle:
-            self.context.state.items.finish(found.pop(model))
+            self.context.finish(found.pop(model))
         return dict(sorted(found.items()))
 
     # looking
@@ -291,7 +291,7 @@ class ModelRows(TargetRows[ModelLook]):
             except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
                 self.context.state.set_cursor("place", str(refusal), model, target=self.settings.to)
-                self.context.state.items.finish(items)
+                self.context.finish(items)
 
         self.report.attempt(items, call, finish=False)
         return looks[0] if looks else None

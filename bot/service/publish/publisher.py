@@ -134,7 +134,7 @@ class TargetRows(ABC, Generic[L]):
 
     def restore(self, items: Sequence[Item]) -> None:
         """Find the rows of the bot after the state was lost; by default nobody can tell which these are."""
-        self.context.state.items.finish(items)
+        self.context.finish(items)
 
     def follow(self, *, is_touched: bool) -> Iterable[Proposal]:
         """What is to be written once the rows are merged; `is_touched` says that a row was due in this pass."""

@@ -115,7 +115,7 @@ class Targets:
         if commands is not None:
             commands.settle(asked)
         else:
-            self.context.state.items.finish(asked)
+            self.context.finish(asked)
 
     def _observe(self, target: Target, settings: WatchTarget) -> None:
         """Look for commands on the bot's requests."""

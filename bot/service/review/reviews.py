@@ -184,7 +184,7 @@ class Reviews:
             listed = self.discussions.listed("pull_request", "open")
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", "reviews", str(refusal))
-            state.items.finish([item])
+            self.context.finish([item])
             return
         rows = [row for row in listed if row.author != us]
         refs = self.source.refs(requests=True) if rows else {}
@@ -198,7 +198,7 @@ class Reviews:
                 keep_state(self.context, num, msgspec.structs.replace(was, seen=seen))
             self.context.mark(marks("review", map(str, [*moved, *sorted(ended)])))
             state.set_cursor("reviews", f"{self.context.clock():.0f} {len(listed)}")
-            state.items.finish([item])
+            self.context.finish([item])
 
     def _lost(self) -> list[int]:
         """After a loss of the state, the newest merged requests of others: their reviews may not say so yet."""

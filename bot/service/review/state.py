@@ -152,7 +152,7 @@ class MergedReviews:
             state.items.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
             return
         retry_write(lambda: self._write(num, head or "", keys))
-        state.items.finish([item])
+        self.context.finish([item])
 
     def _write(self, num: int, head: str, keys: Collection[str]) -> None:
         thread = self.discussions.read(num)

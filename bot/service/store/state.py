@@ -47,6 +47,7 @@ CursorKind = Literal[
     "definition",  # a digest of everything that decided the verdicts
     "pass",  # how the last pass ended, for other processes
     "tried",  # when the last pass began, in Unix seconds
+    "moved",  # when an item was last brought in step, in Unix seconds, give or take ten
     "clock",  # when the last pass ended, in Unix seconds
     "recount",  # when the ledgers are made anew (Unix seconds), there if something happened since they were made
     "failures",  # the causes of the failures of the last pass, as JSON

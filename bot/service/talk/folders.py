@@ -107,7 +107,7 @@ class Folders:
             _ = self.ours
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", "folders", str(refusal))
-            self.context.state.items.finish(items)
+            self.context.finish(items)
             return
         by_folder = {item.subject.removeprefix("/"): item for item in items if item.subject}
         lost = [item for item in items if not item.subject]

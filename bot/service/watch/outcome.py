@@ -153,7 +153,7 @@ class Report:
                 self.failure = self.failure or f"{subject}: {reason_of(failure)}"
         else:
             if finish:
-                self.context.state.items.finish(items)
+                self.context.finish(items)
 
     def fail(self, item: Item, failure: Exception) -> None:
         """Note that an item failed, and when it is tried again. Raises LeaseLost: then the item did not fail."""

@@ -255,7 +255,7 @@ class Pass:
 
     def _list_requests(self, items: Sequence[Item]) -> None:
         """List the requests, unless the only mark asks to go on with the known reviews."""
-        self.context.state.items.finish([item for item in items if item.subject])
+        self.context.finish([item for item in items if item.subject])
         asked = [item for item in items if not item.subject]
         if asked:
             self._with_reviews(lambda reviews: reviews.list_requests(asked[0]), asked)
@@ -299,7 +299,7 @@ class Pass:
         """
         folders = self._open_folders()
         if folders is None:
-            self.context.state.items.finish(items)
+            self.context.finish(items)
             return
         state, later = self.context.state, self.context.clock() + self.context.watch.settle_every
         is_held = bool(state.items.held())
@@ -327,6 +327,6 @@ class Pass:
     def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
         reviews = self._reviews()
         if reviews is None:
-            self.context.state.items.finish(items)
+            self.context.finish(items)
         else:
             self.report.attempt(items, lambda: call(reviews), finish=False)
