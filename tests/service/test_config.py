@@ -11,7 +11,7 @@ import pytest
 from bot.errors import CallError, MalformedDeclaration
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
-from bot.service.settings.config import Settings, Watch, WatchTarget, load_settings, parse_settings
+from bot.service.settings.config import Settings, Watch, WatchTarget, load_settings, parse_settings, with_patterns
 from bot.service.store import Store, connect
 
 EXAMPLE = Path(__file__).parents[2] / "bot.example.toml"
@@ -181,8 +181,21 @@ def test_two_sources_of_one_leaderboard_do_not_share_a_table_or_the_pages_of_mod
     source = 'source = "hf://datasets/acme/results"'
     several = one.replace(source, 'source = ["hf://datasets/acme/results", "hf://datasets/acme/more"]')
     for text in (one + one.replace('name = "w"', 'name = "v"'), several):
-        with pytest.raises(MalformedDeclaration, match=f"{to} gets rows of open-llm-v2 from two sources"):
+        with pytest.raises(MalformedDeclaration, match=f"w.* and .* both write rows of open-llm-v2 to {to}: only"):
             parse_settings(text, "bot.toml")
+    pattern = parse_settings(one.replace(source, 'source = "hf://datasets/acme/*"'), "bot.toml")
+    assert len(with_patterns(pattern, lambda _: ["acme/results"]).watches) == 1
+    with pytest.raises(CallError, match=f"both write rows of open-llm-v2 to {to}: only"):
+        with_patterns(pattern, lambda _: ["acme/results", "acme/more"])
+
+
+def test_two_leaderboards_do_not_share_a_column_of_a_table() -> None:
+    table = TABLE.replace('"model.id"', '"model.id", b = "average"') + 'path = "x.csv"'
+    one = LEAST.replace('to = "board"', table)
+    other = one.replace('name = "w"', 'name = "v"').replace("open-llm-v2", "other.toml").replace('"board"', '"./board"')
+    with pytest.raises(MalformedDeclaration, match=r"the watches w and v both write b of x\.csv at board: only"):
+        parse_settings(one + other, "bot.toml")
+    parse_settings(one + other.replace("x.csv", "y.csv"), "bot.toml")
 
 
 def test_a_watch_that_is_not_there_is_a_wrong_call(tmp_path: Path) -> None:

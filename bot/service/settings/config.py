@@ -123,6 +123,20 @@ class WatchTarget(_Declared):
             raise ValueError("template.requests must not be the repository of the results")
         return self
 
+    @property
+    def place(self) -> str:
+        """Its address in one spelling."""
+        return self.to.rstrip("/").casefold() if "://" in self.to else normpath(self.to)
+
+    def places_of(self, leaderboard: str) -> list[str]:
+        """What only one watch can write: rows of a leaderboard that are no entries, and each column of a table."""
+        if self.kind == "entries":
+            return []
+        table = self.table
+        columns = [name for name in table.columns if name not in table.key] if table else []
+        where = f"{table.path} {table.at}".rstrip() if table else ""
+        return [f"rows of {leaderboard} to {self.place}", *(f"{name} of {where} at {self.place}" for name in columns)]
+
 
 class FolderIdentity(_Declared):
     """The model of the files in some folders: `path` is a pattern of folders, `id` and `revision` repeat its stars."""
@@ -197,11 +211,10 @@ class _WatchKeys(_Declared):
     def _no_place_gets_a_row_twice(self) -> Self:
         """Refuse one place for requests and commits: the commits would publish what people still review."""
         places: dict[str, str] = {}
-        for to in (target.to for target in self.targets if target.form != "comment"):
-            place = to.rstrip("/").casefold() if "://" in to else normpath(to)
-            if place in places:
-                raise ValueError(f"the targets {places[place]} and {to} are the same place: name it once")
-            places[place] = to
+        for target in (target for target in self.targets if target.form != "comment"):
+            if target.place in places:
+                raise ValueError(f"the targets {places[target.place]} and {target.to} are the same place: name it once")
+            places[target.place] = target.to
         return self
 
 
@@ -287,15 +300,20 @@ class DeclaredSettings(_Declared):
 
     @model_validator(mode="after")
     def _one_watch_writes_a_table_or_a_model(self) -> Self:
-        """Refuse two watches that write one table or the same models: each would overwrite the other's request."""
-        watches = [watch for declared in self.watches for watch in declared.watches()]
-        places = [(watch.leaderboard, one.to) for watch in watches for one in watch.targets if one.kind != "entries"]
-        for board, to in places:
-            if places.count((board, to)) > 1:
-                raise ValueError(
-                    f"{to} gets rows of {board} from two sources, but only a target of entries can have several"
-                )
+        if why := why_they_fight([watch for declared in self.watches for watch in declared.watches()]):
+            raise ValueError(why)
         return self
+
+
+def why_they_fight(watches: Iterable[Watch]) -> str:
+    """Why two watches cannot go together: each would overwrite what the other writes; "" if they can."""
+    writers: dict[str, str] = {}
+    for watch in watches:
+        for place in (place for target in watch.targets for place in target.places_of(watch.leaderboard)):
+            if (other := writers.setdefault(place, watch.name)) != watch.name:
+                why = "only a target of entries takes rows of several"
+                return f"the watches {other} and {watch.name} both write {place}: {why}"
+    return ""
 
 
 class Settings(_Declared):
@@ -356,8 +374,13 @@ def has_patterns(settings: Settings) -> bool:
 
 
 def with_patterns(settings: Settings, datasets: Datasets) -> Settings:
-    """The settings with a watch for each dataset that a pattern names. Raises CallError if that is none."""
+    """The settings with a watch for each dataset that a pattern names.
+
+    Raises CallError if that is none, or if several would overwrite what the others write.
+    """
     found = [one for watch in settings.watches for one in _watches_of(watch, cache(lambda org: tuple(datasets(org))))]
+    if why := why_they_fight(found):
+        raise CallError(why)
     return Settings(public_url=settings.public_url, watches=tuple(found))
 
 
