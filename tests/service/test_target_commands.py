@@ -88,6 +88,18 @@ def test_nobody_else_merges(story: Story) -> None:
     assert story.acts() == ["comment", "comment"]
 
 
+@pytest.mark.parametrize(
+    "text", ["/ignore limited-run until 2027-01-01 because it is ours", "/recheck", "/explain logic"]
+)
+def test_a_command_about_files_is_told_where_to_write_it(story: Story, text: str) -> None:
+    request = proposed(story)
+    assert write(story, request, text, "ann").startswith(
+        f"`{text.split(maxsplit=1)[0]}` is about result files: write it where they"
+    )
+    assert write(story, request, "Thanks.", "ann") == ""
+    assert story.acts() == ["comment"]
+
+
 def test_strangers_have_so_many_answers_an_hour_on_a_request_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     request = proposed(story)
     monkeypatch.setattr(commands, "COMMANDS_OF_ONE", 2)

@@ -319,6 +319,12 @@ def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> s
     return f"The row `{key}` is proposed again."
 
 
+def say_where(_: RequestPlace, asked: RequestedCommand, __: re.Match[str]) -> str:
+    """Say where a command of the source is written."""
+    where = "on the request that brings them, or in the bot's discussion about them"
+    return f"{code(f'/{asked.name}')} is about result files: write it where they are, at the source, {where}."
+
+
 def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> dict[str, set[str]]:
     """The digests that the present maintainers declined on a request, by row; none where they took that back."""
     found: dict[str, set[str]] = {}
@@ -456,6 +462,10 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
         restore,
         ", where KEY names the row",
     ),
+)
+AT_REQUEST: tuple[Command[RequestPlace], ...] = (
+    *REQUEST,
+    *(Command(one.name, one.usage, "source", "anybody", one.does, ANY, say_where) for one in SOURCE),
 )
 PLAN: tuple[Command[PlanPlace], ...] = (
     Command(

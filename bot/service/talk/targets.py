@@ -22,8 +22,8 @@ from bot.service.context import WatchContext
 from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, marks
 from bot.service.talk.commands import (
+    AT_REQUEST,
     PLAN,
-    REQUEST,
     CommandQuota,
     PlanPlace,
     RequestPlace,
@@ -95,10 +95,10 @@ class TargetCommands:
         board, say = self.context.leaderboard.id, partial(self.comments.say, num)
         place = RequestPlace(maintainers, board, say, self.context, self.target, us, request, self.report)
         take = CommandQuota(self.context).take
-        for one in unanswered(request.comments, us, names_of(REQUEST)):
+        for one in unanswered(request.comments, us, names_of(AT_REQUEST)):
             if not take(one.comment.author):
                 self.context.state.set_cursor("request", None, num, target=self.to)  # it waits
-            elif not answer_commands(REQUEST, place, [one]):
+            elif not answer_commands(AT_REQUEST, place, [one]):
                 break  # it is merged: later comments there need no answer
         after = self.target.conversation(num)
         if after is not None:
