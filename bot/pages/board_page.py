@@ -29,7 +29,10 @@ Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's head; `name` is that of the CSV, `kind` says how it sorts ("" as numbers, the largest first)."""
+    """A column's head; `name` is that of the CSV, `kind` says how it sorts.
+
+    "" sorts as numbers, the largest first; "rank" and "low" the smallest first; "text" as text.
+    """
 
     name: str
     title: str
@@ -45,7 +48,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         "raw.html" if is_raw else "index.html",
         "board.html",
         is_raw=is_raw,
-        columns=_columns(content),
+        columns=_columns(content, is_raw=is_raw),
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
         rows=rows[: content.ranked],
@@ -90,7 +93,7 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         yield over_time("All ranked rows by the date of measuring, and the best up to each day.", points, axis)
 
 
-def _columns(content: PageContent) -> list[Column]:
+def _columns(content: PageContent, *, is_raw: bool) -> list[Column]:
     tasks = content.board.leaderboard.tasks
     without = [Column("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
     return [
@@ -98,7 +101,7 @@ def _columns(content: PageContent) -> list[Column]:
         Column("model", "Model", "text"),
         Column("average", "Average", "", "scores.html#uncertainty"),
         *without,
-        *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
+        *(_column(task, is_raw=is_raw) for task in tasks),
         *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([Column("size", "Size (B)")] if content.has_sizes else []),
         *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
@@ -109,8 +112,10 @@ def _columns(content: PageContent) -> list[Column]:
     ]
 
 
-def _title(task: Task) -> str:
-    return f"{task.title} (quarantined)" if task.quarantined else task.title
+def _column(task: Task, *, is_raw: bool) -> Column:
+    is_low = is_raw and not task.higher_is_better
+    title = task.title + ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
+    return Column(task.id, title, "low" if is_low else "", column_page(task.id))
 
 
 def _tints(content: PageContent, task: Task) -> tuple[float, float]:
@@ -178,7 +183,7 @@ def _facts(content: PageContent, entry: Entry) -> list[str]:
     facts, cells = content.facts_of(entry), list[str]()
     if content.has_evidence:
         known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
-        cells.append(f"<td>{_text(', '.join(filter(None, known)) or MISSING)}")
+        cells.append(f"<td class=known>{_text(', '.join(filter(None, known)) or MISSING)}")
     if content.has_sizes:
         other = other_size(entry.model.id, facts.params)
         begin = f'<td class=warned title="the name says {other}">' if other else "<td>"

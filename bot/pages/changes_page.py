@@ -30,13 +30,13 @@ def changes_page(content: PageContent) -> bytes:
     changes = content.changes
     values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
     dated = sorted(values, key=lambda value: (value[1], -value[2]))
-    axis = fitting("average", [value for _, _, value in dated])
+    axis = fitting("average (points)", [value for _, _, value in dated])
     counts = Counter((_week_of(change), change.kind) for change in changes)
     moves = _moves(content)
-    drawn = over_time("Average of the rows over time, and the best up to each date", dated, axis)
+    title = "The average of each row by the day of its change, and the best up to each day."
     return content.page(
         "changes.html",
-        figure_=drawn if dated else None,
+        figure_=over_time(title, dated, axis) if len({day[:10] for _, day, _ in dated}) > 1 else None,
         weeks=[_week(week, list(some), counts) for week, some in groupby(moves, lambda move: _week_of(move.change))],
         lately=_lately(changes) if changes else "",
         leader=moves[0].leader if moves else "",

@@ -151,11 +151,10 @@ def scatter(
 
 
 def over_time(title: str, points: Sequence[tuple[str, str, float]], y: Axis) -> Figure:
-    """A dot for each (name, ISO date, value) in the order of time, and the best value up to each date as a line."""
+    """A dot for each (name, ISO date, value) of two days or more, in their order, and the best up to each as a line."""
     days = [_day(date) for _, date, _ in points]
-    x = Axis("date", min(days, default=0), max(max(days, default=1), min(days, default=0) + 1))
-    ends = [(LEFT, points[0][1][:10], "start"), (WIDTH - RIGHT, points[-1][1][:10], "end")] if points else []
-    labels = ends if len({text for _, text, _ in ends}) > 1 else ends[:1]
+    x = Axis("date", min(days), max(days))
+    labels = [(LEFT, points[0][1][:10], "start"), (WIDTH - RIGHT, points[-1][1][:10], "end")]
     dated = [(name, date[:10], day, value) for (name, date, value), day in zip(points, days, strict=True)]
     return _with_best(title, dated, x, y, labels)
 
@@ -187,7 +186,7 @@ def _with_best(
             rows.append((text, f"{value:.2f}", name))
             leaders.append((name, across(place), up(value)))
     dots = _dots((across(place), up(value)) for _, _, place, value in points)
-    drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{_named(leaders)}' if points else ""
+    drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{_named(leaders)}'
     return Figure(title, _svg(title, x, y, drawn, labels), (x.title, y.title, "new best row"), rows)
 
 

@@ -205,6 +205,6 @@ def _steps(score: TaskScore, task: Task | None) -> str:
     mean = "the mean weighted by samples" if task and task.aggregation == "size-weighted" else "the plain mean"
     if task is not None and task.normalize == "leaf":
         return f"{score.score:.4f} is {mean} of {count} scores, {score.raw!r} of the raw values."
-    clip = ", and 0 below the lower bound" if score.score == 0 and score.raw != float(lower) else ""
+    clip = ", and 0 beyond the lower bound" if score.score == 0 and score.raw != float(lower) else ""
     formula = f"100 × ({score.raw!r} - {lower}) / ({upper} - {lower})"
     return f"{score.score:.4f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."

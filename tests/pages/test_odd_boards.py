@@ -21,7 +21,7 @@ from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.drawing import BOTTOM, HEIGHT, averages
 from bot.pages.site import Site
-from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
+from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
 from bot.publishing.changes import additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
@@ -169,13 +169,13 @@ def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names()
     assert [line[2] for line in table if line[0] == "task version: IFEval, MMLU-PRO"] == ["9, 8"]
 
 
-def test_no_half_of_a_row_stands_at_an_axis_and_one_day_is_named_once() -> None:
+def test_no_half_of_a_row_stands_at_an_axis_and_one_day_has_no_chart() -> None:
     site = site_of(generated(2))
     ticks = re.findall(r'text-anchor="end">([\d.]+)<', site["columns/bbh.html"].decode())
     assert "1" in ticks
     assert not [tick for tick in ticks if "." in tick]
-    alone = site_of(generated(1))["changes.html"].decode()
-    assert re.findall(r'text-anchor="(?:start|end)">(\d{4}-\d\d-\d\d)<', alone) == ["2026-02-19"]
+    assert "svg" not in found(site_of(generated(1))["changes.html"]).elements
+    assert "svg" in found(site_of(generated(2))["changes.html"]).elements
 
 
 def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_models_were_looked_up() -> None:
@@ -308,8 +308,21 @@ def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
     page = found(site[row_page(names[first.key])])
     said = f"This is the row of bfloat16, plain. Others of this model: bfloat16, chat, {first.average:.2f}."
     assert said in " ".join(page.text.split())
+    changed = {line[2] for table in found(site["changes.html"]).tables for line in table}
+    assert {f"{first.model.id}, bfloat16, plain", f"{chat.model.id}, bfloat16, chat", alone.model.id} <= changed
+    assert "Not verified" in page.text
     assert f"../../../{row_page(names[chat.key])}" in page.links
     assert "Others of this model" not in found(site[row_page(names[alone.key])]).text
+
+
+def test_a_raw_value_says_where_lower_is_better() -> None:
+    board = declared()
+    low = board.tasks[1].model_copy(update={"higher_is_better": False})
+    tasks = (board.tasks[0], low, *board.tasks[2:])
+    site = Site(PageContent(make_board(generated(2), board.model_copy(update={"tasks": tasks}))))
+    heads = [[title.rstrip(" ?") for title in found(site[page]).tables[-1][0]] for page in ("raw.html", "index.html")]
+    assert [head[4] for head in heads] == ["BBH, lower is better", "BBH"]
+    assert 'data-kind="low" data-name="bbh"' in site["raw.html"].decode()
 
 
 def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> None:
@@ -345,12 +358,11 @@ def test_rows_of_one_commit_have_their_places_beside_each_other() -> None:
     best = max(rows, key=lambda row: row.average or 0.0)
     made = [replace(one, date="2026-03-04T10:00:00Z", commit="c" * 40) for one in additions(rows)]
     for added in (made, made[::-1]):
-        steps, page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"]).tables
+        (page,) = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"]).tables
         assert sorted(line[5] for line in page[1:]) == ["1", "2", "3", "4"]
         assert [line[2] for line in page[1:] if line[5] == "1"] == [best.model.id]
-        assert [line[2] for line in steps[1:]] == [best.model.id]
     apart = [replace(one, commit=str(place) * 40) for place, one in enumerate(made)]
-    _, page = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"]).tables
+    (page,) = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"]).tables
     assert page[-1][5] == "1"  # the oldest stood alone
 
 
