@@ -6,6 +6,7 @@ that commit as parent. The order of the calls is `folders`, `paths`, `draft`; al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -17,10 +18,18 @@ from bot.evaluation.formats.content import parse_json
 from bot.publishing.entry import MAX_BYTES, Entry, Evidence, parse_entry
 
 HUB = "https://huggingface.co"  # where people read the Hub, unless a caller names another one
+GITHUB = "https://github.com"
+GITHUB_API = re.compile(r"(https?://)(?:api\.([^/]+)|(.+)/api/v3)")
 HOSTS = {
     "hf://datasets/": "{hub}/datasets/{name}",
-    "github://": "https://github.com/{name}",
+    "github://": f"{GITHUB}/{{name}}",
 }
+
+
+def link_to_github_of(api: str) -> None:
+    """Let all links of this process lead to the pages of the GitHub of this API, such as one of GitHub Enterprise."""
+    web = GITHUB_API.sub(r"\1\2\3", api) if GITHUB_API.fullmatch(api) else GITHUB
+    HOSTS["github://"] = f"{web}/{{name}}"
 
 
 def evidence_url(file: Evidence, hub: str = HUB) -> str:

@@ -6,7 +6,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from bot.publishing.layout import request_url, target_url
 from bot.publishing.publication import find_marker
+from bot.service.settings.environment import read_access
 from bot.service.store import Store, connect
 from tests.command import completed
 from tests.platforms.github.fixtures import github
@@ -94,6 +98,23 @@ def test_a_request_that_a_person_closed_is_a_declined_row_and_no_error(github: G
     assert (first.returncode, second.returncode) == (0, 0), first.stdout + second.stdout + second.stderr
     assert "1 accepted: 0 on main, 0 open, 0 held, 1 declined, 0 unexplained" in second.stdout
     assert board.pulls("open") == []
+
+
+@pytest.mark.parametrize(
+    ("api", "web"),
+    [
+        ("https://git.acme.example/api/v3/", "https://git.acme.example"),
+        ("http://localhost:8080/github/api/v3", "http://localhost:8080/github"),
+        ("https://api.acme.ghe.com", "https://acme.ghe.com"),
+        ("https://api.github.com", "https://github.com"),
+        ("", "https://github.com"),
+    ],
+)
+def test_links_lead_to_the_host_of_the_api(api: str, web: str) -> None:
+    read_access({"GITHUB_API_URL": api})
+    found = request_url("github://acme/board", "7")
+    read_access({})
+    assert (found, target_url("github://acme/board")) == (f"{web}/acme/board/pull/7", "https://github.com/acme/board")
 
 
 def test_answers_are_kept_in_the_store_and_grow_old(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import CallError
 from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
+from bot.publishing.layout import link_to_github_of
 
 if TYPE_CHECKING:
     from bot.service.judge.commits import AnswersInFile
@@ -21,11 +22,15 @@ def environment() -> Mapping[str, str]:
 
 
 def read_access(environ: Mapping[str, str] = os.environ) -> Access:
-    """Tokens and addresses of the services; an empty variable counts as unset. Raises CallError."""
-    hf_token = token_in(environ, "HF_TOKEN")
+    """Tokens and addresses of the services; an empty variable counts as unset. Raises CallError.
+
+    From then on links to GitHub lead to where this API has its pages.
+    """
+    hf_token, github = token_in(environ, "HF_TOKEN"), address_in(environ, "GITHUB_API_URL", GITHUB_API_URL)
+    link_to_github_of(github)
     return Access(
         github_token=token_in(environ, "GITHUB_TOKEN"),
-        github_api_url=address_in(environ, "GITHUB_API_URL", GITHUB_API_URL),
+        github_api_url=github,
         github_app=github_app(environ),
         hf_token=hf_token,
         hf_endpoint=address_in(environ, "HF_ENDPOINT", HF_ENDPOINT),
