@@ -99,11 +99,12 @@ class Branches:
         self._call(lambda: ref.edit(commit.sha))
         return commit.sha
 
-    def propose(self, branch: str, files: Mapping[str, bytes | None], message: str) -> str:
+    def propose(self, branch: str, files: Mapping[str, bytes | None], message: str, *, keeps: bool = False) -> str:
         """Bring a branch to main with these files changed; returns the commit.
 
         The commit has the branch as its first parent and main as its second, so that the ref only moves forward, and
-        the request shows these files and nothing else, however far main has moved.
+        the request shows these files and nothing else, however far main has moved. If it `keeps` what others pushed,
+        it changes these files of the branch and no other; "" is returned where they had them so already.
         """
         main, ref = self.head().object.sha, self.ref(branch)
         if ref is None:
@@ -111,8 +112,10 @@ class Branches:
             self._call(lambda: self._repo.create_git_ref(f"refs/heads/{branch}", commit.sha))
             return commit.sha
         current = ref.object.sha
-        commit = self._commit(files, message, [main] if current == main else [main, current])
+        commit = self._commit(files, message, [current] if keeps or current == main else [main, current])
         is_same = commit.tree.sha == self._git_commit(current).tree.sha
+        if is_same and keeps:
+            return ""
         if is_same and self._call(lambda: self._repo.compare(main, current).status) in {"ahead", "identical"}:
             return current  # a try before this one got as far as here
         self._call(lambda: ref.edit(commit.sha))
@@ -296,7 +299,7 @@ class GitHubTarget(Target):
         merged = next((pull for pull in pulls if pull.merged_at is not None), None) if is_missing else None
         return CurrentState(
             files=files,
-            request=self._request(live) if live else None,
+            request=self._request(live, mark, paths) if live else None,
             declined=tuple(given for pull in closed if (given := self._declined(pull)) is not None),
             merged=self._proposed(merged) if merged else None,
             merged_at=merged.merge_commit_sha or "" if merged else "",
@@ -331,9 +334,10 @@ class GitHubTarget(Target):
         """Tell whether a request is for the default branch; a closed one keeps the name that the branch had then."""
         return pull.state == "closed" or pull.base.ref == self._repo.default_branch
 
-    def _request(self, pull: PullRequest) -> Request:
-        text = PostText(pull.title, pull.body or "")
-        return Request(str(pull.number), self._proposed(pull), text, pull.html_url, self._pushes(pull))
+    def _request(self, pull: PullRequest, mark: Marker, paths: tuple[str, ...]) -> Request:
+        text, files = PostText(pull.title, pull.body or ""), self._proposed(pull)
+        ours = files if mark.is_shared else {path: data for path, data in files.items() if path in paths}
+        return Request(str(pull.number), ours, text, pull.html_url, self._pushes(pull))
 
     def _pushes(self, pull: PullRequest) -> tuple[Push, ...]:
         """The commits of others; not requested where the newest is ours and the text names none."""
@@ -470,10 +474,16 @@ class GitHubTarget(Target):
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:
-        text = publication.text
-        commit = self._branches.propose(branch_name(publication.mark), publication.files, commit_message(text))
-        pull = self.client(lambda: self._repo.get_pull(int(publication.request.name)))
-        self._discussions.note_head(pull.number, publication.mark, commit)
+        text, request, files = publication.text, publication.request, dict(publication.files)
+        if request.pushes:
+            dropped = request.files.keys() - files.keys()
+            files |= {**dict.fromkeys(dropped), **self.read_files(dropped)}
+            files = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
+        branch, message = branch_name(publication.mark), commit_message(text)
+        commit = self._branches.propose(branch, files, message, keeps=bool(request.pushes))
+        pull = self.client(lambda: self._repo.get_pull(int(request.name)))
+        if commit:
+            self._discussions.note_head(pull.number, publication.mark, commit)
         if (pull.title, pull.body) != (text.title, text.body):
             self.client(lambda: pull.edit(title=text.title, body=text.body))
         return pull.html_url

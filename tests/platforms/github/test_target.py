@@ -116,6 +116,20 @@ def test_a_newer_result_updates_the_open_request_though_main_has_moved(github: G
     assert git.refs["heads/main"] in history, "the branch is on the main of today"
 
 
+def test_what_others_push_to_a_request_stays_in_it(github: GitHubServer) -> None:
+    publish_to(github, entry())
+    git, (request,) = board(github).git, requests(github)
+    for path in (entry().path, "notes.md"):
+        git.push(f"heads/{request.head}", {path: b"{}"})
+    newer = entry(right=(60, 60, 70), time="20")
+
+    assert publish_to(github, entry()) == "the open request is updated"
+    git.push("heads/main", {"README.md": b"changed"})
+    assert publish_to(github, newer) == "the open request is updated"
+    assert publish_to(github, newer) == "the open request proposes it already"
+    assert proposed(github, 1) == {"notes.md": b"{}", newer.path: newer.to_bytes()}
+
+
 def test_a_request_that_was_merged_is_followed_by_a_new_one(github: GitHubServer) -> None:
     publish_to(github, entry())
     github.state.merge(BOARD, 1)
