@@ -359,34 +359,24 @@ class Repository:
         """The message of a commit."""
         return self.read_blob(checked_name(commit)).partition(b"\n\n")[2].decode("utf-8", "replace")
 
-    def write_commit(
-        self, parent: str, files: Mapping[str, bytes | None], message: str, *, after: str = "", tree: str = ""
-    ) -> str:
+    def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str, *, after: str = "") -> str:
         """Make a commit on `parent` ("" for none) with files changed, or deleted where None; no ref moves yet.
 
-        `after` is a commit that comes before `parent` among its parents, `tree` the folder to change if not that of
-        `parent`.
+        `after` is a commit that comes before `parent` among its parents.
         """
-        top = tree or (self.tree_of(parent) if parent else "")
+        top = self.tree_of(parent) if parent else ""
         person = f"{program.NAME} <{program.ADDRESS}> {int(time.time())} +0000"
         parents = [f"parent {commit}" for commit in (after, parent) if commit]
-        lines = [f"tree {self.write_tree(top, files) or self.empty_tree()}", *parents]
+        lines = [f"tree {self._write_tree(top, files) or self.empty_tree()}", *parents]
         lines += [f"author {person}", f"committer {person}", "", message.rstrip("\n"), ""]
         return self._write(self._commits, "\n".join(lines).encode())
-
-    def merge_trees(self, base: str, one: str, other: str) -> str:
-        """Store the folder with what two others changed since `base`. Raises Unavailable where both changed a file."""
-        with tempfile.TemporaryDirectory(dir=self.git_dir) as folder:
-            index = Path(folder) / "index"
-            self.git("read-tree", "-i", "-m", "--aggressive", base, one, other, index=index)
-            return self.git("write-tree", index=index).decode().strip()
 
     def empty_tree(self) -> str:
         """The object id of an empty folder."""
         self.git_dir  # noqa: B018 - it opens the repository
         return self._ask(self._trees, b"\0")
 
-    def write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
+    def _write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
         """Store the folder `old` ("" for none) with files changed; returns its id, "" where it is then empty."""
         entries = self._entries(old)
         below: dict[str, dict[str, bytes | None]] = {}
@@ -400,7 +390,7 @@ class Repository:
                 entries[name] = ("100644", "blob", self._write(self._blobs, data))
         for name, inner in below.items():
             _, kind, oid = entries.pop(name, ("", "", ""))
-            tree = self.write_tree(oid if kind == "tree" else "", inner)
+            tree = self._write_tree(oid if kind == "tree" else "", inner)
             if tree:
                 entries[name] = ("040000", "tree", tree)
         if not entries:

@@ -25,6 +25,7 @@ from tempfile import mkdtemp
 from uuid import uuid4
 
 from bot.errors import BotError, CallError, Refused, Stale, Unavailable
+from bot.evaluation.finding import examples
 from bot.evaluation.row_key import key_start
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository, is_of
@@ -410,9 +411,8 @@ class Folder(Target):
             self._repository.move_refs([(f"{CLOSED}{mark.key}/{len(earlier) + 1}", "", closed)])
         after = there if self._is_to_keep(there, mark) else ""
         ours = publication.request.files if isinstance(publication, UpdateRequest) else publication.files
-        tree = self._without(ours, after) if after else ""
-        text = commit_message(publication.text)
-        commit = self._repository.write_commit(main, publication.files, text, after=after, tree=tree)
+        files = {**(self._theirs(after, ours) if after else {}), **publication.files}
+        commit = self._repository.write_commit(main, files, commit_message(publication.text), after=after)
         for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
             self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
@@ -421,16 +421,16 @@ class Folder(Target):
         """Tell whether a branch has commits of people that main does not have."""
         return bool(branch) and self._has_others(branch, mark) and not self._is_merged(branch, self._repository.main)
 
-    def _without(self, files: Collection[str], branch: str) -> str:
-        """The folder of main with what people changed in a branch beside these files."""
-        main = self._repository.main
-        back = {path: self._repository.read(main, path) for path in files}
-        theirs = self._repository.write_tree(self._repository.tree_of(branch), back) or self._repository.empty_tree()
-        try:
-            return self._repository.merge_trees(self._fork_point(branch), theirs, main)
-        except Unavailable as error:
-            why = f"the commits of people in a request do not fit main ({error.why}): merge main into {branch[:12]}"
-            raise Refused("git", f"{self.name}: {why}") from error
+    def _theirs(self, branch: str, ours: Collection[str]) -> dict[str, bytes | None]:
+        """What people changed in a branch beside our files. Raises Refused where main changed the same file."""
+        repository, base = self._repository, self._fork_point(branch)
+        theirs = {path: oid for path, oid in repository.changed(base, branch).items() if path not in ours}
+        of_main = repository.changed(base, repository.main)
+        both = [path for path, oid in theirs.items() if of_main.get(path, oid) != oid]
+        if both:
+            why = f"main and people in the request changed {examples(both)}: merge main into {branch[:12]}"
+            raise Refused("git", f"{self.name}: {why}")
+        return {path: repository.read_blob(oid) if oid else None for path, oid in theirs.items()}
 
     def _close(self, mark: Marker) -> str:
         branch = self._repository.resolve(BRANCHES + mark.key)

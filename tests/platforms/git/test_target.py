@@ -135,7 +135,7 @@ def test_a_file_that_a_person_and_main_changed_waits_for_the_person(folder: Path
     made = commit_on(folder, BRANCH, notes="mine")
     commit_on(folder, "main", notes="of main")
 
-    with pytest.raises(Refused, match=f"do not fit main .*: merge main into {made[:12]}$"):
+    with pytest.raises(Refused, match=f"changed notes: merge main into {made[:12]}$"):
         put(folder, entry(day=2))
     assert git(folder, "rev-parse", BRANCH) == made
 
