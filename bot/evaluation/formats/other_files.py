@@ -149,6 +149,7 @@ KINDS = (
         has_value=has_keys("request_throughput", "mean_ttft_ms"),
     ),
 )
+MAY_BE_RESULTS = frozenset({"git-lfs-pointer", "byte-order-mark"})  # kinds behind which a result may be
 OTHER = Kind("other", "not a result", "nothing needs to be done: leaderboard-bot reads no such file")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -28,7 +27,6 @@ from bot.service.watch.observe import candidates_at
 
 THREADS = 8
 LARGE = 2_000_000  # bytes of a submission beyond which it is read by itself
-RESULT_NAME = re.compile(r"results(_.*)?\.json")
 BATCH = 100  # files between two notes of how far a reading came
 Fail = Callable[[Item, Exception], None]
 
@@ -121,7 +119,7 @@ def _read(
     oids = dict(zip((file.path for file in one.candidate.files), one.oid.split(" "), strict=False))
     read = read_whole_files(source, commit, max_bytes=limit, oids=oids)
     content = unread_for_size(one.candidate, limit) or read_candidate(
-        one.candidate, read, is_named=is_named_as_result(one.candidate.path), max_bytes=limit
+        one.candidate, read, is_named=one.candidate.path in context.watch.paths, max_bytes=limit
     )
     problem = getattr(content, "problem", None)
     if problem is not None and problem.why == "is gone":
@@ -147,11 +145,6 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
     if size <= limit:
         return None
     return Parsed(candidate.path, "", size, problem=Problem(f"has {in_units(size)}; the limit is {in_units(limit)}"))
-
-
-def is_named_as_result(path: str) -> bool:
-    """Tell whether a file has the name of a result of the harness, so that broken content is worth a finding."""
-    return RESULT_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:

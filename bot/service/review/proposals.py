@@ -14,7 +14,7 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.discussions import ReviewedSource
 from bot.platforms.source import Change, is_wanted, read_whole_files
 from bot.service.context import WatchContext
-from bot.service.judge.reading import is_named_as_result, unread_for_size
+from bot.service.judge.reading import unread_for_size
 from bot.service.judge.samples import LogSamples
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 from bot.service.watch.observe import is_sample_log, patterns_of
@@ -176,7 +176,8 @@ def _read(
         why = budget.admit(0 if found else sum(file.size for file in candidate.files))
         if not why and found is None:
             if name not in kept.contents:
-                content = read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
+                is_named = candidate.path in context.watch.paths
+                content = read_candidate(candidate, read, is_named=is_named, max_bytes=limit)
                 content = logs.look(content) if logs is not None and isinstance(content, Parsed) else content
                 kept.contents[name] = _cached_content(content)
             why, found = _admitted(budget, kept.contents[name])
