@@ -42,11 +42,12 @@ class Comparison:
 
 
 def push_text(
-    folder: str, verdicts: Sequence[str], mark: Marker, commands: str, rivals: Sequence[str] = ()
+    folder: str, verdicts: Sequence[str], mark: Marker, commands: str, rivals: Sequence[str] = (), *, later: str = ""
 ) -> PostText:
     """The discussion about pushed files that were rejected, or that others measured otherwise; all are Markdown.
 
-    `commands` is the line that lists what people may write there.
+    `commands` is the line that lists what people may write there, `later` says what to do where the calls of the
+    verdicts do not work yet.
     """
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = counted(len(verdicts), "file")
@@ -56,7 +57,8 @@ def push_text(
         f"{files} {where} {were} rejected for {board}. Push corrected files, or delete these, and the bot closes this."
     )
     said = "\n".join(rivals)
-    body = "\n\n".join(filter(None, [first if verdicts else "", said, *verdicts, commands, FOOT]))
+    below = [*verdicts, later] if verdicts else []
+    body = "\n\n".join(filter(None, [first if verdicts else "", said, *below, commands, FOOT]))
     shown = in_title(folder) or "the top folder"
     title = f"Results in {shown} were rejected" if verdicts else f"Results in {shown} differ from those of others"
     return fitted(title, body, mark)
@@ -102,10 +104,12 @@ class Effects:
     has_ranks: bool = True
 
 
-def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str) -> PostText:
+def review_text(
+    head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str, *, later: str = ""
+) -> PostText:
     """The sticky comment on a pull request at the source: first what merging does, then the verdict on each file.
 
-    `commands` is the line that lists what people may write there.
+    `commands` and `later` as in `push_text`.
     """
     files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
     shown = list(fitting(verdicts))
@@ -117,6 +121,7 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
         comparison_table(effects.comparisons, has_ranks=effects.has_ranks),
         *shown,
         more,
+        later if verdicts else "",
         commands,
         FOOT,
     ]

@@ -11,6 +11,7 @@ from bot.publishing.hub_evals.model_layout import WAYS_OUT, model_mark, model_re
 from bot.publishing.layout import CellChange, Draft, evidence_link
 from bot.publishing.plan import Plan, PlannedRow
 from bot.publishing.publication import Marker, MarkerKind, PostText
+from bot.publishing.repeat import LATER
 from bot.publishing.texts import (
     BODY_LIMIT,
     CUT,
@@ -180,12 +181,12 @@ def test_the_discussion_that_holds_comments(kind: MarkerKind, title: str, body: 
 
 
 def test_pushed_files_that_were_rejected() -> None:
-    text = push_text("a/b", ["### one", "### two"], MARK, COMMANDS, ["- rival one", "- rival two"])
+    text = push_text("a/b", ["### one", "### two"], MARK, COMMANDS, ["- rival one", "- rival two"], later=LATER)
     rejected = "were rejected for `tiny`. Push corrected files, or delete these, and the bot closes this."
 
     assert text.title == "Results in a/b were rejected"
     assert said(text) == (
-        f"2 files in `a/b` {rejected}\n\n- rival one\n- rival two\n\n### one\n\n### two\n\n{COMMANDS}"
+        f"2 files in `a/b` {rejected}\n\n- rival one\n- rival two\n\n### one\n\n### two\n\n{LATER}\n\n{COMMANDS}"
     )
     text = push_text("", ["### one"], MARK, COMMANDS)
     assert text.title == "Results in the top folder were rejected"
@@ -195,7 +196,7 @@ def test_pushed_files_that_were_rejected() -> None:
 
 
 def test_pushed_files_that_others_measured_otherwise() -> None:
-    text = push_text("", [], MARK, COMMANDS, ["- rival"])
+    text = push_text("", [], MARK, COMMANDS, ["- rival"], later=LATER)
     assert text.title == "Results in the top folder differ from those of others"
     assert said(text) == f"- rival\n\n{COMMANDS}"
 

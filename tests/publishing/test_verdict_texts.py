@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.publishing.publication import Marker
+from bot.publishing.repeat import LATER
 from bot.publishing.texts import FOOT
 from bot.publishing.verdict_texts import (
     NAMES,
@@ -98,11 +99,19 @@ def test_the_first_names_and_how_many_more(words: Sequence[str], shown: str) -> 
 
 
 def test_a_review_begins_with_what_merging_does() -> None:
-    text = review_text("a" * 40, ["### one"], EVERYTHING, MARK, COMMANDS)
+    text = review_text("a" * 40, ["### one", "### two"], EVERYTHING, MARK, COMMANDS, later=LATER)
 
     assert text.title == ""
     assert said(text) == "\n\n".join(
-        ["1 result file judged for `tiny`, at `aaaaaaaaaaaa`.", "\n".join(LINES), TABLE, "### one", COMMANDS]
+        [
+            "2 result files judged for `tiny`, at `aaaaaaaaaaaa`.",
+            "\n".join(LINES),
+            TABLE,
+            "### one",
+            "### two",
+            LATER,
+            COMMANDS,
+        ]
     )
     assert (
         said(review_text("a" * 40, [], NOTHING, MARK, COMMANDS))

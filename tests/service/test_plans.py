@@ -11,6 +11,7 @@ import pytest
 
 from bot.errors import CallError
 from bot.publishing.plan import PlannedRow
+from bot.publishing.repeat import LATER
 from bot.service.publish.gate import Gate
 from bot.service.publish.ledger import next_look
 from bot.service.publish.publisher import PlannedLook
@@ -206,6 +207,7 @@ def test_a_large_push_of_faulty_files_is_told_of_while_a_plan_is_held(
     assert len(held(story)) == 1
     [discussion] = story.discussions
     assert discussion.title == "Results in faulty were rejected"
+    assert discussion.description.count(LATER) == 1  # for all four
 
 
 def test_a_comment_that_waits_with_a_plan_asks_for_no_pass_before_the_next_regular_one(

@@ -17,6 +17,7 @@ from bot.platforms.target import Target
 from bot.publishing.board import Board, make_board, rank_sentence
 from bot.publishing.compared_rows import beside_line
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
+from bot.publishing.repeat import when_kept
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, left_text, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
@@ -360,7 +361,8 @@ class Reviews:
         context, effects = self.context, effects_of(self.context, proposal, lambda: self._board)
         worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
         said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
-        return review_text(proposal.head, said, effects, review_mark(context, num), commands_line()).body
+        later = when_kept(context.declaration)
+        return review_text(proposal.head, said, effects, review_mark(context, num), commands_line(), later=later).body
 
     @cached_property
     def _board(self) -> TargetBoard | None:

@@ -63,8 +63,7 @@ def describe(judgement: Judgement, source: str, commit: str, declaration: str) -
     verdict = judgement.verdicts[0]
     call = check_command(source, commit, verdict.path, declaration)
     digest = f"SHA-256 `{verdict.sha256}`\n\n" if verdict.sha256 else ""
-    later = when_kept(declaration)
-    return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}" + (f"\n\n{later}" if later else "")
+    return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}"
 
 
 @dataclass
@@ -168,7 +167,8 @@ class Folders:
         is_said = folder != ALL and (few or faults or folder in self.ours)
         rivals = rival_lines(self.context, folder) if is_said else []
         texts = [fault.text for fault in faults]
-        text = push_text(folder, texts, mark, commands_line(), rivals) if faults or rivals else None
+        later = when_kept(self.context.declaration)
+        text = push_text(folder, texts, mark, commands_line(), rivals, later=later) if faults or rivals else None
 
         def write_once() -> None:
             if text is None and folder not in self.ours:
