@@ -1,12 +1,7 @@
-"""Audit result files: inconsistencies in each, the same values under another name, and tasks asked in several ways.
-
-With --log_samples the harness writes `samples_<task>_<time>.jsonl` beside `results_<time>.json`, or
-`<name>_<time>.json` where it was given a file's name.
-"""
+"""Audit result files: inconsistencies in each, the same values under another name, and tasks asked in several ways."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +11,7 @@ from pathlib import Path
 from bot.audits.results import numbers
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
 from bot.audits.samples.check import check_leaf
+from bot.audits.samples.find import find_logs
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import grouped
 from bot.evaluation.result import CheckedSamples, Result
@@ -24,7 +20,6 @@ from bot.evaluation.submission import Parsed
 # Two runs of two models can agree in a value or two, and in any number of zeros; that they do in this many others, to
 # the last bit, is a copy.
 FEWEST_EQUAL = 3
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?$")
 EQUAL, NO_LOG, NO_HASH = "equal", "no samples beside it", "no hash recorded"
 BAD = UNREADABLE, DIFFERENT, VALUE_DIFFERS, RESCORED = (
     "the samples cannot be read to the end",
@@ -155,23 +150,14 @@ def examine(parsed: Parsed) -> ExaminedFile:
 
 def _logs(path: Path, result: Result) -> Iterator[LogCheck]:
     """Check each task that has a hash or a log."""
-    found = TIME.search(path.stem)
+    logs = find_logs(path, result)
     for task in result.leaves:
-        log = _log_beside(path, task, found[0] if found else "")
+        log = logs.get(task)
         checked = check_leaf(result, task, log, log.name) if log is not None else None
         if checked is not None:
             yield LogCheck(task, checked.path, checked.count, *_verdict(checked, result))
         elif result.task_hashes.get(task):
             yield LogCheck(task, "", 0, NO_LOG)
-
-
-def _log_beside(path: Path, task: str, time: str) -> Path | None:
-    """Return the log of a task, None if there is none; a task's name may be nothing that names a file."""
-    try:
-        log = path.with_name(f"samples_{task}_{time}.jsonl")
-        return log if time and log.is_file() else None
-    except (ValueError, OSError):
-        return None
 
 
 def _verdict(checked: CheckedSamples, result: Result) -> tuple[str, str]:

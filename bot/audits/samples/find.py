@@ -6,6 +6,7 @@ where the result is in `results/<model>/`, and `<time>/` beside a result that it
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -25,12 +26,11 @@ RESULTS, DETAILS = "results", "details"
 
 def folders_of_logs(path: str) -> list[str]:
     """The folders in which the logs of the result at a path may lie: its own, and those of lighteval."""
-    *folders, name = path.split("/")
-    time = TIME.search(name)
+    folders, time = path.split("/")[:-1], _time_of(path)
     found = [folders]
     if time:
-        found.append([*folders, time[0]])
-        found += [[*swapped, time[0]] for swapped in _swapped(folders, RESULTS, DETAILS)]
+        found.append([*folders, time])
+        found += [[*swapped, time] for swapped in _swapped(folders, RESULTS, DETAILS)]
     return ["/".join(one) for one in found]
 
 
@@ -41,6 +41,11 @@ def folders_of_results(log: str) -> list[str]:
     if folders and TIME.fullmatch(folders[-1]):
         found += [folders[:-1], *_swapped(folders[:-1], DETAILS, RESULTS)]
     return ["/".join(one) for one in found]
+
+
+def _time_of(path: str) -> str:
+    """The time in the name of a result, the last if there are several, "" if there is none."""
+    return next(reversed(TIME.findall(path.rpartition("/")[2])), "")
 
 
 def _swapped(folders: list[str], one: str, other: str) -> Iterator[list[str]]:
@@ -55,12 +60,12 @@ def logs_of(result: Result, path: str, paths: Iterable[str]) -> dict[str, str]:
 
     A log carries the time of the result in its name; where the result has none, the newest log of each task counts.
     """
-    time = TIME.search(path.rpartition("/")[2])
+    time = _time_of(path)
     found: dict[str, tuple[str, str]] = {}
     for one in paths:
         last = one.rpartition("/")[2]
         match = next((match for log in LOGS if (match := log.fullmatch(last))), None)
-        if match and (time is None or match["time"] == time[0]):
+        if match and time in {"", match["time"]}:
             found[match["task"]] = max(found.get(match["task"], ("", "")), (match["time"], one))
     spelled = {leaf: result.original_keys.get(leaf, leaf) for leaf in result.leaves}
     return {leaf: found[text][1] for leaf, text in spelled.items() if text in found}
@@ -75,8 +80,11 @@ def find_logs(path: Path, result: Result, folder: Path | None = None) -> dict[st
         run = path if path.is_dir() else path.parent
         return dict.fromkeys(result.leaves, run) if is_own_file(run / STATES) else {}
     if result.format == "inspect":
-        return dict.fromkeys(result.leaves, path)
+        return dict.fromkeys(result.leaves, path) if path.is_file() else {}
     whole = (path.parent.resolve() / path.name).as_posix()
     places = [place for one in folders_of_logs(whole) if (place := Path(one)).is_dir() and place.resolve() == place]
-    listed = folder.rglob("*") if folder else (one for place in places for one in place.iterdir())
-    return {leaf: Path(log) for leaf, log in logs_of(result, whole, map(str, filter(is_own_file, listed))).items()}
+    beside = (f"{at}/{name}" for at in places for name in os.listdir(at))  # noqa: PTH208 - Path costs, for thousands
+    listed = map(str, folder.rglob("*")) if folder else beside
+    time = _time_of(whole)  # of thousands of results in a folder each looks only at the files of its time
+    own = (one for one in listed if time in one and is_own_file(Path(one)))
+    return {leaf: Path(log) for leaf, log in logs_of(result, whole, own).items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Sequence
@@ -154,6 +155,20 @@ def test_a_result_of_any_name_has_the_samples_of_its_time_beside_it(tmp_path: Pa
     (tmp_path / "samples_t_2024-01-01T00-00-00.000000.jsonl").write_text("{")
     found = run(tmp_path, ROWS, name=name)
     assert (found.verdict, found.samples, Path(found.log).name) == (audits.EQUAL, 3, f"samples_t_{TIME}.jsonl")
+
+
+def test_the_samples_are_those_that_check_finds(tmp_path: Path) -> None:
+    """A compressed log is one, and a link that somebody put in its place is none."""
+    log, result = tmp_path / f"samples_t_{TIME}.jsonl", tmp_path / f"results_{TIME}.json"
+    run(tmp_path, ROWS)
+    (tmp_path / f"{log.name}.gz").write_bytes(gzip.compress(log.read_bytes()))
+    for there, verdict in ((True, audits.EQUAL), (False, audits.NO_LOG)):
+        log.unlink()
+        log.symlink_to(tmp_path / "elsewhere.jsonl")
+        if not there:
+            (tmp_path / f"{log.name}.gz").rename(tmp_path / "elsewhere.jsonl")
+        (found,) = audit_results([(str(result), result.read_bytes())]).files[0].logs
+        assert found.verdict == verdict
 
 
 @pytest.mark.parametrize(
