@@ -157,8 +157,8 @@ def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
     if found is None or parsed.result is None:
         return parsed
     model = parsed.result.model
-    parts = (_matched(found, parsed.path) if is_folders(found) else None) or ()
-    filled = PLACEHOLDER.sub(lambda match: parts[int(match[1]) - 1], names[found]) if parts else names[found]
+    parts = dict(enumerate((_matched(found, parsed.path) if is_folders(found) else None) or (), 1))
+    filled = PLACEHOLDER.sub(lambda match: parts.get(int(match[1]), match[0]), names[found])
     name, _, revision = filled.partition("@")
     named = replace(model, id=name, revision=model.revision or revision, is_mapped=True)
     return replace(parsed, result=replace(parsed.result, model=named))
@@ -185,8 +185,10 @@ def _matched(key: str, path: str) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=256)
 def _pattern(key: str) -> re.Pattern[str]:
-    folders = "([^/]+?)".join(map(re.escape, key.split("*")))
-    return re.compile(f"(?:.*/)?{folders}{'.*' if key.endswith('/') else ''}")
+    *parts, last = map(re.escape, key.split("*"))
+    first, *rest = *parts, last + (".*" if key.endswith("/") else r"\Z")
+    # A star is the shortest text that fits, tried once: the mapping of an entry may be a stranger's.
+    return re.compile(f"(?:.*/)?{first}" + "".join(f"(?>([^/]+?){part})" for part in rest))
 
 
 def folders_that_differ(paths: Iterable[str]) -> str:

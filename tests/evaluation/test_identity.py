@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.errors import MalformedDeclaration
 from bot.evaluation.identity import (
+    fits,
     folders_that_differ,
     identified,
     is_served,
@@ -116,6 +117,7 @@ def test_a_name_that_is_none_is_a_wrong_call(name: str, tmp_path: Path) -> None:
         ("eval/70m_step512.json", {"eval/*_step*.json": "acme/atlas-{1}@step{2}"}, ("acme/atlas-70m", "step512")),
         ("runs/atlas/r.json", {"runs/*/step-*/": "acme/{1}@{2}"}, (LOCAL, "")),
         ("runs/.+/r.json", {"runs/*/": "acme/atlas"}, ("acme/atlas", "")),
+        ("runs/a/r.json", {"runs/*/": "acme/{2}"}, ("acme/{2}", "")),  # as the entry of a stranger may have it
     ],
 )
 def test_folders_name_models(path: str, mapping: dict[str, str], expected: tuple[str, str]) -> None:
@@ -149,6 +151,13 @@ def test_names_of_folders_that_are_almost_numbered_take_no_time() -> None:
     """Each took a second, and a push may have thousands of them."""
     start = process_time()
     assert folders_that_differ(f"{'a' * 330}{'.' * (600 + n)}!/r.json" for n in range(60)) == "*/"
+    assert process_time() - start < 10
+
+
+def test_a_pattern_of_very_many_stars_takes_no_time() -> None:
+    """An entry at a target may hold any pattern; this one took for ever."""
+    start = process_time()
+    assert not fits("*a" * 12 + "*b/", f"{'a' * 200}/r.json")
     assert process_time() - start < 10
 
 
