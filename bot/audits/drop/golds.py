@@ -45,7 +45,7 @@ class GoldIndex:
         if key is None:
             return None
         found = self.by_question.get(digest(key)) if key.question else None
-        return found or (self.by_id.get(key.doc_id) if isinstance(key.doc_id, (int, str)) else None)
+        return found or (self.by_id.get(key.doc_id))
 
 
 def digest(key: Key) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bot.audits.drop.scorer import BAD_GOLDS, Golds
-from bot.audits.samples.sample import Sample, read_sample
+from bot.audits.samples.sample import Sample, identifier, read_sample
 from bot.errors import MalformedSamples
 
 OTHER_TASK = "a sample of another task"
@@ -200,7 +200,7 @@ def _write_out(sample: Sample) -> DropSample:
         *_logged(sample),
         target=sample.target,
         rendered_prompt=RENDERED_KEYS in sample.prompt,
-        key=Key(passage.strip(), asked.strip(), sample.row.get("doc_id")),
+        key=Key(passage.strip(), asked.strip(), sample.doc_id),
     )
 
 
@@ -266,7 +266,7 @@ def _gold_answer(answer: dict[str, Any]) -> tuple[str, ...]:
 
 def key_of(row: Mapping[str, Any]) -> Key | None:
     """Return what golds can be joined by, None if the row has neither a question nor a number."""
-    passage, question, doc_id = row.get("passage"), row.get("question"), row.get("doc_id")
+    passage, question, doc_id = row.get("passage"), row.get("question"), identifier(row.get("doc_id"))
     if isinstance(passage, str) and isinstance(question, str):
         return Key(passage.strip(), question.strip(), doc_id)
-    return Key("", "", doc_id) if isinstance(doc_id, (int, str)) else None
+    return None if doc_id is None else Key("", "", doc_id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
@@ -101,8 +102,13 @@ def text(value: object) -> str:
 
 
 def identifier(value: object) -> int | str | None:
-    """Return a number or a text that names a sample, None for all else."""
-    return value if isinstance(value, (int, str)) else None
+    """Return a number or a text that names a sample, None for all else.
+
+    A longer number becomes a text: of those, any number can have one hash, and a table of a million takes hours.
+    """
+    if isinstance(value, int):
+        return value if abs(value) < sys.hash_info.modulus else str(value)
+    return value if isinstance(value, str) else None
 
 
 def sha256(value: str) -> str:
