@@ -28,6 +28,7 @@ ZERO = "0" * 40
 FILE = "100"  # begins the mode of a file; symbolic links and submodules have others
 LINKED = ("objects", "refs", "packed-refs", "shallow", "reftable", "logs/refs")
 MOST_HEAD = 4096  # bytes of a file that names a ref or a directory
+MOST_SETTINGS = 1_000_000  # bytes of a repository's settings that are read
 NAME = re.compile(r"(refs/[^\s~^:?*\[\\]+|[0-9a-f]{40}([0-9a-f]{24})?)(\^2?|\^\{tree\})?")
 FORMAT = re.compile(r"^[ \t]*(bare|objectformat|refstorage)[ \t]*=[ \t]*(\w+)", re.IGNORECASE | re.MULTILINE)
 REMOTE = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*"?([^"\s]+)', re.MULTILINE)
@@ -72,11 +73,9 @@ def find_layout(folder: Path) -> GitLayout | None:
         is_one = (git_dir / "HEAD").is_file() and (common / "objects").is_dir() and (common / "refs").is_dir()
         if not is_one:
             return None
-        settings = common / "config"
-        text = settings.read_text("utf-8", "replace") if settings.is_file() else ""
+        found = {key.lower(): value.lower() for key, value in FORMAT.findall(_settings(common))}
     except (OSError, ValueError):
         return None
-    found = {key.lower(): value.lower() for key, value in FORMAT.findall(text)}
     formats = {key: found[key] for key, values in FORMATS.items() if found.get(key) in values}
     is_bare = git_dir == folder or found.get("bare") == "true"
     return GitLayout(git_dir.resolve(), common.resolve(), None if is_bare else folder.resolve(), formats)
@@ -92,14 +91,17 @@ def root_of(folder: Path) -> Path | None:
 
 
 def name_of_remote(url: str) -> str:
-    """The address of a remote in the form of sources, without user, password and query; "" for a folder."""
+    """The address of a remote in the form of sources, without user, password and query; "" for a folder, or for none."""
     known = SCP.fullmatch(url)
     host, path = (known[1], known[2]) if known else ("", "")
     if "://" in url:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return ""
         host, path = (parts.hostname or "", parts.path) if parts.scheme != "file" else ("", "")
     path = path.strip("/").removesuffix(".git")
-    if not host or not path:
+    if not host or not path or "@" in path:  # what stands before it may be a password
         return ""
     if host == "huggingface.co" and path.startswith("datasets/"):
         return f"hf://{path}"
@@ -128,6 +130,14 @@ def is_of(layout: GitLayout, folder: Path) -> bool:
         back.is_file() and (layout.git_dir / _text(back).strip()).resolve() == (folder / ".git").resolve()
     )
     return leads_back and layout.git_dir.is_relative_to(layout.common)
+
+
+def _settings(common: Path) -> str:
+    file = common / "config"
+    if not file.is_file():
+        return ""
+    with file.open("rb") as opened:
+        return opened.read(MOST_SETTINGS).decode("utf-8", "replace")
 
 
 def _text(path: Path) -> str:
@@ -217,12 +227,10 @@ class Repository:
 
     def address(self) -> str:
         """The address of the remote `origin` without secrets; the folder's name where there is none."""
-        layout = self.layout
         try:
-            text = (layout.common / "config").read_text("utf-8", "replace") if layout else ""
+            found = REMOTE.search(_settings(self.layout.common)) if self.layout else None
         except OSError:
-            text = ""
-        found = REMOTE.search(text)
+            found = None
         return (name_of_remote(found[1]) if found else "") or self.folder.absolute().name
 
     def checked_out(self) -> set[str]:
