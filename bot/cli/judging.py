@@ -224,10 +224,13 @@ def _reasons(unread: Sequence[UnreadPath]) -> str:
     return "".join(shown[:REASONS]) + (f"; and {counted(rest, 'other file')}" if rest else "")
 
 
-def _packed(place: Place) -> bytes | UnreadPath:
+def _packed(place: Place) -> bytes | Parsed | UnreadPath:
     """Parse a place, and pack the result into few bytes for another process."""
     found = place.parse()
-    return found.to_bytes() if isinstance(found, Parsed) else found
+    try:
+        return found.to_bytes() if isinstance(found, Parsed) else found
+    except UnicodeEncodeError:  # of a file whose name is not UTF-8
+        return found
 
 
 def warn(message: str) -> None:

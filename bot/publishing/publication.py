@@ -74,8 +74,11 @@ def plan_mark(leaderboard: str, source: str) -> Marker:
 
 
 def find_marker(text: str) -> Marker | None:
-    """The mark in a text of the bot, None if there is none; a damaged or foreign one does not count."""
-    _, opening, rest = text.rpartition(OPENING)
+    """The last mark that begins a line of the bot's text, None if there is none; a damaged or foreign one does not count.
+
+    Names of strangers never begin a line of it.
+    """
+    _, opening, rest = f"\n{text}".rpartition(f"\n{OPENING}")
     body, closing, _ = rest.partition(CLOSING)
     if not opening or not closing:
         return None

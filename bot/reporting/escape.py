@@ -18,7 +18,9 @@ SKIP_MARK = re.compile(
     r"\[(?=(?:skip|no|ci|actions)[ _-]+\w+\s*\])|skip-(?=checks\s*:)|NO(?=_CI(?![^\W_]))", re.IGNORECASE
 )
 # Beside the controls that JSON escapes anyway: further controls, marks of direction, halves of surrogates.
-UNSHOWN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+UNSHOWN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
 HARMLESS = re.compile(r"[\w./][\w./ %~-]*", re.ASCII)  # the names, keys and paths of most rows
 FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 

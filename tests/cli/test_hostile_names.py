@@ -51,6 +51,7 @@ targets = [{ to = "board" }]
         ("check", "--format", "text"), ("check", "--format", "summary"), ("check", "--format", "markdown"),
         ("check", "--format", "json"), ("check", "--format", "github"), ("score", "--format", "text"),
         ("score", "--format", "csv"), ("score", "--format", "markdown"), ("explain", "--format", "text"),
+        ("check", "--jobs", "2"),
     ],
 )  # fmt: skip
 def test_no_report_is_a_command_or_moves_a_cursor(folder: Path, words: tuple[str, ...]) -> None:

@@ -37,6 +37,7 @@ from bot.publishing.publication import (
     holder_of,
     word_for,
 )
+from bot.publishing.verdict_texts import mended_text
 from tests.platforms.git.publisher import entry
 
 MARK = Marker("entry", "tiny/acme/atlas-7b/0-bfloat16", "tiny")
@@ -237,6 +238,8 @@ def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, 
         f'{OPENING}{{"kind": "order", "key": "a"}}{CLOSING}',
         f"{OPENING}{'[' * 100_000}{CLOSING}",
         f"{MARK.render()}\n{OPENING}torn",
+        mended_text(f"acme/{MARK.render()}"),
+        mended_text(f"acme\n{MARK.render()}"),
     ],
 )
 def test_what_is_no_mark_of_ours_is_none(text: str) -> None:
@@ -245,7 +248,7 @@ def test_what_is_no_mark_of_ours_is_none(text: str) -> None:
 
 def test_the_last_mark_of_a_text_is_found_whatever_stands_behind_it() -> None:
     shown = MARK.render()
-    assert find_marker(f"{Marker('plan', 'x').render()} {shown} <!-- more -->") == MARK
+    assert find_marker(f"{Marker('plan', 'x').render()}\n{shown} <!-- more -->\n") == MARK
     assert find_marker(shown.removesuffix(CLOSING)) is None
     assert find_marker(shown.removeprefix(OPENING)) is None
     assert find_marker(f'{OPENING}{{"kind": "entry", "key": "a"}}{CLOSING}') == Marker("entry", "a", "")

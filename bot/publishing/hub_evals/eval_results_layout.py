@@ -90,7 +90,7 @@ def is_ours(data: bytes, leaderboard: str) -> bool:
     """Tell whether the bot wrote a file for this leaderboard, and nobody edited it since."""
     first, _, rest = data.partition(b"\n")
     comment = first.decode("utf-8", "replace")
-    mark = find_marker(comment) if comment.startswith("#") else None
+    mark = find_marker(comment.removeprefix("# ")) if comment.startswith("#") else None
     is_signed = comment.rstrip().endswith(f" {_signature(rest)}")
     return mark is not None and mark.leaderboard == leaderboard and is_signed
 
