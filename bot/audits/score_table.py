@@ -42,6 +42,7 @@ TASKS = re.compile(
 RANK = re.compile(r"rank(ing)?", re.IGNORECASE)
 MOST_BY_CHANCE = 0.5  # the rank correlation beyond which a board's ranks say that less is better
 TEXT = "holds text"
+LONGEST_CELL = 500  # characters of a cell of Markdown that are parsed
 MOST_HEADING = 1_000  # characters; patterns for headings would take minutes for very long ones
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
 Cells = tuple[float | None, ...]
@@ -227,16 +228,19 @@ def _markdown_tables(text: str) -> Iterator[tuple[int, list[list[str]]]]:
     """Yield the line and rows of each pipe table, the header first; of a cell its text, without links and emphasis."""
     from markdown_it import MarkdownIt
 
-    line, rows = 0, list[list[str]]()
-    for before, token in pairwise(MarkdownIt("commonmark").enable("table").parse(text)):
+    line, rows, addresses = 0, list[list[str]](), dict[str, object]()
+    parser = MarkdownIt("commonmark")
+    for before, token in pairwise(MarkdownIt("commonmark").enable("table").disable("inline").parse(text, addresses)):
         if before.type == "table_open" and before.map:
             line, rows = before.map[0] + 1, []
         elif token.type == "tr_open":
             rows.append([])
         elif token.type == "inline" and before.type in {"th_open", "td_open"}:
-            rows[-1].append(
-                "".join(part.content for part in token.children or [] if part.type != "html_inline").strip()
-            )
+            cell = token.content
+            # The parser takes quadratic time on brackets: a very long cell stays as it is.
+            parts = parser.parseInline(cell, addresses)[0].children if len(cell) <= LONGEST_CELL else None
+            shown = [part.content for part in parts or () if part.type != "html_inline"]
+            rows[-1].append(cell if parts is None else "".join(shown).strip())
         elif token.type == "table_close":
             yield line, rows
 

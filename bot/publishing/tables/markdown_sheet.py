@@ -16,8 +16,8 @@ from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
 from bot.publishing.tables.sheet import Grid, Splice, joined, line_end, lines, numbered
 
-BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
-LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
+BAR = re.compile(r"(?:\\.|[^|\\])++|\\$")
+LINK = re.compile(r"(?<!\\)!?\[((?:\\.|[^\[\]\\])*+)\]\((?:\\.|[^()\\])*+\)")
 TAG = re.compile(r"<[^<>]*>")
 BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
@@ -189,7 +189,8 @@ def tables_of(text: str) -> tuple[Sequence[Token], Sequence[MarkdownTable]]:
     """What the parser reads in a file, and its tables, for all who look at one after the other. Raises Unwritable."""
     if len(text) > LARGEST:
         raise Unwritable(f"it has {len(text):,} characters; of a Markdown file {LARGEST:,} are read")
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    # Nobody asks for what is inside of a line, and that takes quadratic time on brackets.
+    tokens = MarkdownIt("commonmark").enable("table").disable("inline").parse(text)
     tables = list(markdown_tables(tokens))
     if len(tables) > MOST_TABLES:
         raise Unwritable(f"it has more than {MOST_TABLES} tables")
