@@ -74,9 +74,9 @@ def plan_mark(leaderboard: str, source: str) -> Marker:
 
 
 def find_marker(text: str) -> Marker | None:
-    """The last mark that begins a line of the bot's text, None if there is none; a damaged or foreign one does not count.
+    """The last mark that begins a line of a text of the bot, None if there is none; a damaged one does not count.
 
-    Names of strangers never begin a line of it.
+    No name of a stranger begins a line there.
     """
     _, opening, rest = f"\n{text}".rpartition(f"\n{OPENING}")
     body, closing, _ = rest.partition(CLOSING)

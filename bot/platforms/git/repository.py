@@ -91,7 +91,7 @@ def root_of(folder: Path) -> Path | None:
 
 
 def name_of_remote(url: str) -> str:
-    """The address of a remote in the form of sources, without user, password and query; "" for a folder, or for none."""
+    """The address of a remote in the form of sources, without user, password and query; "" for a folder or for none."""
     known = SCP.fullmatch(url)
     host, path = (known[1], known[2]) if known else ("", "")
     if "://" in url:
