@@ -136,8 +136,9 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     """The measurements of one submission.
 
     `leaves` holds every row of results that is not a group, by its key in the format; `groups` the rows that are
-    aggregates, `subtasks` the members of each group. `settings` are the generation settings that runs must share to
-    stand in one row, as texts. `date` is in Unix seconds.
+    aggregates, `subtasks` the members of each group. `format` is the id of the format, which `parse_content` fills in.
+    `settings` are the generation settings that runs must share to stand in one row, as texts. `date` is in Unix
+    seconds.
 
     `unfinished` says why the run did not end as it should, in the file's word ("cancelled", "error", "started"), ""
     where it did or where the format does not record it; `invalidated` that somebody marked the run as not valid, and
@@ -152,10 +153,10 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     length.
     """
 
-    format: str
     model: Model
     harness: HarnessVersion
     leaves: Mapping[str, LeafResult]
+    format: str = ""
     limit: float | None = None
     date: float | None = None
     settings: Mapping[str, str] = {}

@@ -18,7 +18,9 @@ def result(
     groups: Mapping[str, dict[str, Any]] | None = None,
 ) -> Result:
     rows = tuple(GroupRow(key, f"/groups/{key}", numbers) for key, numbers in (groups or {}).items())
-    return Result("lm-eval-0.4", Model("acme/atlas"), HarnessVersion("x"), leaves, groups=rows, subtasks=subtasks or {})
+    return Result(
+        Model("acme/atlas"), HarnessVersion("x"), leaves, groups=rows, subtasks=subtasks or {}, format="lm-eval-0.4"
+    )
 
 
 def leaf(value: Any, samples: int | None = None, stderr: Any = None) -> LeafResult:

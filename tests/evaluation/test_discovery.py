@@ -221,7 +221,6 @@ def test_any_bytes_are_one_or_the_other(data: bytes, is_named: bool) -> None:
 def parse_run(content: Content) -> Result:
     spec, stats = content.json("spec.json"), content.json("stats.json")
     return Result(
-        format="run",
         model=Model(spec["model"]),
         harness=HarnessVersion("runner"),
         leaves={"a": LeafResult({"acc": stats[1]["mean"]}, pointers={"acc": "stats.json#/1/mean"})},

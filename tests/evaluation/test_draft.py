@@ -96,7 +96,7 @@ def test_values_of_any_scale_are_let_in_and_what_is_to_be_decided_is_said(
 
 
 def test_what_the_files_do_not_record_is_left_open() -> None:
-    row = Result("lm-eval-0.4", Model("acme/a"), HarnessVersion("x"), {"quiz": LeafResult({"acc,none": 0.5})})
+    row = Result(Model("acme/a"), HarnessVersion("x"), {"quiz": LeafResult({"acc,none": 0.5})}, format="lm-eval-0.4")
     task, text = only_task(row)
     assert (task.num_fewshot, task.versions, task.leaves[0].samples) == (None, (), None)
     assert "# TODO: num_fewshot = 0, or another number" in text
@@ -289,12 +289,12 @@ LEAVES = st.builds(
 )
 RESULTS = st.builds(
     Result,
-    st.sampled_from(["lm-eval-0.4", "lm-eval-0.3", "open-llm-v1"]),
     st.builds(Model, KEYS),
-    st.builds(HarnessVersion, KEYS, st.none() | KEYS, st.none() | KEYS),
+    st.builds(HarnessVersion, KEYS, git_hash=st.none() | KEYS, version=st.none() | KEYS),
     st.dictionaries(
         st.sampled_from(["arc_challenge", "mmlu_virology", "model", "kobe"]) | KEYS, LEAVES, min_size=1, max_size=6
     ),
+    st.sampled_from(["lm-eval-0.4", "lm-eval-0.3", "open-llm-v1"]),
     st.none() | st.floats(allow_nan=False),
     subtasks=st.dictionaries(st.sampled_from(["kobe", "all"]), st.lists(KEYS, max_size=3).map(tuple), max_size=2),
 )
@@ -357,8 +357,8 @@ def test_a_nickname_is_accepted_by_the_declaration_that_is_drafted_from_it_and_b
 
 
 def test_quoted_numbers_are_accepted_by_the_declaration_that_is_drafted_from_them() -> None:
-    result = Result("every-eval-ever", Model("acme/a"), HarnessVersion("x"),
-                    {"quiz": LeafResult({"score": 0.5})}, quoted_from="HELM")  # fmt: skip
+    result = Result(Model("acme/a"), HarnessVersion("x"),
+                    {"quiz": LeafResult({"score": 0.5})}, quoted_from="HELM", format="every-eval-ever")  # fmt: skip
     board, text = drafted(result)
     assert (board.harness.quoted, "copied from HELM" in text) == ("accepted", True)
 

@@ -366,7 +366,7 @@ def test_a_branch_that_was_asked_for_tells_rows_apart_and_is_still_no_commit() -
     ],
 )
 def test_a_served_model_is_called_by_its_service_and_day(model: Model, expected: str) -> None:
-    result = Result("inspect", model, HarnessVersion("x"), {}, date=1769000000.0)
+    result = Result(model, HarnessVersion("x"), {}, date=1769000000.0, format="inspect")
     served = identified(Parsed("a.json", "", 0, result), {}, {}, served=True).result
     assert served is not None
     assert (served.model.id, served.model.revision, served.model.precision) == (expected, "2026-01-21", "")

@@ -58,7 +58,7 @@ def board() -> Leaderboard:
 
 
 def taken(board: Leaderboard, leaves: dict[str, LeafResult], format_id: str = "lm-eval-0.4") -> Measurements:
-    result = Result(format_id, Model("acme/atlas"), HarnessVersion("lm-eval"), leaves)
+    result = Result(Model("acme/atlas"), HarnessVersion("lm-eval"), leaves, format=format_id)
     return take_measurements(result, board, "run.json")
 
 
@@ -185,7 +185,7 @@ def test_an_error_is_a_double_beside_the_value(board: Leaderboard) -> None:
     assert one(board, {RATE: 50.0, "em_stderr,none": 1.5}).stderr == 1.5
     assert [one(board, {RATE: 50.0, "em_stderr,none": error}).stderr for error in ("N/A", 1, None)] == [None] * 3
     assert (one(board, {RATE: 50.0}).stderr, one(board, {RATE: 50.0}).file) == (None, "run.json")
-    result = Result("lm-eval-0.4", Model(), HarnessVersion("x"), {"c": LeafResult({RATE: 1.0})})
+    result = Result(Model(), HarnessVersion("x"), {"c": LeafResult({RATE: 1.0})}, format="lm-eval-0.4")
     assert take_measurements(result, board).present[0].file == ""
 
 

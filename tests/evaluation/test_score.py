@@ -38,7 +38,7 @@ def leaf(value: Any, stderr: Any = None, samples: int | None = None, **more: Any
 
 
 def measured(board: Leaderboard, **leaves: LeafResult) -> Measurements:
-    result = Result("lm-eval-0.4", Model("acme/atlas"), HarnessVersion("lm-eval"), leaves)
+    result = Result(Model("acme/atlas"), HarnessVersion("lm-eval"), leaves, format="lm-eval-0.4")
     return take_measurements(result, board, "run.json")
 
 

@@ -157,7 +157,7 @@ def parse_content(content: Content) -> Result:
     for known in formats():
         if known.may_be(content) and known.recognise(content):
             try:
-                return finished(known.parse(content), content)
+                return finished(replace(known.parse(content), format=known.id), content)
             except MalformedResult as error:
                 error.is_recognised = True
                 raise

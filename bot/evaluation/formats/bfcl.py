@@ -59,7 +59,6 @@ def parse(content: Content) -> Result:
         raise MalformedResult("has counts that do not give the accuracy", line=1)
     release = path["release"] if path else None
     return Result(
-        format="bfcl",
         model=Model(id=model),
         harness=HarnessVersion("bfcl", version=None, repository="ShishirPatil/gorilla"),
         leaves={category: LeafResult({"accuracy": counts["accuracy"]}, None, release, samples, samples)},

@@ -55,7 +55,6 @@ def parse(content: Content) -> Result:
     releases = [release for one in records for key in VERSIONS if (release := text(one.get(key)))]
     first = records[0]
     return Result(
-        format="euroeval",
         model=Model(id=name, revision=revision(branch), requested_revision=branch),
         harness=HarnessVersion("EuroEval", version=max(releases, default=None), repository="EuroEval/EuroEval"),
         leaves=leaves,

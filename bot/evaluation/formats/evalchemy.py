@@ -50,7 +50,6 @@ def parse(content: Content) -> Result:
     # The longest answer, and who judges: both change the values.
     own = {name: one for name in ("max_tokens", "annotator_model") if (one := setting(config.get(name))) not in UNSET}
     return Result(
-        format="evalchemy",
         model=model_of(content, config),
         harness=HarnessVersion("evalchemy", "mlfoundations/evalchemy", text(content.top.get("git_hash")) or None),
         leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},

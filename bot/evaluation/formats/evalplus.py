@@ -52,7 +52,6 @@ def parse(content: Content) -> Result:
             leaves[name] = _leaf(right, version)
     found = NAME.fullmatch(content.path)
     return Result(
-        format="evalplus",
         model=Model(id=found["model"].replace("--", "/", 1), source=found["backend"]) if found else Model(),
         harness=HarnessVersion("evalplus", repository="evalplus/evalplus"),
         leaves=leaves,

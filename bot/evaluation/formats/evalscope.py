@@ -41,7 +41,6 @@ def parse(content: Content) -> Result:
     samples = counts.pop() if len(counts) == 1 else None
     model = text(top["model_name"])
     return Result(
-        format="evalscope",
         model=Model(id=model),
         harness=HarnessVersion("evalscope", repository="modelscope/evalscope"),
         leaves={text(top["dataset_name"]): LeafResult(numbers, samples=samples, pointers=pointers)},

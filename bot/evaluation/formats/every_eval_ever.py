@@ -77,7 +77,6 @@ def parse(content: Content) -> Result:
     places = [text(source.get(name)) for name in ("source_name", "source_organization_name")]  # of quoted numbers
     leaves, asked = _leaves(items(top.get("evaluation_results"))), AskedDefinitions()
     return Result(
-        format="every-eval-ever",
         model=_model(shown),
         harness=HarnessVersion(
             text(library.get("name")) or UNKNOWN, version=None if release in {"", UNKNOWN} else release

@@ -54,7 +54,6 @@ def parse(content: Content) -> Result:
         raise MalformedResult(why, hint=hint, pointer="/stats/evals")
     [(agent, model)] = of
     return Result(
-        format="harbor",
         model=Model(id=model),
         harness=HarnessVersion("harbor", repository="harbor-framework/harbor"),
         leaves={dataset: _leaf(table(evals[key])) for key, (_, _, dataset) in named.items()},

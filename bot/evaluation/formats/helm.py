@@ -77,7 +77,6 @@ def parse(content: Content) -> Result:
     )
     model = text(adapter.get("model"))
     return Result(
-        format="helm",
         model=Model(
             id=model,
             source=text(adapter.get("model_deployment")),

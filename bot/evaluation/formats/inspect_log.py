@@ -93,7 +93,6 @@ def parse(content: Content) -> Result:
     run, asked = table(log.get("eval")), AskedDefinitions()
     status = text(log.get("status")) or "started"
     return Result(
-        format="inspect",
         model=_model(run),
         harness=HarnessVersion(
             "inspect_ai",

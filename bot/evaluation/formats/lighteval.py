@@ -65,7 +65,6 @@ def parse(content: Content) -> Result:
     asked, versions = AskedDefinitions(), table(top.get("versions"))
     counts_samples = any(_count(one, "original_num_docs") is not None for one in tasks.values())  # until 0.11
     return Result(
-        format="lighteval",
         model=_model(general, config),
         harness=HarnessVersion("lighteval", REPOSITORY, _commit(general)),
         leaves={key: _leaf(tasks, versions.get(key), key, row(results, key, "/results"), asked) for key in leaves},

@@ -85,7 +85,6 @@ def parse(content: Content) -> Result:
     named = pairs.get("pretrained") or pairs.get("engine") or ""
     listed, asked = _listed(content) if content.results is None else {}, AskedDefinitions()
     return Result(
-        format="lm-eval-0.3",
         model=Model(
             id=named,
             revision=revision(pairs.get("revision")),

@@ -87,7 +87,6 @@ def parse(content: Content) -> Result:
     asked = AskedDefinitions()
     leaves = _leaves(content, subtasks.keys() | (content.table("groups") or EMPTY).keys(), asked)
     return Result(
-        format="lm-eval-0.4",
         model=model_of(content, config),
         harness=HarnessVersion("lm-evaluation-harness", None, commit, version),
         leaves=leaves,

@@ -36,7 +36,6 @@ def parse(content: Content) -> Result:
     top = content.top
     return replace(
         found,
-        format="lmms-eval",
         harness=HarnessVersion("lmms-eval", "EvolvingLMMs-Lab/lmms-eval", text(top.get("git_hash")) or None),
         leaves={key: _leaf(leaf) for key, leaf in found.leaves.items()},
         date=found.date if found.date is not None else seconds(text(top.get("date")), STAMP),

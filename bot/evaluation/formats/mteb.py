@@ -53,7 +53,6 @@ def parse(content: Content) -> Result:
     for scores in _old_scores(top) if OLD_NAME in top else _scores(top):
         leaves[free_name(scores.name, leaves)] = _leaf(scores, text(top.get("dataset_revision")))
     return Result(
-        format="mteb",
         model=_model(place),
         harness=HarnessVersion("mteb", REPOSITORY, version=text(top.get("mteb_version")) or None),
         leaves=leaves,

@@ -80,7 +80,6 @@ def parse(content: Content) -> Result:
             leaves[free_name(task.name, leaves)] = task
     hashes = {name: text(task.members.get("task_hash")) for name, task in leaves.items()}
     return Result(
-        format="olmes",
         model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
         harness=HarnessVersion("olmes", repository="allenai/olmes"),
         leaves={name: _leaf(task, asked) for name, task in leaves.items()},

@@ -64,7 +64,6 @@ def parse(content: Content) -> Result:
         rows[dataset] = LeafResult(numbers, version=None if version == NONE else version, samples=samples)
     groups = _groups(rows)
     return Result(
-        format="opencompass",
         model=Model(id=head[fixed]),
         harness=HARNESS[fixed == 5],
         leaves={name: row for name, row in rows.items() if name not in groups},

@@ -46,7 +46,6 @@ def parse(content: Content) -> Result:
     original_keys, leaves = _leaves(content, rows, above, asked)
     model = text(config.get("model_name"))
     return Result(
-        format="open-llm-v1",
         model=Model(
             id=model,
             revision=revision(config.get("model_sha")),

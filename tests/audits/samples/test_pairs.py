@@ -154,7 +154,9 @@ def test_logs_are_found_beside_the_file_of_their_time_and_no_link_is_followed(tm
     result.write_text("{}")
     (tmp_path / "samples_other_2025-01-01T00-00-00.000000.jsonl").write_text("")
     (tmp_path / f"samples_link_{STAMP}.jsonl").symlink_to(mine)
-    of = Result("lm-eval-0.4", Model(), HarnessVersion("lm-eval"), {"toy": LeafResult({}), "link": LeafResult({})})
+    of = Result(
+        Model(), HarnessVersion("lm-eval"), {"toy": LeafResult({}), "link": LeafResult({})}, format="lm-eval-0.4"
+    )
     assert find_logs(result, of) == {"toy": mine}
     assert find_logs(result, of, tmp_path) == {"toy": mine}
 
@@ -170,7 +172,7 @@ def test_logs_are_found_where_lighteval_writes_them(tmp_path: Path, place: str) 
     name = f"details_mmlu:anatomy|5_{STAMP}.parquet"
     for path in (result, folder / name, other / name, folder / "details_mmlu:anatomy|5_2025-01-01T00-00-00.0.parquet"):
         path.write_text("{}")
-    of = Result("lighteval", Model(), HarnessVersion("lighteval"), {"mmlu:anatomy|5": LeafResult({})})
+    of = Result(Model(), HarnessVersion("lighteval"), {"mmlu:anatomy|5": LeafResult({})}, format="lighteval")
     assert find_logs(result, of) == {"mmlu:anatomy|5": folder / name}
     log = str((folder / name).relative_to(tmp_path))
     assert str(result.parent.relative_to(tmp_path)) in folders_of_results(log)
@@ -268,5 +270,5 @@ def test_no_pipe_link_or_folder_is_taken_for_a_log(tmp_path: Path) -> None:
     (tmp_path / f"samples_folder_{STAMP}.jsonl").mkdir()
     (tmp_path / f"samples_link_{STAMP}.jsonl").symlink_to("/dev/zero")
     leaves = {name: LeafResult({}) for name in ("pipe", "folder", "link")}
-    result = Result("lm-eval-0.4", Model(), HarnessVersion("lm-eval"), leaves)
+    result = Result(Model(), HarnessVersion("lm-eval"), leaves, format="lm-eval-0.4")
     assert find_logs(tmp_path, result) == find_logs(tmp_path / "x", result, tmp_path) == {}

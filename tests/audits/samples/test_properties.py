@@ -87,7 +87,7 @@ LOGS: dict[str, tuple[Row, str, str, Callable[[Path, list[Row]], Path]]] = {
 def test_any_log_is_read_paired_and_checked(form: str, data: st.DataObject) -> None:
     row, harness, leaf, write = LOGS[form]
     rows = data.draw(st.lists(changed(row), min_size=1, max_size=3))
-    result = Result(harness, Model(id="acme/a-1b"), HarnessVersion(harness), {leaf: LeafResult(NUMBERS)})
+    result = Result(Model(id="acme/a-1b"), HarnessVersion(harness), {leaf: LeafResult(NUMBERS)}, format=harness)
     with TemporaryDirectory() as folder:
         log = write(Path(folder), rows)
         assert all(isinstance(one, Sample | SkippedRecord) for one in read_log(log))

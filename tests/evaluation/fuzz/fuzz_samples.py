@@ -46,7 +46,11 @@ PLAIN = {"accuracy": 0.5, "exact_match": 0.5, "quasi_exact_match": 0.5, "acc": 0
 LEAVES = {"lm-eval-0.4": ("drop", NUMBERS), "inspect": ("arc choice", PLAIN), "helm": ("mmlu", PLAIN)}
 RESULTS = {
     form: Result(
-        form, Model(id="a/b"), HarnessVersion(form), {leaf: LeafResult(numbers, samples=2)}, task_hashes={leaf: "0"}
+        Model(id="a/b"),
+        HarnessVersion(form),
+        {leaf: LeafResult(numbers, samples=2)},
+        task_hashes={leaf: "0"},
+        format=form,
     )
     for form, (leaf, numbers) in LEAVES.items()
 }

@@ -29,7 +29,6 @@ def parse(content: Content) -> Result:
     data = content.value
     rows = {score["task"]: score for score in data["scores"]}
     return Result(
-        format="toy",
         model=Model(data["who"]["name"], data["who"]["commit"], "bfloat16"),
         harness=HarnessVersion("toy-eval", git_hash=data.get("made_by")),
         leaves={
