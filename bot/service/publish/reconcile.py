@@ -382,14 +382,12 @@ def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool)
 
     def write_once() -> dict[str, PublishResult]:
         state = CurrentState(target.read_state(mark, paths).files)
-        wanted = {row.path: row.at(state, "commit").files[row.path] for row in rows}
-        files = {path: data for path, data in wanted.items() if not is_same_row(state.files.get(path), data)}
-        if len(files) < 2:  # one row alone has a commit with a text of its own
+        wanted = desired_together(mark, rows, state, "commit")
+        if len(wanted.files) < 2:  # one row alone has a commit with a text of its own
             return {}
-        pairs = [(parsed(state.files.get(path)), parsed(data)) for path, data in sorted(files.items())]
-        decision = decide(mark, rolling_text(pairs, mark), files, state, "commit")
+        decision = decide(mark, wanted.text, wanted.files, state, "commit")
         where = target.apply(decision.publication) if decision.publication and not dry_run else ""
-        return {row.key: PublishResult(row.key, decision, where) for row in rows if row.path in files}
+        return {row.key: PublishResult(row.key, decision, where) for row in rows if row.path in wanted.files}
 
     return retry_write(write_once) if len(rows) > 1 else {}
 
