@@ -96,11 +96,10 @@ def parse(content: Content) -> Result:
 def _model(info: Mapping[str, Any]) -> Model:
     details = table(info.get("additional_details"))
     asked = text(details.get("revision"))
-    dtype = text(details.get("dtype")) or text(details.get("precision"))
     return Model(
         id=text(info.get("id")),
         revision=revision(details.get("sha"), asked),
-        precision="" if dtype == "auto" else dtype.removeprefix("torch."),
+        precision=text(details.get("dtype")) or text(details.get("precision")),
         args=text(details.get("model_args")),
         requested_revision=asked,
     )

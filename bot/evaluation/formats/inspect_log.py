@@ -171,8 +171,7 @@ def _precision(pairs: Mapping[str, str]) -> str:
     for name, precision in (("load_in_4bit", "4bit"), ("load_in_8bit", "8bit")):
         if pairs.get(name) == "True":
             return precision
-    dtype = pairs.get("torch_dtype") or pairs.get("dtype") or ""
-    return pairs.get("quantization") or ("" if dtype == "auto" else dtype.removeprefix("torch."))
+    return pairs.get("quantization") or pairs.get("torch_dtype") or pairs.get("dtype") or ""
 
 
 def _limit(run: Mapping[str, Any]) -> float | None:

@@ -102,18 +102,12 @@ def _model(general: Mapping[str, Any], config: Any) -> Model:
     return Model(
         id=name,
         revision=revision(general.get("model_sha"), asked),
-        precision=_precision(general, fields),
+        precision=text(fields.get("quantization")) or text(general.get("model_dtype")) or text(fields.get("dtype")),
         chat_template=any(str(fields.get(key)) == "True" for key in ("use_chat_template", "override_chat_template")),
         source=next((source for field, source in CLASSES if field in fields), ""),
         args=args,
         requested_revision=asked or text(general.get("model_sha")),
     )
-
-
-def _precision(general: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
-    quantization = text(fields.get("quantization"))
-    dtype = text(general.get("model_dtype")) or text(fields.get("dtype"))
-    return quantization or ("" if dtype == "auto" else dtype.removeprefix("torch."))
 
 
 def _commit(general: Mapping[str, Any]) -> str | None:

@@ -88,7 +88,7 @@ def parse(content: Content) -> Result:
         model=Model(
             id=named,
             revision=revision(pairs.get("revision")),
-            precision=pairs.get("dtype", "").removeprefix("torch."),
+            precision=pairs.get("dtype", ""),
             source=text(config.get("model")),
             args=args,
             requested_revision=pairs.get("revision", ""),

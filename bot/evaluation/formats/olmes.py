@@ -165,11 +165,10 @@ def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:
     named, path = text(config.get("model")), text(config.get("model_path"))
     if "/" not in named and HUB_PATH.fullmatch(path):
         named = path
-    dtype = text(config.get("dtype")) or text(config.get("torch_dtype"))
     return Model(
         id=named,
         revision=revision(config.get("revision")),
-        precision="" if dtype == "auto" else dtype.removeprefix("torch."),
+        precision=text(config.get("dtype")) or text(config.get("torch_dtype")),
         chat_template=has_chat,
         source=text(config.get("model_type")),
         requested_revision=text(config.get("revision")),

@@ -49,7 +49,7 @@ def parse(content: Content) -> Result:
         model=Model(
             id=model,
             revision=revision(config.get("model_sha")),
-            precision=text(config.get("model_dtype")).removeprefix("torch."),
+            precision=text(config.get("model_dtype")),
             requested_revision=text(config.get("model_sha")),
         ),
         harness=HarnessVersion("open-llm-leaderboard", git_hash=text(config.get("lighteval_sha")) or None),
