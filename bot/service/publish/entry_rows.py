@@ -458,6 +458,7 @@ class EntryRows(SubmittedRows[RowLook]):
         rolling: list[RowLook] = []
         migration: list[RowLook] = []
         new: list[RowLook] = []
+        done: list[Item] = []
         shared = self.shared
         for look in looks:
             if shared.rolling.request and look.path in shared.rolling.request.files:
@@ -469,13 +470,16 @@ class EntryRows(SubmittedRows[RowLook]):
             elif self.settings.form == "commit":
                 rolling.append(look)
             else:
-                self._sort_out(look, single, new)
+                self._sort_out(look, single, new, done)
+        self.context.finish(done)
         is_bulk = self.is_bulk or len(new) > self.context.watch.backfill_limit
         if self.context.watch.pull_requests == "rolling" or is_bulk:
             return single, [*rolling, *new], migration
         return [*single, *((look, self.settings.form) for look in new)], rolling, migration
 
-    def _sort_out(self, look: RowLook, single: list[tuple[RowLook, Form]], new: list[RowLook]) -> None:
+    def _sort_out(
+        self, look: RowLook, single: list[tuple[RowLook, Form]], new: list[RowLook], done: list[Item]
+    ) -> None:
         """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
         row = self._row(look)
         wanted = row.at(look.state, self.settings.form)
@@ -484,7 +488,7 @@ class EntryRows(SubmittedRows[RowLook]):
         shared, new_file = (self.shared.rolling, self.shared.migration), wanted.files[look.path]
         is_declined = not look.taken and any(one.is_declined(look.path, new_file) for one in shared)
         if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
-            self.context.finish([look.item])
+            done.append(look.item)
         elif isinstance(decision.publication, OpenRequest):
             new.append(look)
         else:
