@@ -35,7 +35,8 @@ def missing_task(case: RowCase) -> Violations:
     if row.result.format not in case.leaderboard.harness.formats:
         return  # `unaccepted-format` says enough
     missing = [required for required in row.measurements.missing if required.leaf.id not in row.blocked]
-    if not row.measurements.present and not row.blocked:
+    has_some = row.measurements.present or any(one.leaf_key in row.result.leaves for one in row.measurements.missing)
+    if not has_some and not row.blocked:
         yield _nothing(case)
         return
     for found in grouped((required.task.id, required) for required in missing).values():
@@ -61,7 +62,10 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
     task = missing[0].task
     partial = [required for required in missing if required.leaf_key in result.leaves]
     if partial:
-        return f"{partial[0].leaf_key} has no {partial[0].value_key}, which {task.title} needs"
+        key = partial[0].leaf_key
+        values = result.leaves[key].numbers.items()
+        there = examples([name for name, value in values if isinstance(value, float) and "_stderr" not in name])
+        return f"{key} has no {partial[0].value_key}, which {task.title} needs{there and f'; it has {there}'}"
     groups = {group.key for group in result.groups} & set(keys)
     if groups:
         members = examples(list(result.subtasks.get(min(groups), ())))

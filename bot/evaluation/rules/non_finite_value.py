@@ -24,6 +24,8 @@ from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
 
 WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16, or in float32 if NaN comes back"
 
+QUOTED = "upload the file as the harness wrote it: a number stands without quotation marks"
+
 
 @rule(Severity.ERROR)
 def non_finite_value(case: Case) -> Violations:
@@ -32,5 +34,8 @@ def non_finite_value(case: Case) -> Violations:
     for found in wrong.values():
         first, keys = found[0].required, keys_of(found)
         more = f"; the same in {examples(keys[1:])}" if len(keys) > 1 else ""
-        message = f"{first.leaf_key} has {first.value_key} {shown(found[0].raw, 20)}, which is not a number{more}"
-        yield case.again(found, message, WHAT)
+        raw, where = found[0].raw, f"{first.leaf_key} has {first.value_key}"
+        if isinstance(raw, str) and any(map(str.isdigit, raw)):
+            yield case.at(found, f'{where} "{shown(raw, 20)}", a text and not a number{more}', QUOTED)
+        else:
+            yield case.again(found, f"{where} {shown(raw, 20)}, which is not a number{more}", WHAT)

@@ -44,3 +44,9 @@ def test_a_rule_says_this(rule: Rule) -> None:
     for name, findings in wanted.items():
         found = example_of(rule, name).outcome().findings
         assert [told(one) for one in found if one.rule == rule.id] == findings, name
+
+
+def test_values_under_other_names_are_not_those_of_another_leaderboard() -> None:
+    rule = next(one for one in ALL_RULES if one.id == "missing-task")
+    found = example_of(rule, "fires-every-other-filter").outcome().findings
+    assert not any("another leaderboard" in one.message for one in found)
