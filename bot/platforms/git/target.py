@@ -433,13 +433,15 @@ class Folder(Target):
         return {path: repository.read_blob(oid) if oid else None for path, oid in theirs.items()}
 
     def _close(self, mark: Marker) -> str:
-        branch = self._repository.resolve(BRANCHES + mark.key)
+        branch, more = self._repository.resolve(BRANCHES + mark.key), ""
         if self._is_to_keep(branch, mark):
-            self._repository.move_refs([(f"{KEPT}{mark.key}/{branch[:12]}", "", branch)])
+            kept = f"{KEPT}{mark.key}/{branch[:12]}"
+            self._repository.move_refs([(kept, self._repository.resolve(kept), branch)])
+            more = f"; the commits of others are in the branch {kept.removeprefix('refs/heads/')}"
         for ref in (MEMORY + mark.key, BRANCHES + mark.key):
             if old := self._repository.resolve(ref):
                 self._repository.move_refs([(ref, old, "")])
-        return f"{self.name}: closed {mark.key}"
+        return f"{self.name}: closed {mark.key}{more}"
 
     def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:
         main = self._repository.main

@@ -123,10 +123,12 @@ def test_what_a_person_commits_to_a_request_that_is_closed_stays_in_a_branch(fol
     made = commit_on(folder, BRANCH, notes="mine")
     put(folder, entry(), form="commit")
 
-    assert git(folder, "branch", "--format=%(refname:short)").split() == [
-        f"leaderboard-bot-closed/{KEY}/{made[:12]}",
-        "main",
-    ]
+    kept = f"leaderboard-bot-closed/{KEY}/{made[:12]}"
+    assert git(folder, "branch", "--format=%(refname:short)").split() == [kept, "main"]
+    git(folder, "branch", BRANCH, kept)  # opened again, or closed by a bot that was killed then
+    [closed] = publish([entry()], Folder(str(folder)), "pull-request")
+    assert closed.where.endswith(f": closed {KEY}; the commits of others are in the branch {kept}")
+    assert git(folder, "branch", "--format=%(refname:short)").split() == [kept, "main"]
     assert put(folder, entry(day=2, right=(90, 60, 70))) == ["OpenRequest"]
 
 
