@@ -100,7 +100,7 @@ def first_named_in(text: PostText) -> str:
 
 def row_text(entry: Entry, current: Entry | None, mark: Marker, target: str = "") -> PostText:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
-    fold = ["<details><summary>The row as JSON</summary>", "", *json_block(entry), "", "</details>"]
+    fold = ["", "<details><summary>The row as JSON</summary>", "", *json_block(entry), "", "</details>"]
     return fitted(
         f"{_name(entry)}: {_average(entry)}", _body(entry, current, target, _said_of(entry, current), fold), mark
     )
@@ -391,7 +391,7 @@ def _with_error(score: float | None, stderr: float | None) -> str:
 def _scores(entry: Entry, current: Entry | None) -> Iterator[str]:
     """The table of scores; beside a standing row also what changes."""
     before = {task.id: task.score for task in current.tasks} if current else {}
-    yield "| Task | Raw | Score |" + (" Before | Change |" if current else "")
+    yield "| Task | Raw | Score ± 95 % |" + (" Before | Change |" if current else "")
     yield "| --- | ---: | ---: |" + (" ---: | ---: |" if current else "")
     for task in entry.tasks:
         line = f"| {task.title} | {cell(task.raw, 4)} | {_with_error(task.score, task.stderr)} |"
@@ -408,7 +408,7 @@ def _change(now: float | None, before: float | None) -> str:
 def _coverage(entry: Entry) -> Iterator[str]:
     if entry.coverage.missing:
         names = first_few(list(map(code, entry.coverage.missing)), 10)
-        yield f"**Incomplete:** {names} missing. The row has no average and no rank until they are there."
+        yield f"**Incomplete:** {names} missing. The row has no average and no rank until nothing is missing."
         yield ""
 
 
@@ -433,7 +433,8 @@ def _evidence(entry: Entry, target: str) -> Iterator[str]:
 def _file(file: Evidence) -> str:
     where = f" in {code(label_of(file.source))}" if file.source else ""
     commit = f" at {code(file.commit)}" if file.commit else ""
-    harness = code(file.harness.version or file.harness.git_hash or "version unknown")
+    known = filter(None, (file.harness.version, file.harness.git_hash))
+    harness = " commit ".join(map(code, known)) or code("version unknown")
     dated = f", dated {file.date}" if file.date else ""
     url = evidence_url(file)
     place = f"[{code(file.path)}]({url}){where}{commit}" if url else f"{code(file.path)}{where}{commit}"

@@ -106,7 +106,7 @@ class Api:
         if self.views.watch(name) is None:
             return None
         asked = _one_of(request, "state", STATES)
-        state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(name))
+        state: ItemState = next((one for one in STATES if one == asked), self.views.busiest([name])[1])
         text = request.query_params.get("after", "")
         after = place_of(text) if text else None
         if text and after is None:

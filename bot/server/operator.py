@@ -137,8 +137,8 @@ class OperatorRoutes:
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)
-        asked = request.query_params.get("state", "")
-        state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(watch))
+        watch, busy = self.views.busiest([watch] if "watch" in request.query_params else names)
+        state: ItemState = next((one for one in STATES if one == request.query_params.get("state")), busy)
         after = place_of(request.query_params.get("after", ""))
         cause = request.query_params.get("cause", "")[:LONGEST_CAUSE] if state != "waiting" else ""
         causes = self.views.store.of(watch).items.causes(CAUSES, state) if state != "waiting" else []

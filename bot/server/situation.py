@@ -72,7 +72,7 @@ def counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
 
 def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> Iterator[str]:
     """Yield what fails of a watch: the pass itself, its most frequent cause, rows without a place."""
-    if watch.failure:
+    if watch.failure and not any(watch.failure.endswith(one.reason) for one in causes):
         yield f"{watch.name}: {watch.failure.rstrip('.')}."
     elif watch.status == "failed" and not causes:
         last = f"since {shown_time(datetime.fromisoformat(watch.settled).timestamp(), now)}" if watch.settled else "yet"

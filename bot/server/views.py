@@ -277,9 +277,11 @@ class Views:
         found = self.store.of(watch).items.page(state, after, limit, cause=cause, without=without)
         return [_item(one, state) for one in found]
 
-    def busiest_state(self, watch: str) -> ItemState:
-        """The first state, beginning with failing, that has any item."""
-        return next((state for state in STATES if self.store.of(watch).items.page(state, None, 1)), "failing")
+    def busiest(self, watches: Sequence[str]) -> tuple[str, ItemState]:
+        """The first state, beginning with failing, in which one of these watches has an item, and that watch."""
+        states = ((watch, state) for state in STATES for watch in watches)
+        busy = (one for one in states if self.store.of(one[0]).items.page(one[1], None, 1))
+        return next(busy, (next(iter(watches), ""), "failing"))
 
     # submissions
 

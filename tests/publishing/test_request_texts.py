@@ -31,7 +31,7 @@ def test_the_text_of_a_new_row() -> None:
 [`acme/atlas-7b`](https://huggingface.co/acme/atlas-7b/tree/{row.model.revision}), revision \
 `{row.model.revision}`, on `tiny`.
 
-| Task | Raw | Score |
+| Task | Raw | Score ± 95 % |
 | --- | ---: | ---: |
 | Sums | 0.5500 | 46.67 ± 8.15 |
 | Logic | 0.7000 | 70.00 ± 9.03 |
@@ -64,13 +64,13 @@ def test_the_text_of_a_row_that_changes_with_a_warning_and_a_hole() -> None:
     assert title == "Update acme/atlas-7b (bfloat16): incomplete, 1 of 3 subtasks missing"
     assert body.split("\n\n")[1:5] == [
         """\
-| Task | Raw | Score | Before | Change |
+| Task | Raw | Score ± 95 % | Before | Change |
 | --- | ---: | ---: | ---: | ---: |
 | Sums | – | – | 46.67 | – |
 | Logic | 0.7000 | 70.00 ± 9.03 | 70.00 | +0.00 |
 | **Average** | | **–** | 58.33 | – |""",
         f"{EQUAL}; this comparison would often miss a difference below 18.25 points.",
-        "**Incomplete:** `sums_times` missing. The row has no average and no rank until they are there.",
+        "**Incomplete:** `sums_times` missing. The row has no average and no rank until nothing is missing.",
         "- **warning** `quantized-run`: `the model was run in 4bit`",
     ]
 

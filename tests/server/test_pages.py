@@ -91,7 +91,16 @@ def test_items_stand_by_their_state_with_reason_age_and_next_try(web: TestClient
     held = read(web, "/items?state=held").tables[0]
     assert held[1][3] == "waits for the approval of a plan"
     assert held[1][-1] == ""
-    assert "Nothing is failing." in read(web, "/items?watch=second.one").text
+    assert "Nothing of second.one is failing." in read(web, "/items?watch=second.one").text
+
+
+def test_items_are_those_of_the_first_watch_in_which_something_fails(service: Service, web: TestClient) -> None:
+    found = service.contexts.store.of("open-llm").items
+    found.finish(found.all())
+    service.contexts.store.of("second.one").items.mark([Mark("board", "", "hf://datasets/acme/contents")], NOW)
+    [failing] = service.contexts.store.of("second.one").items.all()
+    service.contexts.store.of("second.one").items.fail(failing, "403", NOW + 120)
+    assert [line[1] for line in read(web, "/items").tables[0][1:]] == ["board"]
 
 
 def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) -> None:

@@ -154,6 +154,23 @@ def test_the_safety_catch_does_not_count_the_row_of_another_source(hub: Hub, tmp
     story.contexts.store.close()
 
 
+def test_the_plan_of_a_source_that_has_moved_says_so(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    hub.merge(story.target, story.requests[0])
+    elsewhere = hub.repository("acme/elsewhere")
+    hub.push(elsewhere, {path_of(): story.result()})
+    settings = SETTINGS.format(form="pull-request", style="entry", limit=20, more="max_changed = 0")
+    contexts = story.open_context_factory("second.db")
+    watch = parse_settings(settings.replace("acme/results", "acme/elsewhere"), "bot.toml").watches[0]
+    [held] = [one for one in settle(contexts.open_context(watch)) if one.outcome == "held"]
+
+    assert held.text.endswith("(its files come from another repository now)")
+    contexts.store.close()
+    story.contexts.store.close()
+
+
 def test_a_file_that_changes_before_it_could_be_read_is_read_as_it_is_now(story: Story) -> None:
     story.push()
     fault = story.hub.faults.order("/resolve/", status=503, times=-1)

@@ -48,6 +48,7 @@ MOST_BESIDE = 20  # other rows of a model that are looked for on main
 FEW = 3  # rows in comments of which the files on main are asked for one by one
 NEW_FILES = "its files changed"
 EDITED = "somebody changed the row on main"
+OTHER_SOURCE = "its files come from another repository now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class RowLook(ItemLook):
     @property
     def is_migration(self) -> bool:
         """Tell whether a merged row changes although no submission of it did."""
-        is_rescored = self.reason not in {NEW_FILES, EDITED}
+        is_rescored = self.reason not in {NEW_FILES, OTHER_SOURCE, EDITED}
         return is_rescored and self.is_merged and self.planned.action == "changed"
 
 
@@ -176,6 +177,8 @@ class SubmittedRows(TargetRows[L]):
         if entry is not None:
             if hashes(entry) != hashes(before):
                 return NEW_FILES
+            if {one.source for one in entry.evidence} != {one.source for one in before.evidence}:
+                return OTHER_SOURCE
             is_same = (entry.leaderboard, entry.tool, entry.facts) == (before.leaderboard, before.tool, before.facts)
             return EDITED if is_same else self.why(before, entry)
         if found:
