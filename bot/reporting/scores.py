@@ -12,10 +12,9 @@ from bot.evaluation.finding import grouped
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, cell, inert
 from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table
-from bot.reporting.text import SIGNS, WIDTH
+from bot.reporting.text import SIGNS, WIDTH, short_revision
 
 REVISION = 8  # letters of a commit that people read
-COMMIT = 40  # letters of a whole one
 NO_REVISION, NO_PRECISION = "unpinned", "unknown"
 
 
@@ -46,8 +45,8 @@ def _telling(rows: Sequence[NamedRow]) -> tuple[str, ...]:
 
 
 def _marks(row: NamedRow, fields: Sequence[str]) -> tuple[str, ...]:
-    revision = row.revision[:REVISION] if len(row.revision) == COMMIT else brief(row.revision)
-    shown = {"precision": row.precision or NO_PRECISION, "revision": revision or NO_REVISION}
+    revision = short_revision(row.revision, REVISION) or NO_REVISION
+    shown = {"precision": row.precision or NO_PRECISION, "revision": revision}
     return (*[shown[field] for field in fields], *(["chat"] if row.chat_template else []))
 
 

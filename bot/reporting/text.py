@@ -25,6 +25,7 @@ from bot.reporting.table import cut_front, table_width
 WIDTH = 80
 SCREEN = 40  # lines; a longer text is grouped by cause
 ROWS_SHOWN, MESSAGES_SHOWN, NAMES_SHOWN, COLUMNS_SHOWN = 10, 2, 3, 10  # of a grouped text
+COMMIT = 40  # letters of a whole one
 OF_ONE_ROW = 6  # messages of one rule, all of which are shown
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
@@ -104,10 +105,15 @@ def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, st
 def _names(rows: Sequence[Row], *more: Callable[[Row], str]) -> dict[RowKey, str]:
     """The models of rows by key; of several rows of one model with the revision, then with what `more` says of them."""
     names = {row.key: brief(row.model.id) or "(no model)" for row in rows}
-    for part in (lambda row: row.model.revision[:12] and f"@{row.model.revision[:12]}", *more):
+    for part in (lambda row: row.model.revision and f"@{short_revision(row.model.revision)}", *more):
         often = Counter(names.values())
         names = {row.key: names[row.key] + (part(row) if often[names[row.key]] > 1 else "") for row in rows}
     return names
+
+
+def short_revision(revision: str, letters: int = 12) -> str:
+    """The first letters of a commit; the name of a branch or tag is whole, as its end may tell it from others."""
+    return revision[:letters] if len(revision) == COMMIT else brief(revision)
 
 
 def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> Iterator[str]:
@@ -196,7 +202,8 @@ def _headline(row: Row, ink: Ink) -> str:
 def _circumstances(row: Row) -> Iterator[str]:
     model, coverage = row.model, row.coverage
     template = "chat template" if model.chat_template else "no chat template"
-    yield f"{brief(model.precision) or 'unknown precision'}, revision {model.revision[:12] or 'unknown'}, {template}"
+    revision = short_revision(model.revision) or "unknown"
+    yield f"{brief(model.precision) or 'unknown precision'}, revision {revision}, {template}"
     count = f" from {len(row.files)} files" if len(row.files) > 1 else ""
     yield f"{coverage.present} of {coverage.required} subtasks for {row.leaderboard.id}{count}"
 

@@ -18,7 +18,7 @@ from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
 from bot.reporting.table import Table, text_table
-from bot.reporting.text import SCREEN, Ink, _cause_lines, summary_text, terminal_text
+from bot.reporting.text import SCREEN, Ink, _cause_lines, short_revision, summary_text, terminal_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
 ADVICE, PLAIN = next(kind.advice for kind in kinds() if kind.id == "sample-log"), Ink(colour=False)
@@ -240,6 +240,15 @@ def test_rows_of_one_model_are_told_apart_by_their_revisions() -> None:
     text = terminal_text(judgement, PLAIN)
     assert "error[limited-run]  3 findings in 3 files" in text
     assert "error[missing-task]  2 findings in 2 rows" in text
+
+
+def test_a_revision_that_is_a_branch_is_named_whole() -> None:
+    """As those of the checkpoints of Neelectric/open-r1_safety, of whose names only the ends differ."""
+    assert [short_revision(one) for one in ("a" * 40, "v00.01-step-000001172", "")] == [
+        "a" * 12,
+        "v00.01-step-000001172",
+        "",
+    ]
 
 
 def test_the_keys_of_one_file_are_said_of_no_other() -> None:

@@ -106,8 +106,8 @@ def _nothing(case: RowCase) -> Violation:
         if most
         else "name the leaderboard that it was measured for with --leaderboard"
     )
-    of_all = counted(count, "subtask")
-    message = f"the file has none of the {of_all} of {board.id}: was it measured for another leaderboard?"
+    lacks = f"has none of the {count:,} subtasks" if count > 1 else "does not have the only subtask"
+    message = f"the file {lacks} of {board.id}: was it measured for another leaderboard?"
     return Violation(message, hint, result.pointer_to("leaves"))
 
 
