@@ -312,7 +312,7 @@ def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]
     """
     pattern = folders_that_differ(folders)
     foreign = [path for path in others if _matched(pattern, path)]
-    if not foreign:
+    if not foreign and len({folder.count("/") for folder in folders}) == 1:
         return [mapping_for(pattern, model_id)]
     # org/name/ is what files call it
     given = dict.fromkeys("/".join(folder.split("/")[-MOST_FOLDERS - 1 : -1]) for folder in folders)
@@ -348,9 +348,11 @@ def _has_one_model_each(folders: Mapping[str, str], results: Mapping[str, Result
 def _side_by_side(results: Mapping[str, Result]) -> Iterator[dict[str, str]]:
     """The folders by the paths of their files where folders beside each other have a leaf in common, deepest first.
 
-    Folders that have none are of one task each: their files count as those of the folder above.
+    Folders that have none are of one task each: their files count as those of the folder above. A folder that is alone
+    in the one above may also be a model of an organization: beside folders with files of their own it stays itself.
     """
-    folders = {path: f"{path.rpartition('/')[0]}/" for path in results}
+    own = {path: f"{path.rpartition('/')[0]}/" for path in results}
+    folders = dict(own)
     while deepest := max((folder.count("/") for folder in folders.values() if folder != "/"), default=0):
         beside: dict[str, dict[str, str]] = {}
         for path, folder in folders.items():
@@ -359,9 +361,15 @@ def _side_by_side(results: Mapping[str, Result]) -> Iterator[dict[str, str]]:
         for above, some in beside.items():
             folders = {path: folder for path, folder in folders.items() if path not in some}
             if _share_a_leaf(some, results):
-                yield some
+                yield _lone_ones(some, own) if any(own[path] == folder for path, folder in some.items()) else some
             else:
                 folders |= dict.fromkeys(some, above)
+
+
+def _lone_ones(folders: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The folders by path, but the own folder of the files where it is the only one below."""
+    below = grouped((folder, own[path]) for path, folder in folders.items())
+    return {path: own[path] if len(set(below[folder])) == 1 else folder for path, folder in folders.items()}
 
 
 def _share_a_leaf(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:

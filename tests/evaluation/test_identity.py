@@ -199,6 +199,9 @@ def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> No
         (("0-shot/atlas", "0-shot/borea", "5-shot/atlas", "5-shot/borea"), ["0-shot/*/=ORG/{1}", "5-shot/*/=ORG/{1}"]),
         # like bbrowning/bfcl-vllm-results `f98223a`: two models in two of four releases were proposed twice
         (("v1/s/a", "v1/s/b", "v2/s/a", "v2/s/b", "v3/s/a", "v4/s/a"), ["s/*/=ORG/{1}"]),
+        # an organization beside a model: the folder of the organization is no model
+        (("acme/atlas", "borea"), ["in/borea/=ORG/borea", "in/acme/atlas/=ORG/atlas"]),
+        (("acme/a", "acme/b", "corvus/c", "d"), ["acme/*/=ORG/{1}", "in/d/=ORG/d", "in/corvus/c/=ORG/c"]),
     ],
 )
 def test_models_in_folders_of_organizations_are_named_by_both(folders: tuple[str, ...], expected: list[str]) -> None:
