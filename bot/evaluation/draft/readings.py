@@ -178,7 +178,7 @@ def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iter
         if text in seen:
             continue
         seen.add(text)
-        found = TaskReading(task, reading, choice, cost + (mean != ""))
+        found = TaskReading(task, reading, replace(choice, is_raw=reading == "raw"), cost + (mean != ""))
         yield from [found] if found.is_fraction else [found, replace(found, is_in_percent=True)]
 
 
