@@ -90,7 +90,7 @@ class Verifier:
     """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one.
 
     With `asks_models` the Hub is asked whether the revision of each model is still there; `table` is the one that the
-    rows stand beside, where there is one. `sources` are the folders in which evidence may be read. `look_up`
+    rows stand beside, where there is one. `sources` are folders in which evidence may be read. `look_up`
     asks again about the harness commits that a row says were looked up. With `reads_samples` the sample logs are read
     again; without, the row is believed about them.
     """
@@ -202,7 +202,7 @@ class Verifier:
 
     @cached_property
     def _evidence(self) -> EvidenceReader:
-        return EvidenceReader(self.opener, self.sources)
+        return EvidenceReader(self.opener, [*self.sources, *(self.table.sources if self.table else ())])
 
     @cached_property
     def _look(self) -> Callable[[str, str], ModelState]:
@@ -292,10 +292,14 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
 
 @dataclass
 class TableCells:
-    """The cells of one table at a target, found by its mapping; its files are read once."""
+    """The cells of one table at a target, found by its mapping; its files are read once.
+
+    `sources` are the folders from which the service gets the rows.
+    """
 
     target: Target
     options: TableOptions
+    sources: Sequence[Path] = ()
     _files: Mapping[str, bytes] | None = field(default=None, repr=False)
 
     def look(self, entry: Entry, leaderboard: Leaderboard) -> tuple[str, tuple[Difference, ...]]:
@@ -325,15 +329,19 @@ def _difference(cell: CellChange) -> Difference:
 
 
 def table_at(target: Target, name: str, settings: Path) -> TableCells:
-    """The table at a target that the settings of a service describe. Raises CallError if they describe none."""
+    """The table at a target that the settings of a service describe. Raises CallError if they describe none.
+
+    A source that is a folder may be read: the operator named it, and not a row.
+    """
     wanted, beside = _place(name, Path.cwd()), settings.resolve().parent
-    tables = [one for watch in load_settings(settings).watches for one in watch.targets if one.table]
-    found = [one for one in tables if one.to == name or _place(one.to, beside) == wanted]
-    if not found or found[0].table is None:
+    watches = [(one, watch) for watch in load_settings(settings).watches for one in watch.targets if one.table]
+    found = [(one.table, watch) for one, watch in watches if one.to == name or _place(one.to, beside) == wanted]
+    if not found or found[0][0] is None:
         raise CallError(
             f'{settings}: no target is {name} with kind = "table": name the settings of this table, or none'
         )
-    return TableCells(target, found[0].table)
+    local = [Path(_place(watch.source, beside)) for _, watch in found if "://" not in watch.source]
+    return TableCells(target, found[0][0], [folder for folder in local if folder.is_dir()])
 
 
 def _place(name: str, folder: Path) -> str:
