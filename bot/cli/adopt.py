@@ -16,7 +16,7 @@ from typing import Any
 import msgspec.structs
 
 from bot.audits.samples.records import is_own_file
-from bot.cli.judging import endings, parse_places
+from bot.cli.judging import endings, measured_at
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
@@ -25,7 +25,7 @@ from bot.evaluation.identity import identified, is_hub_id, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.row_key import key_of
-from bot.evaluation.submission import Parsed, UnreadPath, believed_date, own_date
+from bot.evaluation.submission import Parsed, believed_date, own_date
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.git.repository import root_of
@@ -38,6 +38,7 @@ from bot.publishing.tables.adopt import (
     Matching,
     average_column,
     draft_columns,
+    is_near,
     match_columns,
     name_column,
     one_row_each,
@@ -68,6 +69,9 @@ FILLED = "people fill it"  # the note of a column that needs no decision
 IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --to github://owner/name"
 RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
+SPELL = ": spell the other names as the results do, or add a column with the models' ids"
+MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
+MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and none of them is here: add them"
 
 
 @dataclass(frozen=True)
@@ -161,10 +165,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     `called` has the models by their folders or by what files call them.
     """
     places = find_places(results, read_access())
-    unread: list[UnreadPath] = []
-    read = [one for one in parse_places(places, unread) if one.result is not None and one.result.leaves]
-    if not read:
-        raise CallError(f"there is no result in {', '.join(results)}")
+    read, _ = measured_at(places)
     parsed = [identified(one, called, {}) for one in read]
     models = _models(parsed)
     try:
@@ -181,7 +182,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     rows |= by_numbers
     found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
-        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows)}{_unnamed(table)}")
+        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}{_unnamed(table)}")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -205,18 +206,18 @@ def _unnamed(table: TableFile) -> str:
     return f"; {count} of its tables {same} of another: give each a heading of its own" if count else ""
 
 
-def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles]) -> str:
-    """Say why no column is known, and which rows name a model where some do not: a column is known by these rows."""
+def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles], readings: Sequence[TaskReading]) -> str:
+    """Say why no column is known, which rows name a model where some do not, and what would make one known."""
     columns = grouped((reason, ".".join(column_path)) for column_path, reason in matching.unsure.items())
     why = "; ".join(f"{examples(some)}: {reason}" for reason, some in columns.items())
     grid = matching.table.grid
     told = ""
     if columns and len(rows) < len(grid):
         named = examples([matching.table.text(row) for row in rows])
-        told = (
-            f"; {len(rows)} of its {counted(len(grid), 'row')} {'names' if len(rows) == 1 else 'name'} a model of the "
-            f"results ({named}): spell the other names as the results do, or add a column with the models' ids"
-        )
+        verb = "names" if len(rows) == 1 else "name"
+        told = f"; {len(rows)} of its {counted(len(grid), 'row')} {verb} a model of the results ({named})"
+        told += SPELL if is_near(matching, readings) else ""
+    told += MEANS_ALONE if any(MEAN.search(one.label) for one in matching.columns if not one.fault) else ""
     return f"no column shows a number of these results ({why or 'none has one number in each cell'}){told}"
 
 

@@ -129,7 +129,10 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
     from bot.cli.adopt import adopt, open_table
 
     if not results:
-        raise CallError("add --results PATH: the result files that the table's numbers come from")
+        raise CallError(
+            "add --results PATH: the result files that the table's numbers come from; without any, nothing can be "
+            "recomputed, and you describe the columns yourself (docs/tables.md, A table of a watch)"
+        )
     table = open_table(name)
     adopted = adopt(table, results, *choice, words.names)
     source, target = words.source or adopted.source, words.target or table.target

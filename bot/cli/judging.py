@@ -32,6 +32,7 @@ from bot.service.settings.environment import cached_answers, read_access, wants_
 MANY = 50
 PART = 32  # files that a process reads at once
 REASONS = 4  # why files are no results that are named
+OTHER_TOOL = "; write the numbers of another tool as Every Eval Ever records"
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
@@ -177,20 +178,29 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
 
     Raises CallError if there is no result.
     """
+    read, is_faulty = measured_at(find_places(paths, read_access()))
+    named = [identified(one, names or {}, {}) for one in read]
+    return {one.path: one.result for one in named if one.result is not None}, is_faulty
+
+
+def measured_at(places: list[Place]) -> tuple[list[Parsed], bool]:
+    """Return the submissions with a result, and whether a file was faulty; warn of each. Raises CallError for none."""
     unread: list[UnreadPath] = []
-    parsed = list(parse_places(find_places(paths, read_access()), unread))
+    parsed = list(parse_places(places, unread))
     faulty = [one for one in parsed if one.result is None]
     _warn_of(faulty)
-    named = [identified(one, names or {}, {}) for one in parsed]
-    results = {one.path: one.result for one in named if one.result is not None and one.result.leaves}
-    if not results:
+    measured = [one for one in parsed if one.result is not None and one.result.leaves]
+    if not measured:
         read = counted(len(parsed) + len(unread), "file")
         empty = [one.result.unfinished for one in parsed if one.result is not None]
         ended = f" ({', '.join(filter(None, sorted(set(empty))))})" if any(empty) else ""
         todo = "run them to the end" if any(empty) else "let the harness score the answers"
         without = f"; {counted(len(empty), 'file')} of runs without a score{ended}: {todo}" if empty else ""
-        raise CallError(f"no result to draft a declaration from in {read}{without}{_reasons(unread)}")
-    return results, bool(faulty)
+        known = bool(parsed) or any(one.kind != OTHER.id for one in unread)
+        raise CallError(
+            f"no result to draft a declaration from in {read}{without}{_reasons(unread)}{'' if known else OTHER_TOOL}"
+        )
+    return measured, bool(faulty)
 
 
 def endings(results: Mapping[str, Result]) -> tuple[str, ...]:
@@ -252,6 +262,6 @@ def end(judgement: Judgement) -> typer.Exit:
     """Return the exit status of a judgement; one without submissions is an error, too."""
     if not judgement.verdicts:
         known = [one for one in judgement.unread if one.kind != OTHER.id]
-        why = _reasons(known) or "; write the numbers of another tool as Every Eval Ever records"
+        why = _reasons(known) or OTHER_TOOL
         warn(f"leaderboard-bot: no result file was found{why}")
     return typer.Exit(1 if judgement.has_errors or not judgement.verdicts else 0)

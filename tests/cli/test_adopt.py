@@ -169,8 +169,7 @@ def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: 
 
     git(board, "merge", "--quiet", branch)
     assert "3 on main, 0 open" in CliRunner().invoke(app, ["settle", "--config", settings]).stdout
-    read = ["verify", str(board), "--config", settings, "--sources", str(tmp_path / "results")]
-    verified = CliRunner().invoke(app, read)
+    verified = CliRunner().invoke(app, ["verify", str(board), "--config", settings])  # which names the local source
     assert verified.exit_code == 0, verified.output
     assert CliRunner().invoke(app, ["site", str(board), "--out", str(tmp_path / "site")]).exit_code == 0
 
@@ -597,6 +596,11 @@ def test_a_table_of_which_one_row_names_a_model_says_so(tmp_path: Path) -> None:
     ("name", "data", "why"),
     [
         ("list.json", '[{"Model": "none/of-these", "logic": 1}]', "name another table of the file with --at"),
+        (
+            "list.json",
+            '[{"task": "logic", "lynx-1b": 1}]',
+            "first cells are logic: these are tasks, and a row is of a model",
+        ),
         ("list.json", '[{"Model": "acme/lynx-1b", "licence": "MIT"}]', "no column shows a number of these results"),
         ("list.json", "{", "it is not valid JSON"),
         ("board.xlsx", "", "a table is a file that ends in .json"),

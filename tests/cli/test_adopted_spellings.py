@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.evaluation.leaderboard import load_leaderboard
 from tests.cli.test_adopt import COLUMNS, MODELS, TASKS, adopted, mapping, markdown, numbers
+from tests.command import bot
 from tests.world.local_git import git
 from tests.world.results import path_of, result
 
@@ -28,6 +29,7 @@ def test_numbers_that_are_texts_are_right_with_any_number_of_decimals(tmp_path: 
     table[1]["logic"] = "53.00"
     done = adopted(tmp_path, "list.json", json.dumps(table))
     assert done.stdout == WHOLE, done.output
+    assert "guessing" not in (tmp_path / "ours" / "board.toml").read_text()  # raw columns: no bound is left to decide
     assert "3 on main, 0 open" in settled(tmp_path)
 
 
@@ -108,6 +110,36 @@ def test_a_table_of_html_or_of_several_numbers_in_each_cell_is_said_to_be_so(tmp
     mixed = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.76/0.79/0.77|\n|lynx-1b|0.89/0.87/0.88|\n"
     done = adopted(tmp_path / "mixed", "README.md", mixed)
     assert "no column shows a number of these results (none has one number in each cell)" in str(done.exception)
+
+
+def test_a_table_of_means_alone_is_said_to_lack_the_columns_of_its_tasks(tmp_path: Path) -> None:
+    """Like README.md of nlpai-lab/KURE: other names would not help, for the named rows have other numbers."""
+    table = "|Model|Average NDCG|\n|---|---|\n|atlas-7b|0.60551|\n|Lynx (large)|0.60394|\n"
+    said = str(adopted(tmp_path, "README.md", table).exception)
+    assert "; 1 of its 2 rows names a model of the results (atlas-7b); a mean of tasks is known by the columns" in said
+
+
+def test_a_faulty_result_is_named_with_what_to_do_and_not_passed_over(tmp_path: Path) -> None:
+    """Like euroeval_benchmark_results.jsonl of Mikeriess/scandeval_benchmarking: the results of 25 models in one."""
+    lines = [
+        {"dataset": "allocine", "model": name, "results": {"total": {"test_mcc": 94.7}}, "euroeval_version": "15.3.1"}
+        for name in ("acme/atlas-7b", "acme/lynx-1b")
+    ]
+    file = tmp_path / "in" / "all.jsonl"
+    file.parent.mkdir()
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (tmp_path / "board.csv").write_text("Model,allocine\nacme/atlas-7b,94.7\n", encoding="utf-8")
+    words = ("--table", tmp_path / "board.csv", "--results", file.parent)
+    status, _, err = bot("init", tmp_path / "ours", *words)
+    assert status == 2
+    assert "the file holds the results of 2 models" in err
+    assert "→ put the lines of each model into a file of its own" in err
+    file.with_suffix(".json").write_text('{"Classification": 1}', encoding="utf-8")
+    file.unlink()
+    assert bot("init", tmp_path / "ours", *words)[2].endswith(
+        "write the numbers of another tool as Every Eval Ever records\n"
+    )
+    assert "you describe the columns yourself" in bot("init", tmp_path / "ours", *words[:2])[2]
 
 
 def test_tables_that_nothing_tells_apart_are_said_to_need_headings(tmp_path: Path) -> None:

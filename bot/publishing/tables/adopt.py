@@ -98,6 +98,13 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     return Matching(table, tuple(found), columns, unsure)
 
 
+def is_near(matching: Matching, readings: Sequence[TaskReading]) -> bool:
+    """Tell whether a reading gives half of the numbers of a column in the few rows that name a model."""
+    rows, columns = matching.table.rows, [column for column in matching.columns if not column.fault]
+    tried = (_tried(column, reading, rows) for column, reading in product(columns, readings))
+    return any(one.fitting * 2 >= one.covered > 0 for one in tried)
+
+
 def _parts_first(choices: Sequence[Matched]) -> list[Matched]:
     """The columns in their order, but those after all others that are means of what several other columns show."""
 

@@ -33,7 +33,8 @@ MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
 PRINTED_SO = 0.9  # the share of cells that says how many decimals a column has; zeros at the end may be left out
 FEW_DECIMALS, MOST_DECIMALS = 6, 12  # more decimals, or as many digits as a double holds, are full doubles
 THIRD = Decimal("0.333333333333333")
-MIXED, LINKED = "its cells hold more than one number", "its numbers are links, which the bot does not write"
+MIXED = "its cells hold more than one number, and the bot writes one"
+LINKED = "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 REMARK = re.compile(r"\s*\([^()]*\)$")  # such as (5-shot) behind a name
@@ -122,7 +123,9 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
         names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
         there = ", ".join(text[:40] for text in seen[:2] if text)
         said = f"no row names a model of the results ({names}); its first cells are {there or 'empty'}"
-        raise Unwritable(f"{said}: name another table of the file with --at, or the models with --model-name")
+        tasks = {form_of(key) for one in models for file in one.files if file.result for key in file.result.leaves}
+        what = "these are tasks, and a row is of a model; " if tasks & set(map(form_of, seen)) else ""
+        raise Unwritable(f"{said}: {what}name another table of the file with --at, or the models with --model-name")
     return best
 
 
