@@ -119,13 +119,29 @@ def fits(folders: str, path: str) -> bool:
     return _matched(folders, path) is not None
 
 
-def identified(parsed: Parsed, names: Mapping[str, str], models: Mapping[str, str], *, served: bool = False) -> Parsed:
+def identified(
+    parsed: Parsed,
+    names: Mapping[str, str],
+    models: Mapping[str, str],
+    *,
+    served: bool = False,
+    precision: str | None = None,
+) -> Parsed:
     """The submission with its model as the caller's `names`, then the declaration's `models` have it.
 
-    A branch or tag that was asked for tells checkpoints apart where no commit is recorded. With `served` a model that
+    A model that the file records no precision of has `precision`, unless a service answered. A branch or tag that was
+    asked for tells checkpoints apart where no commit is recorded. With `served` a model that
     only a service has is called by the service and its name there, and its revision is the day of the measurement.
     """
     found = _with_branch(with_names(with_names(parsed, names), models))
+    if (
+        precision
+        and found.result is not None
+        and not found.result.model.precision
+        and not is_served(found.result.model)
+    ):
+        model = replace(found.result.model, precision=precision)
+        found = replace(found, result=replace(found.result, model=model))
     if not served or found.result is None or not is_served(found.result.model) or name_for(parsed, names) is not None:
         return found
     model = found.result.model

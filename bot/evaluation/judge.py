@@ -40,7 +40,8 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
 
 def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterable[Rule]) -> Verdict:
     called = name_for(parsed, facts.names) or ""
-    parsed = identified(parsed, facts.names, leaderboard.models, served=leaderboard.served_models)
+    board = leaderboard
+    parsed = identified(parsed, facts.names, board.models, served=board.served_models, precision=board.precision)
     own, committed = own_date(parsed.result, parsed.path), facts.committed.get(parsed.path)
     date = believed_date(own, committed, facts.today)
     if parsed.result is None:

@@ -22,7 +22,7 @@ from pydantic import Field, StrictBool
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
-from bot.evaluation.formats.fields import items, table
+from bot.evaluation.formats.fields import PRECISIONS, items, table
 from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Leaf, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
 
@@ -179,8 +179,8 @@ NAMED_BY_FILES = frozenset({"fields", "models"})  # tables whose keys are no key
 class Leaderboard(DeclarationModel):
     """A leaderboard as data; the id is the stem of its file.
 
-    With `served_models` a model that only a service has is called by the service and its name there, and the day of the
-    measurement is its revision.
+    `precision` is that of models whose files record none. With `served_models` a model that only a service has is
+    called by the service and its name there, and the day of the measurement is its revision.
     """
 
     id: Annotated[str, spelled(ID, f"the file's name is the id; write it with {ID_FORM}")]
@@ -193,6 +193,7 @@ class Leaderboard(DeclarationModel):
     evidence: EvidenceDemand = EvidenceDemand()
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     models: dict[Text, ModelName] = Field(default={})
+    precision: Annotated[str, spelled("|".join(PRECISIONS), "write a precision, such as bfloat16")] | None = None
     served_models: StrictBool = False
     waivers: tuple[Waiver, ...] = ()
 

@@ -20,6 +20,7 @@ from bot.evaluation.identity import (
     why_unidentified,
     with_names,
 )
+from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Model, Result
 from bot.evaluation.rules.rule import Facts
@@ -383,6 +384,22 @@ def test_a_path_is_no_name_of_a_service_model() -> None:
         model = Model(path, source=source)
         assert not is_served(model)
         assert "is named by a path" in why_unidentified(model)
+
+
+def test_a_declaration_says_the_precision_of_files_that_record_none() -> None:
+    board = parse_leaderboard(f'precision = "bfloat16"\n{DECLARATION}', "open-llm-v2", "x.toml")
+    for recorded, expected in (("", "bfloat16"), ("float16", "float16")):
+        parsed = Parsed(
+            "a.json",
+            "",
+            0,
+            Result(
+                model=Model("acme/atlas-7b", precision=recorded), leaves={}, harness=HarnessVersion("x"), format="mteb"
+            ),
+        )
+        result = judge(parsed, board).parsed.result
+        assert result is not None
+        assert result.model.precision == expected
 
 
 def test_a_declaration_takes_served_models_and_the_hint_names_the_key() -> None:

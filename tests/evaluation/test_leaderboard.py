@@ -114,6 +114,7 @@ def parse(text: str) -> Leaderboard:
         ('normalize = "leaf"', "nested = 1", "tasks.0.nested", "write true or false"),
         ('{ name = "acc" }', '{ name = "acc", integral = "off" }', "tasks.0.metrics.0.integral", "true or false"),
         ('title = "Mine"', 'title = "Mine"\nserved_models = 1', "served_models", "write true or false"),
+        ('title = "Mine"', 'title = "Mine"\nprecision = "half"', "precision", "such as bfloat16"),
     ],
 )
 def test_a_fault_is_refused_with_the_path_of_its_key(old: str, new: str, key: str, why: str) -> None:

@@ -68,6 +68,14 @@ def plain(source: Folder, declared: Leaderboard) -> Entry:
     return row(source, "a.json", Judge(declared, datetime.now(UTC).date()), result(MODEL))
 
 
+def unsaid(source: Folder, declared: Leaderboard) -> Entry:
+    """A row whose file records no precision, so that it has that of the declaration."""
+    config = {"model": "hf", "model_args": f"pretrained={MODEL}", "model_sha": revision_of(MODEL)}
+    made = row(source, "a.json", Judge(declared, datetime.now(UTC).date()), result(MODEL, config=config))
+    assert made.model.precision == "bfloat16"
+    return made
+
+
 def backed(source: Folder, declared: Leaderboard) -> Entry:
     """A row with sample logs, whose file records what was asked."""
     configs = {name: {"task": name, "num_fewshot": 0, "doc_to_text": f"{name} {{{{x}}}}"} for name in RIGHT}
@@ -110,6 +118,7 @@ KINDS = {
     "plain": (plain, TINY),
     "all facts": (all_facts, TINY.replace("[[tasks]]", PINNED, 1)),
     "backed by samples": (backed, TINY.replace("[harness]", '[evidence]\nsamples = "required"\n\n[harness]', 1)),
+    "of one precision": (unsaid, f'precision = "bfloat16"\n{TINY}'),
     "served": (served, f"served_models = true\n{TINY}"),
 }
 

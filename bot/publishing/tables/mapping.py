@@ -242,7 +242,6 @@ class TemplateOptions(TargetOptions):
     on_existing: Literal["refuse", "update"] = "refuse"
     requests: Name | None = None
     precisions: Annotated[tuple[Name, ...], Field(min_length=1)] = ("float16", "bfloat16")
-    precision: Name | None = None
     expected: tuple[Name, ...] = ("PENDING", "RERUN", "RUNNING", "PENDING_NEW_EVAL")
     finished: Name = "FINISHED"
     withdrawn: Name = "FAILED"

@@ -40,8 +40,8 @@ class TemplateFiles(ABC):
         self.options = options
 
     def precision(self, entry: Entry) -> str:
-        """A precision as the board writes it, without the library's name; where no file has one, the settings' own."""
-        return entry.model.precision.removeprefix("torch.") or self.options.precision or ""
+        """A precision as the board writes it, without the library's name."""
+        return entry.model.precision.removeprefix("torch.")
 
     def subject(self, change: RowChange) -> Entry:
         """The row that a change is about. Raises Unwritable if it is unknown, or cannot be on the board."""
@@ -51,7 +51,7 @@ class TemplateFiles(ABC):
         if not HUB_ID.fullmatch(entry.model.id):
             raise Unwritable(f"{brief(entry.model.id, 60)!r} is not the id of a model on the Hub, as the board needs")
         if not self.precision(entry):
-            raise Unwritable("no file of the row states the precision of the model: state it as `precision`")
+            raise Unwritable("no file of the row states the precision of the model: declare it as `precision`")
         if self.precision(entry) not in self.options.precisions:
             raise Unwritable(f"the board does not know the precision {brief(self.precision(entry), 40)!r}")
         return entry

@@ -117,7 +117,7 @@ class Judge:
         came: list[tuple[float, str]] = []
         for one in found:
             board = self.leaderboard
-            named = identified(one, self.names, board.models, served=board.served_models)
+            named = identified(one, self.names, board.models, served=board.served_models, precision=board.precision)
             if named.result is not None:
                 key = key_of(self.leaderboard.id, named.result.model).text
                 came.append((committed.get(one.path, inf), key))

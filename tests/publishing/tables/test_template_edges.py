@@ -37,17 +37,10 @@ def test_a_row_that_cannot_be_on_the_board_says_why() -> None:
     assert results(row(precision=precision)).refused[KEY] == f"the board does not know the precision '{'y' * 40}…'"
     assert results(row(precision="y" * 40)).refused[KEY] == f"the board does not know the precision '{'y' * 40}'"
     unknown = replace(row().entry, model=replace(entry().model, precision=""))
-    assert "state it as `precision`" in results(RowChange(KEY, unknown)).refused[KEY]
+    assert "declare it as `precision`" in results(RowChange(KEY, unknown)).refused[KEY]
     assert results(RowChange("x", None)).refused == {
         "x": "its submission was withdrawn, and the bot has no record of its row"
     }
-
-
-def test_a_precision_that_no_file_states_is_that_of_the_settings() -> None:
-    unknown = RowChange(KEY, replace(row().entry, model=replace(entry().model, precision="")))
-    [(path, data)] = results(unknown, precision="bfloat16").files.items()
-    assert path.endswith("results_bfloat16.json")
-    assert json.loads(data or b"")["config"]["model_dtype"] == "torch.bfloat16"
 
 
 def test_of_two_revisions_of_a_model_the_first_is_on_the_board() -> None:
