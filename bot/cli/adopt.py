@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -269,10 +270,12 @@ class _Board:
     judgement: Judgement
     names: Mapping[str, str]
 
+    @cached_property
     def entries(self) -> dict[str, Entry]:
         """The entries by their keys."""
         return {entry.key: entry for entry in make_entries(self.judgement.rows, {}).entries}
 
+    @cached_property
     def judged(self) -> dict[int, Row]:
         """The judged row of each row of the table, where the results make one."""
         by_path = {file.path: row for row in self.judgement.rows for file in row.files}
@@ -303,7 +306,7 @@ def _columns(
     for one in matching.matched:
         beside = f"{one.column.label.lower()} raw" in labels
         columns.append(task_column(one, tasks[ids[id(one.reading)]], beside_raw=beside))
-    entries, judged = board.entries(), board.judged()
+    entries, judged = board.entries, board.judged
     rows = {row: entry for row, one in judged.items() if (entry := entries.get(one.key.text)) is not None}
     views = {row: RowView(entry, declared) for row, entry in rows.items()}
     average = average_column(matching, views, {column.column_path for column in columns})
@@ -451,10 +454,9 @@ class _Recomputed:
 
     def __init__(self, board: _Board, options: TableOptions, declared: Leaderboard) -> None:
         self.board, self.options, self.declared = board, options, declared
-        self.entries = board.entries()
-        self.judged = board.judged()
-        self.rows = {row.key.text: row for row in self.judged.values()}
-        self.at = {row.key.text: number for number, row in self.judged.items()}
+        self.entries = board.entries
+        self.rows = {row.key.text: row for row in board.judged.values()}
+        self.at = {row.key.text: number for number, row in board.judged.items()}
         self.draft = self._draft()
 
     def _draft(self) -> Draft:
@@ -500,7 +502,7 @@ class _Recomputed:
             yield f"incomplete, not compared: {counted(len(incomplete) - MOST_NAMES, 'more row')}"
         for key, why in [one for one in self.draft.refused.items() if one[0] not in incomplete][:MOST_NAMES]:
             yield f"not compared: {self._name(key)}: {visible(why)}"
-        rejected = [row for row in self.board.rows if row not in self.judged]
+        rejected = [row for row in self.board.rows if row not in self.board.judged]
         if rejected:
             names = first_few([self._text(row) for row in rejected], MOST_NAMES)
             yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
@@ -582,7 +584,7 @@ def _notes(
         names = first_few([board.found.text(row) for row in ambiguous], MOST_NAMES)
         how = "add a column to `key` that tells them apart, or give --results without the others"
         yield visible(f"TODO several results may be meant by {names}: {how}")
-    there = {row.key.text for row in board.judged().values()}
-    new = [entry.model.id for key, entry in board.entries().items() if key not in there]
+    there = {row.key.text for row in board.judged.values()}
+    new = [entry.model.id for key, entry in board.entries.items() if key not in there]
     if new:
         yield visible(f"{counted(len(new), 'model')} of the results would be a new row: {first_few(new, MOST_NAMES)}")

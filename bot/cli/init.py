@@ -55,17 +55,6 @@ configs:
 ---
 
 """
-# What a target that is a table of the maintainer's own has instead; without the marks of a comment it is valid.
-TABLE_EXAMPLE = """
-# If people keep the board as a table, the bot can change single rows of it (docs/tables.md);
-# `leaderboard-bot init FOLDER --table FILE --results PATH` finds out the columns of a table that exists.
-# kind = "table"
-# [watches.targets.table]
-# path = "leaderboard.csv"
-# key = ["Model"]
-# on_existing = "update"
-# columns = { Model = "model.id", Average = { value = "average", decimals = 2, missing = "null" } }
-"""
 LONGEST_WORDS = 500  # characters of a title or a description
 
 
@@ -305,9 +294,8 @@ def settings_text(board: NewBoard, paths: Sequence[str] = PATHS, table: str = ""
         del watch["targets"][-1]
     watch["identity"] = [_identity(path, value) for path, value in board.names.items() if is_folders(path)]
     written = tomlkit.dumps(document).rstrip().replace(": copy to bot.toml.", ".", 1) + "\n"
-    written += table or (TABLE_EXAMPLE if board.form != "comment" else "")
-    parse_settings(written, SETTINGS)
-    return written
+    parse_settings(written + table, SETTINGS)
+    return written + table
 
 
 def _identity(path: str, value: str) -> Any:

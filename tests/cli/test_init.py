@@ -21,7 +21,7 @@ from bot.errors import CallError
 from bot.evaluation.leaderboard import load_leaderboard
 from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
-from bot.service.settings.config import load_settings, parse_settings
+from bot.service.settings.config import load_settings
 from tests.command import BOT, bot
 from tests.evaluation.inspect_logs import log_json
 from tests.evaluation.judging import EXAMPLES, ROOT
@@ -165,13 +165,6 @@ def test_the_settings_explain_every_key_of_the_example() -> None:
     assert tomllib.loads(text)["public_url"] == ""
     assert [dict(target) for target in ours["targets"]] == [{"to": "github://acme/board", "as": "comment"}]
     assert tomllib.loads(settings_text(NewBoard("./results", "./", "commit")))["watches"][0]["name"] == "board"
-
-
-def test_the_example_of_a_table_in_the_settings_is_valid_without_its_marks() -> None:
-    text = settings_text(NewBoard(SOURCE, "github://acme/board", "pull-request"))
-    start = text.index("# kind = ")
-    [watch] = parse_settings(text[:start] + text[start:].replace("# ", ""), "bot.toml").watches
-    assert [target.kind for target in watch.targets] == ["table"]
 
 
 def test_a_shipped_declaration_is_copied_with_its_words(tmp_path: Path) -> None:
