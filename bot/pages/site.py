@@ -25,7 +25,7 @@ from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.changes import to_jsonl
 from bot.publishing.entry import Declared, Entry
-from bot.publishing.repeat import check_command, declaration_name, measure_commands
+from bot.publishing.repeat import check_command, declaration_name, measure_commands, quoted
 
 
 def rules_page(content: PageContent) -> bytes:
@@ -61,6 +61,8 @@ def about_page(content: PageContent) -> bytes:
     return content.page(
         "about.html",
         check=check_command("", "", "results", named),
+        compare=f"leaderboard-bot compare results --board {quoted(content.target) or 'TARGET'}",
+        reported=f"leaderboard-bot explain results --reported VALUE --leaderboard {quoted(named)}",
         files=files,
         digests=digests,
         first=first,

@@ -173,7 +173,10 @@ def test_the_command_for_submitters_names_a_declaration_that_their_machine_finds
         (own, "", f"declarations/{own.digest[7:]}.toml"),
     ):
         site = Site(PageContent(make_board(generated(2), board) if one is board else rows, target))
-        assert f"leaderboard-bot check results --leaderboard {name}" in found(site["about.html"]).text
+        about = found(site["about.html"]).text
+        assert f"leaderboard-bot check results --leaderboard {name}" in about
+        assert f"leaderboard-bot explain results --reported VALUE --leaderboard {name}" in about
+        assert f"leaderboard-bot compare results --board {target or 'TARGET'}" in about
 
 
 def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:
