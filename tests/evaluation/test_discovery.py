@@ -110,6 +110,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "empty.json": ("other", b""),
     "weights.safetensors": ("other", b"{" * 100),
     "huge.json": ("other", b'{"vocabulary": [' + b"1," * (MAX_BYTES // 2) + b"1]}"),
+    "packed.json": ("gzip", b"\x1f\x8b\x08 and so on"),
     "log.eval": ("archive", b"PK\x03\x04 and so on"),
 }
 
@@ -148,7 +149,9 @@ def test_a_result_is_told_by_its_content_whatever_it_is_called() -> None:
 
 
 @pytest.mark.parametrize("name", ["results.json", "results_2026-02-17.json", "other_results.json"])
-@pytest.mark.parametrize("kind", ["mine.json", "list.json", "empty.json", "huge.json", "pointer.json", "marked.json"])
+@pytest.mark.parametrize(
+    "kind", ["mine.json", "list.json", "empty.json", "huge.json", "pointer.json", "marked.json", "packed.json"]
+)
 def test_what_is_called_a_result_and_is_none_is_a_submission(name: str, kind: str) -> None:
     """Who pushes it hears about it; what is called otherwise may be any file of a project."""
     found = found_in({f"runs/{name}": OTHERS[kind][1]})[f"runs/{name}"]
@@ -169,6 +172,10 @@ def test_a_page_that_was_saved_as_json_is_said_to_be_none(path: str, said: str) 
     found = found_in({path: b"<html><body>Sign in</body></html>"})[path]
     assert isinstance(found, UnreadPath)
     assert said in found.why
+    (named,) = found_in({"results.json": b"\n<html>\xff<body>Sign in</body></html>"}).values()
+    assert isinstance(named, Parsed)
+    assert named.problem is not None
+    assert named.problem.why == 'is not JSON: it begins with "<html>\N{REPLACEMENT CHARACTER}<body>Sign i…"'
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,9 @@ def _not_json(data: bytes, error: str) -> MalformedResult:
         return MalformedResult(f"is nested more than {MAX_DEPTH} levels deep", line=line)
     if reason.startswith("EOF"):
         return MalformedResult(f"is truncated: it ends in the middle of the JSON, after {len(data):,} bytes", line=line)
+    first = data.lstrip()
+    if not first.startswith((b"{", b"[")):  # such as a page to sign in, which a download got in place of the file
+        reason = f'it begins with "{shown(first[:80].decode(errors="replace").splitlines()[0], 20)}"'
     return MalformedResult(f"is not JSON: {reason}", line=line)
 
 

@@ -95,6 +95,7 @@ KINDS = (
         "keep results in git itself, or run `git lfs pull` to get the file",
         lambda head: head.startswith(LFS),
     ),
+    Kind("gzip", "a gzip file", "unpack it and name the results in it", lambda head: head.startswith(b"\x1f\x8b")),
     Kind(
         "sample-log",
         "a log of samples",
@@ -149,7 +150,7 @@ KINDS = (
         has_value=has_keys("request_throughput", "mean_ttft_ms"),
     ),
 )
-MAY_BE_RESULTS = frozenset({"git-lfs-pointer", "byte-order-mark"})  # kinds behind which a result may be
+MAY_BE_RESULTS = frozenset({"git-lfs-pointer", "byte-order-mark", "archive", "gzip"})  # kinds that may hold a result
 OTHER = Kind("other", "not a result", "nothing needs to be done: leaderboard-bot reads no such file")
 
 

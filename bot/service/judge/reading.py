@@ -156,7 +156,7 @@ def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[st
 def why_rejected(findings: Iterable[Finding]) -> str:
     """The first error, and how many more there are."""
     errors = [finding for finding in findings if finding.is_error]
-    more = f" and {counted(len(errors) - 1, 'other error')}" if len(errors) > 1 else ""
+    more = f" (and {counted(len(errors) - 1, 'other error')})" if len(errors) > 1 else ""
     return f"{errors[0].rule}: {errors[0].message}{more}" if errors else "rejected"
 
 
