@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bot.evaluation.aggregates import samples_behind
 from bot.evaluation.formats import parse_result
 from tests.evaluation.judging import dumps
@@ -45,6 +47,13 @@ def test_a_file_of_0_4_3_counts_samples_and_knows_the_commit_of_its_model() -> N
     assert (leaf.numbers["acc_norm,none"], leaf.samples, leaf.original) == (0.6348122866894198, 1172, 1172)
     assert (leaf.version, leaf.num_fewshot, result.date) == (1.0, 25, 1716100838.8595276)
     assert (result.model.id, result.model.revision, result.model.precision) == ("saucam/Proteus-8B", sha, "bfloat16")
+
+
+@pytest.mark.parametrize(("sha", "expected"), [({"peft_sha": "b" * 40}, "b" * 40), ({}, "")])
+def test_an_adapter_is_not_at_the_commit_of_the_model_below_it(sha: dict[str, str], expected: str) -> None:
+    config = {"model": "hf", "model_args": "pretrained=acme/atlas-7b,peft=ann/lora", "model_sha": "a" * 40, **sha}
+    result = parse_result(dumps(of_task("gsm8k", {"acc,none": 0.5}, 3.0, 5, config=config, model_name="ann/lora")))
+    assert (result.model.id, result.model.revision) == ("ann/lora", expected)
 
 
 def test_a_row_with_two_answer_filters_has_both_values() -> None:

@@ -252,9 +252,10 @@ def model_of(content: Content, config: Mapping[str, Any]) -> Model:
     pairs, args = arguments(config.get("model_args"))
     parameters = whole(config.get("model_num_parameters")) or 0  # -1 where the harness does not know
     named = next((pairs[name] for name in NAMES if pairs.get(name)), "")
+    measured = next((name for name in NAMES[:2] if pairs.get(name)), "model")  # an adapter has its own commit
     return Model(
         id=text(top.get("model_name")) or named,
-        revision=revision(config.get("model_sha"), config.get("model_revision"), pairs.get("revision")),
+        revision=revision(config.get(f"{measured}_sha"), config.get("model_revision"), pairs.get("revision")),
         precision=_precision(pairs, config),
         chat_template=_is_chat(top, config),
         source=_source(top, config),
