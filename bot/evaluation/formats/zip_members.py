@@ -37,10 +37,10 @@ FAULTS = (BadZipFile, NotImplementedError, ValueError, EOFError, OSError, Overfl
 
 
 class ZipMembers:
-    """The members of an archive by their names, in memory or mapped; of two with one name the last counts.
+    """The members of an archive by their names, in memory or mapped.
 
     Raises MalformedResult for an archive that is truncated, has bytes before its first member or behind its directory,
-    or has more members than are read.
+    has more members than are read, or two of one name that differ: programs disagree about which of them counts.
     """
 
     def __init__(self, data: bytes | mmap) -> None:
@@ -52,12 +52,15 @@ class ZipMembers:
         try:
             with ZipFile(BytesIO(data) if isinstance(data, bytes) else data) as archive:  # type: ignore[arg-type]
                 self._infos = {info.filename: info for info in archive.infolist()}
+                different = {(info.filename, info.CRC) for info in archive.infolist()}
                 end = len(data) - END_SIZE - len(archive.comment)
         except FAULTS:
             raise MalformedResult("is a damaged archive: its directory cannot be read") from None
         first = min((info.header_offset for info in self._infos.values()), default=0)
         if first or data[max(0, end) :][: len(END)] != END:
             raise MalformedResult("is a damaged archive: bytes stand before or behind it")
+        if len(different) > len(self._infos):
+            raise MalformedResult("is a damaged archive: two of its members have one name")
         self._data = memoryview(data)
 
     def __contains__(self, name: str) -> bool:
