@@ -79,7 +79,9 @@ BAD = {
     "bytes before it": (lambda: log_archive()[:4] + log_archive(), "bytes stand before or behind it"),
     "two logs": (lambda: log_archive() + log_archive(), "bytes stand before or behind it"),
     "two headers": (
-        lambda: archive({"a": b"", "header.json": header(), "header.jsox": b"{}"}).replace(b"header.jsox", b"header.json"),
+        lambda: archive({"a": b"", "header.json": header(), "header.jsox": b"{}"}).replace(
+            b"header.jsox", b"header.json"
+        ),
         "two of its members have one name",
     ),
     "no JSON": (lambda: archive({"header.json": b"{"}), "is truncated"),
