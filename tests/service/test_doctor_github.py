@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from bot.platforms.platform import Access
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase, check_reach, hub_headers
 from bot.service.checks.doctor import examine
+from bot.service.checks.doctor_github import CRON
 from bot.service.store import Store, connect
 from tests.platforms.github.fixtures import github
 from tests.service.answering import SECRET, Idle, answering
@@ -159,6 +161,12 @@ def test_an_address_that_nobody_answers_at_is_a_warning_and_one_of_another_is_wr
     assert check_reach(f"{base}/webhooks/hub", hub_headers(SECRET), "WEBHOOK_SECRET").status == "ok"
     assert check_reach(f"{base}/nothing", hub_headers(SECRET), "WEBHOOK_SECRET").status == "wrong"
     assert "not https" in check_reach("http://bot.example/webhooks/hub", {}, "WEBHOOK_SECRET").text
+
+
+def test_a_workflow_of_spaces_takes_no_time() -> None:
+    began = process_time()
+    assert CRON.findall(f"{' ' * 200_000}x\ncron:{' ' * 200_000}\n  - cron: '1 2 * * *'  # daily") == ["1 2 * * *"]
+    assert process_time() - began < 10
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ MIXED = "its cells hold more than one number, and the bot writes one"
 LINKED = "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-REMARK = re.compile(r"\s*\([^()]*\)$")  # such as (5-shot) behind a name
+REMARK = re.compile(r"\([^()]*\)$")  # such as (5-shot) behind a name
+LONGEST_HEADING = 1_000  # characters; each task is compared with each heading
 LETTERS = re.compile(r"[^a-z0-9+]+")
 LABELS = ("model", "name", "Model", "display_name", "row")  # what the names of a keyed table may be called
 SELECTORS = ("name", "id", "title", "key", "split")
@@ -150,7 +151,7 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
         if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()):
             continue
         linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
-        texts = [grid.plain(cell), plain(cell), REMARK.sub("", plain(cell)), *([linked[1]] if linked else [])]
+        texts = [grid.plain(cell), plain(cell), REMARK.sub("", plain(cell)).rstrip(), *([linked[1]] if linked else [])]
         found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()) if _may_be(one, texts))
         if found:
             rows[row] = tuple(found)
@@ -325,7 +326,7 @@ class NumberColumn:
 def number_columns(table: FoundTable) -> list[NumberColumn]:
     """The columns whose filled cells are numbers in the rows that have a name: a second line of headings has none."""
     grid = table.grid
-    column_paths = [column_path for column_path in grid.column_paths if column_path != table.name]
+    column_paths = [one for one in grid.column_paths if one != table.name and sum(map(len, one)) <= LONGEST_HEADING]
     rows = [row for row in range(len(grid)) if as_text(grid.cell(row, table.name)).strip()]
     return [found for column_path in column_paths if (found := _number_column(grid, rows, column_path)) is not None]
 

@@ -24,7 +24,6 @@ from bot.publishing.yaml_text import load
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WORKFLOWS = ".github/workflows"
 HEAD = 2_000  # characters at the top of a file in which it says where it comes from
-HTML_COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 LINE_COMMENT = re.compile(r"^[ \t]*#(.*)$", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 SAID = re.compile(r"auto-?(matically )?generated|generated (by|from|automatically)|(do not|don't) edit", re.IGNORECASE)
@@ -163,7 +162,8 @@ def check_not_generated(path: str, sheet: Sheet, written: TableFormat, workflows
 def _comments(sheet: Sheet, written: TableFormat) -> Iterator[str]:
     """The comments that are about the table: of a Markdown file only those between its heading and the table."""
     if isinstance(sheet, MarkdownSheet):
-        yield from HTML_COMMENT.findall(HEADING.split(sheet.above)[-1])
+        above = HEADING.split(sheet.above)[-1]
+        yield from (part.partition("-->")[0] for part in above.split("<!--")[1:])
     elif written in {"csv", "yaml"}:
         yield from LINE_COMMENT.findall(sheet.text[:HEAD])
 

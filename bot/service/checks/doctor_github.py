@@ -28,7 +28,7 @@ PATH = "/webhooks/github"  # where the service takes deliveries
 EVENTS = ("push", "pull_request", "issues", "issue_comment")
 HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
 MOST_BYTES = 200_000  # of a workflow
-CRON = re.compile(r"^[ \t]*-?[ \t]*cron:[ \t]*[\"']?([^\"'#\n]*[^\"'#\s])", re.MULTILINE)
+CRON = re.compile(r"^[ \t]*+(?:-[ \t]*+)?cron:[ \t]*+[\"']?[ \t]*+([^\"'#\s](?:[^\"'#\n]*[^\"'#\s])?)", re.MULTILINE)
 WRITING = frozenset({"repo", "public_repo"})  # scopes of a classic token that writes
 
 

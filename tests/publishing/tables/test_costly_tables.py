@@ -60,6 +60,16 @@ def test_brackets_and_backslashes_take_no_time_in_a_table(cell: str) -> None:
     assert process_time() - began < SECONDS
 
 
+@pytest.mark.parametrize(
+    "head", ["Model,a\n" + "x" + " " * 500_000 + "y,1\n", "Model," + "a " * 500_000 + "\n"], ids=["name", "heading"]
+)
+def test_a_long_name_or_heading_takes_no_time(head: str) -> None:
+    began = process_time()
+    [*columns] = number_columns(find_table((head + "acme/atlas,1\n").encode(), "csv", MODELS))
+    assert len(columns) == head.count("\n") - 1
+    assert process_time() - began < SECONDS
+
+
 def test_many_tables_of_equal_columns_are_parsed_once() -> None:
     text = "# Ours\n\n" + "| a | b |\n|-|-|\n| 1 | 2 |\n\n" * MOST_TABLES
     began = process_time()
