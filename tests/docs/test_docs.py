@@ -88,3 +88,10 @@ def test_paths_that_a_page_names_exist(page: Path) -> None:
     )
     for path in named:
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_table_of_a_page_is_a_table(page: Path) -> None:
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text(encoding="utf-8"))
+    broken = [token.content for token in tokens if token.type == "inline" and "| --- |" in token.content]
+    assert broken == []
