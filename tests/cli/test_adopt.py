@@ -532,8 +532,7 @@ def test_an_average_in_the_table_leaves_the_columns_that_it_is_the_mean_of(tmp_p
 def test_a_member_with_a_display_name_is_found_by_the_link_in_its_row(host: str, tmp_path: Path) -> None:
     """Such as hf.co in the tables of EuroEval/leaderboards `1a77f1d2`."""
     table = {
-        f"Our {number}": {"link": f"https://{host}/{row.pop('Model')}", **row}
-        for number, row in enumerate(numbers())
+        f"Our {number}": {"link": f"https://{host}/{row.pop('Model')}", **row} for number, row in enumerate(numbers())
     }
     done = adopted(tmp_path, "keyed.json", json.dumps(table))
     assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
