@@ -218,15 +218,17 @@ def test_a_clock_more_than_five_minutes_off_is_wrong(hub: Hub, case: ServiceCase
     assert all(("ahead of" if off > 0 else "behind") in one.text for one in found)
 
 
-def test_a_full_disk_is_wrong_also_while_serve_has_the_state(
+def test_a_full_disk_is_wrong_before_there_is_a_state_and_while_serve_has_it(
     case: ServiceCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(case.path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=4096) if Path(path).exists() else None)
+    new = replace(case, database=f"sqlite:///{case.path.parent}/none/new.db")
     with state_lock(case.database):
-        [wrong] = faults(case)
-    assert (wrong.name, wrong.text.rpartition(": ")[2]) == ("state", "the disk is full")
-    assert "room" in wrong.advice
+        for one in (case, new):
+            [wrong] = faults(one)
+            assert (wrong.name, wrong.text.rpartition(": ")[2]) == ("state", "the disk is full")
+            assert "room" in wrong.advice
 
 
 def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:

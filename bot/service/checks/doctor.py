@@ -100,11 +100,13 @@ def check_state(case: ServiceCase) -> Diagnosis:
 
     def call() -> str:
         engine = open_engine(case.database)
-        if not is_made(engine):  # to lock it would make its folder and a file
+        is_new, file = not is_made(engine), sqlite_file(engine.url)
+        if file is not None:
+            there = next(path for path in (file, *file.absolute().parents) if path.exists())
+            if shutil.disk_usage(there).free < FEWEST_BYTES:
+                raise StateUnavailable(str(file), "the disk is full")
+        if is_new:  # to lock it would make its folder and a file
             return f"{engine.url.database} does not exist yet; the first settlement creates it"
-        file = sqlite_file(engine.url)
-        if file is not None and shutil.disk_usage(file).free < FEWEST_BYTES:
-            raise StateUnavailable(str(file), "the disk is full")
         try:
             with state_lock(case.database):
                 return try_out(engine)
