@@ -28,7 +28,6 @@ from bot.action.verify import verify
 from bot.errors import BotError, CallError, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
 from bot.evaluation.finding import Finding, Severity, examples
-from bot.evaluation.formats.other_files import MAY_BE_RESULTS
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
@@ -71,6 +70,8 @@ NO_COMMENT = (
     "the comment could not be written; the verdict does not change: {error}"
     " (a run for a fork never may: there the second workflow of docs/github.md comments)"
 )
+# Kinds of files that may be results, and about which a green run would say nothing.
+MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark")
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
@@ -188,7 +189,6 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     unread = list(unread_said(judgement.unread))
     for said in unread:
         run.say(said)
-    # A green run would say nothing about them.
     for said in unread_said(one for one in judgement.unread if one.kind in MAY_BE_RESULTS):
         run.warn(said)
     if not judgement.verdicts:

@@ -6,7 +6,6 @@ here opens anything. A file is refused as cheaply as possible: by its size and f
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats
 from bot.evaluation.formats.content import OTHER_TOOL
 from bot.evaluation.formats.format import STARTS, Kind
-from bot.evaluation.formats.other_files import MAY_BE_RESULTS, OTHER, is_json_lines, kind_of_head, kind_of_json
+from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
 from bot.evaluation.submission import Parsed, Problem, UnreadPath, parse_submission
 
@@ -36,7 +35,6 @@ ADOPT = (
     "`leaderboard-bot init FOLDER --table FILE --results PATH` adopts a table; "
     "`leaderboard-bot explain PATH --reported NUMBER` finds how a number of one was made"
 )
-RESULT_NAME = re.compile(r"results(_.*)?\.json")  # as harnesses call their results
 NOT_JSON = "is not JSON"
 BROKEN = Kind(
     OTHER.id, OTHER.title, "it is called .json and is not JSON: if it was a result, upload it as the harness wrote it"
@@ -102,9 +100,8 @@ def read_candidate(
 
     `read` gives at most so many bytes of the beginning of a file, None if it is gone, and may give none of a file
     that is larger than it can read. A file that is named itself is always a submission, with a problem where it is no
-    result. So is one that is called as harnesses call results, unless it is known to be something else. One of more
-    than `max_bytes` is not read; formats that are larger by nature, such as archives, have their own limit, and so
-    have the files of folders.
+    result. One of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their
+    own limit, and so have the files of folders.
     """
     if candidate.limit:
         return _parsed_folder(candidate, read, is_named=is_named)
@@ -116,8 +113,7 @@ def read_candidate(
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     own = max(known.limit(head) for known in formats())  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
-    is_awaited = is_named or _is_called_a_result(file.path)
-    kind = kind_of_head(head) or (None if own or is_awaited or not head else _other(file.path, head))
+    kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
     if file.size > limit:
@@ -132,7 +128,7 @@ def _other(path: str, head: bytes) -> Kind:
 
 
 def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool) -> Parsed | UnreadPath:
-    """A file as a submission; one that no format reads is one where it is awaited, or is a damaged result."""
+    """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
     if data is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     parsed = parse_submission(file.path, {"": data}, lies_at)
@@ -149,9 +145,7 @@ def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: boo
             problem = Problem(LINES, hint=OTHER_TOOL)
     is_like_one = data.startswith(MAGIC) or b'"results"' in data or _begins_as_one_format(data[:STARTS])
     is_damaged = problem.is_recognised or (problem.is_damage and is_like_one)
-    if is_named or is_damaged or _is_called_a_result(file.path):
-        return replace(parsed, problem=problem)
-    return UnreadPath(file.path, OTHER.id, problem.why)
+    return replace(parsed, problem=problem) if is_named or is_damaged else UnreadPath(file.path, OTHER.id, problem.why)
 
 
 def _parsed_folder(candidate: Candidate, read: Read, *, is_named: bool) -> Parsed | UnreadPath:
@@ -178,10 +172,6 @@ def _suffix(path: str) -> str:
     return name[name.rfind(".") :] if "." in name else ""
 
 
-def _is_called_a_result(path: str) -> bool:
-    return RESULT_NAME.fullmatch(path.rpartition("/")[2]) is not None
-
-
 def _begins_as_one_format(start: bytes) -> bool:
     """Tell whether these bytes are the begin that only one JSON format has."""
     begins = [begin for known in formats() for begin in known.starts if begin.startswith(b'{"')]
@@ -194,12 +184,12 @@ def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> 
         return _unread(file, kind, is_named=is_named)
     hint = next(filter(None, (known.when_large(head) for known in formats())), "")
     problem = Problem(f"has {in_units(file.size)}; the limit is {in_units(limit)}", hint=hint)
-    if is_named or b'"results"' in head or hint or _is_called_a_result(file.path):
+    if is_named or b'"results"' in head or hint:
         return Parsed(file.path, "", file.size, problem=problem)
     return UnreadPath(file.path, OTHER.id, problem.why)
 
 
 def _unread(file: ListedFile, kind: Kind, *, is_named: bool, sha256: str = "") -> Parsed | UnreadPath:
-    if not (is_named or (kind.id in MAY_BE_RESULTS and _is_called_a_result(file.path))):
+    if not is_named:
         return UnreadPath(file.path, kind.id, kind.advice)
     return Parsed(file.path, sha256, file.size, problem=Problem(f"is {kind.title}, not a result", hint=kind.advice))

@@ -143,36 +143,20 @@ def test_one_that_is_named_itself_is_a_submission_that_says_so(name: str) -> Non
 
 
 def test_a_result_is_told_by_its_content_whatever_it_is_called() -> None:
-    files = {"a/arc.json": dumps(base()), "b.txt": dumps(base()), "mine.json": b"{}", "x": dumps(base())}
+    files = {"a/arc.json": dumps(base()), "b.txt": dumps(base()), "results_.json": b"{}", "x": dumps(base())}
     found = found_in(files)
     assert {path for path, one in found.items() if isinstance(one, Parsed)} == {"a/arc.json", "b.txt", "x"}
 
 
-@pytest.mark.parametrize("name", ["results.json", "results_2026-02-17.json", "other_results.json"])
 @pytest.mark.parametrize(
-    "kind", ["mine.json", "list.json", "empty.json", "huge.json", "pointer.json", "marked.json", "packed.json"]
-)
-def test_what_is_called_a_result_and_is_none_is_a_submission(name: str, kind: str) -> None:
-    """Who pushes it hears about it; what is called otherwise may be any file of a project."""
-    found = found_in({f"runs/{name}": OTHERS[kind][1]})[f"runs/{name}"]
-    assert isinstance(found, Parsed if name.startswith("results") else UnreadPath)
-
-
-@pytest.mark.parametrize("kind", ["multi.json", "bench.json", "foo.json", "deep.json"])
-def test_a_file_of_another_tool_is_none_by_its_name(kind: str) -> None:
-    """Such as those of terminal-bench, a `results.json` for each of thousands of trials."""
-    assert isinstance(found_in({"trial/results.json": OTHERS[kind][1]})["trial/results.json"], UnreadPath)
-
-
-@pytest.mark.parametrize(
-    ("path", "said"), [("page.json", "upload it as the harness"), ("notes", "nothing needs to be done")]
+    ("path", "said"), [("results_1.json", "upload it as the harness"), ("notes", "nothing needs to be done")]
 )
 def test_a_page_that_was_saved_as_json_is_said_to_be_none(path: str, said: str) -> None:
     """Like a page to sign in, which a download got in place of the file."""
     found = found_in({path: b"<html><body>Sign in</body></html>"})[path]
     assert isinstance(found, UnreadPath)
     assert said in found.why
-    (named,) = found_in({"results.json": b"\n<html>\xff<body>Sign in</body></html>"}).values()
+    (named,) = found_in({"page.json": b"\n<html>\xff<body>Sign in</body></html>"}, ("page.json",)).values()
     assert isinstance(named, Parsed)
     assert named.problem is not None
     assert named.problem.why == 'is not JSON: it begins with "<html>\N{REPLACEMENT CHARACTER}<body>Sign i…"'

@@ -68,15 +68,10 @@ def as_read_today(row: dict[str, str]) -> dict[str, str]:
     return row | {"read": "yes", "leaves": str(READ_TODAY[row["id"]]), "model": "(a local path)"}
 
 
-def is_misnamed(row: dict[str, str], one: Found | None) -> bool:
-    """Tell whether a file is rejected because it is called as harnesses call results, and is none."""
-    return row["id"] == "other" and isinstance(one, Parsed) and one.problem is not None
-
-
 def faults(row: dict[str, str], one: Found | None) -> Iterator[str]:
     """What differs from what is expected of a file."""
     if row["read"] == "no":
-        if not (isinstance(one, UnreadPath) and one.kind == row["id"]) and not is_misnamed(row, one):
+        if not isinstance(one, UnreadPath) or one.kind != row["id"]:
             yield f"is not told to be {row['id']}"
         return
     if not isinstance(one, Parsed) or one.result is None:

@@ -137,6 +137,14 @@ def test_bytes_that_are_no_result_are_a_fault_and_nothing_worse(story: Story, da
     assert story.acts() == ["discussion"]
 
 
+def test_a_file_of_another_tool_is_no_fault_whatever_it_is_called(story: Story) -> None:
+    """Such as those of terminal-bench, a `results.json` for each of thousands of trials."""
+    story.push(data=b'{"results": [], "n_resolved": 1, "resolved_ids": [], "accuracy": 0.5}', path="trial/results.json")
+    story.settle()
+
+    assert story.acts() == []
+
+
 def test_many_faulty_folders_share_one_discussion(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, limit=3)
     hub.push(story.source, {f"m{n}/results_1.json": b"{" for n in range(10)})

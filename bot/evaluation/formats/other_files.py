@@ -150,7 +150,6 @@ KINDS = (
         has_value=has_keys("request_throughput", "mean_ttft_ms"),
     ),
 )
-MAY_BE_RESULTS = frozenset({"git-lfs-pointer", "byte-order-mark", "archive", "gzip"})  # kinds that may hold a result
 OTHER = Kind("other", "not a result", "nothing needs to be done: leaderboard-bot reads no such file")
 
 

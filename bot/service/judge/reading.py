@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -10,11 +11,12 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
-from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
+from bot.evaluation.discovery import Candidate, ListedFile, Read, read_candidate
 from bot.evaluation.finding import Finding, counted, examples, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
+from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
-from bot.evaluation.submission import Parsed, Problem
+from bot.evaluation.submission import Parsed, Problem, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.platforms.writes import check_lease
@@ -26,6 +28,8 @@ from bot.service.store.items import Cause, Item, Mark, marks
 from bot.service.watch.observe import candidates_at
 
 THREADS = 8
+RESULT_NAME = re.compile(r"results(_.*)?\.json")
+NOT_TOLD = frozenset({OTHER.id, "git-lfs-pointer", "byte-order-mark", "archive", "gzip"})  # kinds that tell of no tool
 LARGE = 2_000_000  # bytes of a submission beyond which it is read by itself
 BATCH = 100  # files between two notes of how far a reading came
 Fail = Callable[[Item, Exception], None]
@@ -118,9 +122,7 @@ def _read(
     limit = context.watch.max_file_bytes
     oids = dict(zip((file.path for file in one.candidate.files), one.oid.split(" "), strict=False))
     read = read_whole_files(source, commit, max_bytes=limit, oids=oids)
-    content = unread_for_size(one.candidate, limit) or read_candidate(
-        one.candidate, read, is_named=one.candidate.path in context.watch.paths, max_bytes=limit
-    )
+    content = unread_for_size(one.candidate, limit) or read_pushed(one.candidate, read, limit)
     problem = getattr(content, "problem", None)
     if problem is not None and problem.why == "is gone":
         raise Unavailable(context.source.name, f"{one.candidate.path} is listed at {commit[:12]} but missing")
@@ -145,6 +147,18 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
     if size <= limit:
         return None
     return Parsed(candidate.path, "", size, problem=Problem(f"has {in_units(size)}; the limit is {in_units(limit)}"))
+
+
+def read_pushed(candidate: Candidate, read: Read, max_bytes: int) -> Parsed | UnreadPath:
+    """Read what was pushed. A file called as harnesses call results is one that its submitter names.
+
+    So who pushes an empty or packed one hears about it. A file of another tool stays one, whatever it is called.
+    """
+    found = read_candidate(candidate, read, is_named=False, max_bytes=max_bytes)
+    if not isinstance(found, UnreadPath) or found.kind not in NOT_TOLD:
+        return found
+    is_named = RESULT_NAME.fullmatch(candidate.path.rpartition("/")[2]) is not None
+    return read_candidate(candidate, read, is_named=True, max_bytes=max_bytes) if is_named else found
 
 
 def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bot.audits.samples.find import folders_of_results
-from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, read_candidate
+from bot.evaluation.discovery import Candidate, ListedFile, candidates_in
 from bot.evaluation.formats import formats
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.discussions import ReviewedSource
 from bot.platforms.source import Change, is_wanted, read_whole_files
 from bot.service.context import WatchContext
-from bot.service.judge.reading import unread_for_size
+from bot.service.judge.reading import read_pushed, unread_for_size
 from bot.service.judge.samples import LogSamples
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 from bot.service.watch.observe import is_sample_log, patterns_of
@@ -176,8 +176,7 @@ def _read(
         why = budget.admit(0 if found else sum(file.size for file in candidate.files))
         if not why and found is None:
             if name not in kept.contents:
-                is_named = candidate.path in context.watch.paths
-                content = read_candidate(candidate, read, is_named=is_named, max_bytes=limit)
+                content = read_pushed(candidate, read, limit)
                 content = logs.look(content) if logs is not None and isinstance(content, Parsed) else content
                 kept.contents[name] = _cached_content(content)
             why, found = _admitted(budget, kept.contents[name])
