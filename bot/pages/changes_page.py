@@ -18,8 +18,8 @@ from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
+from bot.publishing.addresses import target_url
 from bot.publishing.changes import BoardChange, request_of
-from bot.publishing.layout import target_url
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
 SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all

@@ -15,8 +15,8 @@ from bot import HOME, __version__
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
 from bot.pages.addresses import column_page, row_page
+from bot.publishing.addresses import evidence_url, target_url
 from bot.publishing.board import TIE
-from bot.publishing.layout import evidence_url, target_url
 from bot.publishing.models import billions, other_size
 from bot.reporting.escape import cell, visible
 

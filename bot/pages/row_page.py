@@ -15,10 +15,10 @@ from bot.evaluation.task import Task
 from bot.pages.addresses import row_page
 from bot.pages.content import FieldPlace, PageContent
 from bot.pages.environment import full, raw
+from bot.publishing.addresses import model_url
 from bot.publishing.board import TIE, BoardRow
 from bot.publishing.changes import request_of
 from bot.publishing.entry import Entry
-from bot.publishing.layout import model_url
 from bot.publishing.repeat import explain_command, measure_commands, verify_command
 
 

@@ -15,9 +15,9 @@ from bot import __version__
 from bot.evaluation.compare import SettingDifference
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.addresses import request_url
 from bot.publishing.compared_rows import compared_rows, settings_of
 from bot.publishing.entry import Entry, digest_of
-from bot.publishing.layout import request_url
 from bot.reporting.escape import brief
 
 SCHEMA = "leaderboard-bot/change/1"

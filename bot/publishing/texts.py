@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from bot import HOME
 from bot.evaluation.finding import counted, first_few
 from bot.evaluation.verdict import Judgement
+from bot.publishing.addresses import evidence_url, model_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.compared_rows import beside_line, change_lines
 from bot.publishing.entry import Entry, Evidence
-from bot.publishing.layout import CellChange, Draft, evidence_url, model_url, target_url
+from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText, Request, json_block
 from bot.publishing.repeat import declaration_name, explain_command, label_of, when_kept

@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.pages.addresses import row_page
-from bot.publishing.layout import commit_url, request_url, target_url
+from bot.publishing.addresses import commit_url, request_url, target_url
 from bot.publishing.plan import Plan
 from bot.reporting.escape import visible
 from bot.server.access import BODY_SECONDS, read_body, refuse_change, who_may

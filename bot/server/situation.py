@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bot.errors import OUTAGE
 from bot.evaluation.finding import counted
-from bot.publishing.layout import requests_url
+from bot.publishing.addresses import requests_url
 from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.server.views import WatchView
 from bot.service.store.items import FailureCause

@@ -19,8 +19,8 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import UnreadPath, iso_date
 from bot.evaluation.verdict import Row
 from bot.platforms.net import ANSWERS
+from bot.publishing.addresses import evidence_url
 from bot.publishing.entry import Evidence
-from bot.publishing.layout import evidence_url
 from bot.publishing.plan import PlannedRow
 from bot.server.boards import BoardCache
 from bot.service.judge.commits import open_cached_look_up

@@ -22,8 +22,8 @@ from bot.platforms.hub.address import MODELS, parse_address
 from bot.platforms.platform import Access, Opener, ServiceCache
 from bot.platforms.source import Source
 from bot.platforms.target import Target
+from bot.publishing.addresses import target_url
 from bot.publishing.entry import Declared, Evidence, MadeEntries, make_entries
-from bot.publishing.layout import target_url
 from bot.publishing.repeat import declaration_name
 from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up

@@ -35,7 +35,7 @@ def test_check_imports_no_audit() -> None:
     assert audits_imported_by("check", example) == set()
 
 
-def test_an_audit_of_samples_imports_no_formats_of_results_and_no_publishing(tmp_path: Path) -> None:
+def test_an_audit_of_samples_imports_no_formats_of_results_and_no_entries(tmp_path: Path) -> None:
     log = tmp_path / "samples_drop.jsonl"
     log.write_text('{"prediction": "10", "gold_answers": [["10"]]}\n')
 
@@ -43,7 +43,7 @@ def test_an_audit_of_samples_imports_no_formats_of_results_and_no_publishing(tmp
 
     assert "bot.audits.drop.report" in imported
     packages = {".".join(name.split(".")[:3]) for name in imported}
-    assert packages.isdisjoint({"bot.evaluation.formats", "bot.publishing", "bot.publishing.entry"})
+    assert packages.isdisjoint({"bot.evaluation.formats", "bot.publishing.layout", "bot.publishing.entry"})
 
 
 @pytest.mark.parametrize(

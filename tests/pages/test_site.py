@@ -18,9 +18,9 @@ from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
+from bot.publishing.addresses import evidence_url
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, Evidence
-from bot.publishing.layout import evidence_url
 from tests.evaluation.judging import declared
 from tests.pages.boards import Found, examples, found, generated, hostile, site_of
 

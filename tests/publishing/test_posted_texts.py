@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.publishing.addresses import evidence_link
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import WAYS_OUT, model_mark, model_request_text, model_withdrawn_text
-from bot.publishing.layout import CellChange, Draft, evidence_link
+from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow
 from bot.publishing.publication import Marker, MarkerKind, PostText
 from bot.publishing.repeat import LATER

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.publishing.layout import request_url, target_url
+from bot.publishing.addresses import request_url, target_url
 from bot.publishing.publication import find_marker
 from bot.service.settings.environment import read_access
 from bot.service.store import Store, connect

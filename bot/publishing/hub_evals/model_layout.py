@@ -13,9 +13,10 @@ from pydantic import Field
 from bot.errors import Unwritable
 from bot.evaluation.task import HubBenchmark, Task
 from bot.evaluation.toml_file import spelled
+from bot.publishing.addresses import evidence_link
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_result import ADDRESS, HubEvalResult
-from bot.publishing.layout import Draft, evidence_link
+from bot.publishing.layout import Draft
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.tables.mapping import TargetOptions
 from bot.publishing.tables.values import RowView, exact, scaled

@@ -17,8 +17,9 @@ from typing import Any
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.addresses import evidence_link
 from bot.publishing.entry import Entry
-from bot.publishing.layout import CellChange, Draft, RowChange, evidence_link
+from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.tables.json_sheet import children, load
 from bot.publishing.tables.mapping import REQUEST, TemplateOptions
 from bot.publishing.tables.sheet import Splice, spliced

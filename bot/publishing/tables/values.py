@@ -12,8 +12,8 @@ from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
+from bot.publishing.addresses import evidence_link
 from bot.publishing.entry import Entry
-from bot.publishing.layout import evidence_link
 
 Scalar = Decimal | str | bool | None
 Unit = Literal["proportion", "percent"]

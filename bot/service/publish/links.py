@@ -9,9 +9,9 @@ from bot.errors import DiscussionsDisabled, Gone
 from bot.pages.addresses import usual_page
 from bot.platforms.hub.models import HubModels
 from bot.platforms.target import Target
+from bot.publishing.addresses import model_url
 from bot.publishing.entry import entry_path
 from bot.publishing.hub_evals.model_layout import model_mark, model_of
-from bot.publishing.layout import model_url
 from bot.publishing.publication import CurrentState, Marker, Request, rolling_mark
 from bot.publishing.repeat import label_of
 from bot.reporting.escape import code

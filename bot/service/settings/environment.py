@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import CallError
 from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
-from bot.publishing.layout import link_to_github_of
+from bot.publishing.addresses import link_to_github_of
 
 if TYPE_CHECKING:
     from bot.service.judge.commits import AnswersInFile

@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from bot.errors import Unwritable
+from bot.publishing.addresses import evidence_link
 from bot.publishing.entry import Entry
-from bot.publishing.layout import RowChange, evidence_link
+from bot.publishing.layout import RowChange
 from bot.publishing.tables.values import (
     RowView,
     Scalar,
