@@ -67,7 +67,8 @@ class WatchContext:
 
     `waivers` are those that maintainers gave by comments; where `has_waivers` is False, they could not be read in this
     pass. `requests` are the repositories of requests of template boards, by the address of the target. `clock` gives
-    Unix seconds. `queue` is where rows wait for other processes, None if there are none.
+    Unix seconds. `queue` is where rows wait for other processes, None if there are none; `had_workers` says that some
+    had rows in this pass, so that what it read of the targets may be old.
     """
 
     watch: Watch
@@ -84,6 +85,7 @@ class WatchContext:
     waivers: list[Waiver] = field(default_factory=list)
     has_waivers: bool = True
     queue: Jobs | None = None
+    had_workers: bool = False
     public_url: str = ""
     opener: Opener = field(default_factory=lambda: Opener(Access()), repr=False)
 

@@ -422,7 +422,9 @@ class EntryRows(SubmittedRows[RowLook]):
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
         name, to, queue = self.context.name, self.settings.to, self.context.queue
         jobs = [RowJob(name, to, look.key, look.item.marked, admission(look)) for look, _ in single]
-        if queue is None or len(jobs) < 2 or not queue.put_rows(jobs):  # else the workers have them
+        if queue is not None and len(jobs) > 1 and queue.put_rows(jobs):
+            self.context.had_workers = True
+        else:
             yield from (self._alone(look, form) for look, form in single)
         if rolling or _is_over(self.shared.rolling):
             yield self._together(rolling_mark(self._board), rolling, self.shared.rolling, declined)

@@ -145,9 +145,11 @@ class Targets:
         self.report.attempt([], lambda: learn_approvals(context, target, to), subject=f"plan of {to}")
 
     def are_with_workers(self) -> bool:
-        """Tell whether other processes have rows, which would count as unexplained until they are written."""
-        queue, name = self.context.queue, self.context.name
-        return queue is not None and any(queue.rows_waiting(name, to) for to in self.context.targets_by_address)
+        """Tell whether other processes have rows, or had some in this pass: such rows would count as unexplained."""
+        context = self.context
+        if context.queue is not None and not context.had_workers:
+            context.had_workers = any(context.queue.rows_waiting(context.name, to) for to in context.targets_by_address)
+        return context.had_workers
 
     def ledgers(self) -> list[Ledger]:
         """Where the accepted rows are, at every target."""

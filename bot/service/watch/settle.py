@@ -138,6 +138,7 @@ class Pass:
 
     def _run(self, *, everything: bool) -> None:
         context, state = self.context, self.context.state
+        self.targets.are_with_workers()  # noted before anything is read of the targets
         self._follow_clock()
         if everything:
             state.items.retry_all(context.clock())
