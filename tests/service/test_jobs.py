@@ -121,6 +121,35 @@ def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Pa
     story.contexts.store.close()
 
 
+def test_rows_that_workers_write_during_a_pass_are_no_unexplained_ones(
+    hub: Hub, tmp_path: Path, postgres: Cluster
+) -> None:
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    push_rows(story, 3)
+    with queue_of(story.database) as jobs:
+        story.contexts.queue = jobs
+        story.settle()
+        rows = RowJobs(story.contexts)
+        workers = JobCluster(jobs, lambda _: None, lambda job: rows.publish(story.watch, job), tuple, 0.0, timing=QUICK)
+
+        def work() -> None:
+            workers.start()
+            wait_until(lambda: not jobs.undone())
+
+        story.push(b"{", "acme__broken/results_2026-03-02T10-00-00.000000.json")
+        hub.faults.order("/acme/results/discussions", method="POST", before=work)  # the target was read by then
+        settle_watches(story.contexts, [story.watch])
+        assert workers.stop(PATIENCE)
+        assert Counter(story.acts()) == {"request": 3, "discussion": 1}
+        assert story.state.items.counts() == {}
+        settle_watches(story.contexts, [story.watch])
+        assert stored_ledger(story.state, "hf://datasets/acme/contents")["line"].startswith(
+            "3 accepted: 0 on main, 3 open"
+        )
+    story.contexts.queue = None
+    story.end()
+
+
 def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     push_rows(story, 2)
