@@ -11,6 +11,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any
 
+from bot.audits.score_table import MOST_HEADING
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
 from bot.evaluation.finding import grouped
@@ -38,7 +39,6 @@ LINKED = "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"(?:huggingface|\bhf)\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 REMARK = re.compile(r"\([^()]*\)$")  # such as (5-shot) behind a name
-LONGEST_HEADING = 1_000  # characters; each task is compared with each heading
 LETTERS = re.compile(r"[^a-z0-9+]+")
 LABELS = ("model", "name", "Model", "display_name", "row")  # what the names of a keyed table may be called
 SELECTORS = ("name", "id", "title", "key", "split")
@@ -326,7 +326,7 @@ class NumberColumn:
 def number_columns(table: FoundTable) -> list[NumberColumn]:
     """The columns whose filled cells are numbers in the rows that have a name: a second line of headings has none."""
     grid = table.grid
-    column_paths = [one for one in grid.column_paths if one != table.name and sum(map(len, one)) <= LONGEST_HEADING]
+    column_paths = [one for one in grid.column_paths if one != table.name and sum(map(len, one)) <= MOST_HEADING]
     rows = [row for row in range(len(grid)) if as_text(grid.cell(row, table.name)).strip()]
     return [found for column_path in column_paths if (found := _number_column(grid, rows, column_path)) is not None]
 

@@ -311,7 +311,7 @@ def why_they_fight(watches: Iterable[Watch]) -> str:
     for watch in watches:
         for place in (place for target in watch.targets for place in target.places_of(watch.leaderboard)):
             if (other := writers.setdefault(place, watch.name)) != watch.name:
-                why = "only a target of entries takes rows of several"
+                why = "only a target of entries can have several watches"
                 return f"the watches {other} and {watch.name} both write {place}: {why}"
     return ""
 
