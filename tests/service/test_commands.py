@@ -294,9 +294,9 @@ def test_an_approval_by_a_stranger_or_of_another_plan_does_nothing(hub: Hub, tmp
     story.settle()
     [held] = story.hub.conversations(story.target)
     [text] = [one for one in held.comments("bot") if "/approve" in one]
-    digest = text.partition("/approve ")[2][:12]
+    digest = text.partition("/approve ")[2][:32]
     hub.comment(story.target, held, f"/approve {digest}", "ann")
-    hub.comment(story.target, held, "/approve 0123456789ab", "meg")
+    hub.comment(story.target, held, f"/approve {'0' * 32}", "meg")
     story.settle()
     assert story.requests == []
     assert len([one for one in held.comments("bot") if one.startswith("Only the maintainers")]) == 1

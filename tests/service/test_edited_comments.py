@@ -271,14 +271,14 @@ def test_an_approval_is_used_once(hub: Hub, tmp_path: Path) -> None:
         answers = len(plans.comments("bot"))
         event = hub.comment(story.target, plans, "Let me see.", "meg")
         edit(story, plans, event, f"/approve {digest}")
-        hub.comment(story.target, plans, f"/approve {digest[:11]}", "meg")
-        hub.comment(story.target, plans, f"/approve {'0' * 12}", "meg")
+        hub.comment(story.target, plans, f"/approve {digest[:31]}", "meg")
+        hub.comment(story.target, plans, f"/approve {'0' * 32}", "meg")
         story.settle()
         assert len(plans.comments("bot")) == answers + 3
         assert story.target.main.tree is not None
         assert any(path.startswith("entries/") for path, _ in story.target.main.tree.files())
 
-        hub.comment(story.target, plans, f"/approve {digest[:12]}", "meg")
+        hub.comment(story.target, plans, f"/approve {digest}", "meg")
         story.settle()
         story.settle()
         assert not any(path.startswith("entries/") for path, _ in story.target.main.tree.files())

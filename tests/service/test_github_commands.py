@@ -100,7 +100,7 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     [pull] = story.pulls
     assert story.write(pull, "/merge", "eve") == ONLY_MAINTAINERS
     assert story.write(pull, "/merge abc") == (
-        "The bot cannot read this command: write `/merge [COMMIT]`, where COMMIT is at least 12 digits of the "
+        "The bot cannot read this command: write `/merge [COMMIT]`, where COMMIT is all 40 digits of the "
         "request's newest commit."
     )
     assert story.write(pull, "/merge").startswith("Merged at `")
@@ -150,9 +150,9 @@ def test_a_commit_with_a_forged_date_is_merged_by_its_name_only(github: GitHubSe
     assert story.settle() == []
 
     [answer] = [one.body for one in board.comments.values() if "may have made" in one.body]
-    assert f"write `/merge {forged[:12]}`" in answer
+    assert f"write `/merge {forged}`" in answer
     assert not pull.merged
-    assert story.write(pull, f"/merge {forged[:12]}").startswith("Merged at `")
+    assert story.write(pull, f"/merge {forged}").startswith("Merged at `")
     story.end()
 
 

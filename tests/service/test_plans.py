@@ -242,12 +242,12 @@ def test_the_plan_is_shown_and_approved_from_the_command_line(hub: Hub, tmp_path
 
 
 @pytest.mark.parametrize("answer", ["approve", "decline"])
-def test_fewer_than_12_digits_name_no_plan(hub: Hub, tmp_path: Path, answer: str) -> None:
+def test_a_part_of_a_digest_names_no_plan(hub: Hub, tmp_path: Path, answer: str) -> None:
     story = board(hub, tmp_path, "commit")
     do_break(story, "the source is emptied")
     [text] = held(story)
-    with pytest.raises(CallError, match="write at least 12 digits"):
-        settle_watches(story.contexts, [story.watch], **{answer: digest_in(text)[:11]})  # type: ignore[arg-type]
+    with pytest.raises(CallError, match="no plan with the digest"):
+        settle_watches(story.contexts, [story.watch], **{answer: digest_in(text)[:31]})  # type: ignore[arg-type]
     assert held(story) == [text]
     assert rows_of(story) == ROWS
 

@@ -51,7 +51,7 @@ def head_of(story: Story, request: Discussion) -> str:
 def test_a_maintainer_merges_what_was_proposed(story: Story) -> None:
     request = proposed(story)
     head = head_of(story, request)
-    assert write(story, request, "/merge\nlooks good") == f"Merged at `{head[:12]}`."
+    assert write(story, request, "/merge\nlooks good") == f"Merged at `{head}`."
 
     assert request.status == "merged"
     assert story.hub.file(story.target, f"entries/tiny/acme/atlas-7b/{revision_of('acme/atlas-7b')}-bfloat16.json")
@@ -70,7 +70,7 @@ def test_requests_for_new_scores_take_commands_where_rows_are_commits(hub: Hub, 
     left = f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
     assert write(story, request, f"/decline {left}").startswith(f"The row `{left}` is left out")
     story.settle()
-    assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."
+    assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)}`."
     assert "borea" not in request.description
     story.contexts.store.close()
 
@@ -123,14 +123,14 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.hub.push(story.target, {"README.md": b"sneaked in"}, ref=request.ref, user="eve")
     story.settle()
     head = head_of(story, request)
-    ask = f"Somebody else may have made the newest commit. Look at `{head[:12]}`, then write `/merge {head[:12]}`."
+    ask = f"Somebody else may have made the newest commit. Look at it, then write `/merge {head}`."
     assert ask in request.comments("bot")[-1]
     assert write(story, request, "/merge") == ask
     assert "The request got a newer commit" in write(story, request, f"/merge {old}")
     assert request.status == "open"
 
-    assert "at least 12 digits of the request's newest commit" in write(story, request, f"/merge {head[:11]}")
-    assert write(story, request, f"/merge `{head[:12]}`") == f"Merged at `{head[:12]}`."
+    assert "all 40 digits of the request's newest commit" in write(story, request, f"/merge {head[:39]}")
+    assert write(story, request, f"/merge `{head}`") == f"Merged at `{head}`."
     assert request.status == "merged"
     story.news()
 
@@ -146,7 +146,7 @@ def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story
     assert "The request got a newer commit after this was written" in request.comments("bot")[-1]
 
     assert request.status == "open"
-    assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."
+    assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)}`."
     story.news()
 
 
@@ -184,8 +184,8 @@ def test_a_commit_in_the_moment_of_the_merge_is_told(story: Story) -> None:
         before=lambda: story.hub.push(story.target, dict(sneak), ref=request.ref, user="eve"),
     )
     answer = write(story, request, "/merge")
-    assert answer.startswith(f"A commit arrived while the bot merged: `{head_of(story, request)[:12]}` was merged ")
-    assert f"instead of `{seen[:12]}`" in answer
+    assert answer.startswith(f"A commit arrived while the bot merged: `{head_of(story, request)}` was merged ")
+    assert f"instead of `{seen}`" in answer
 
     story.hub.comment(story.target, request, "what now?", "meg")
     story.settle()

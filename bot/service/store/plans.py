@@ -82,11 +82,6 @@ class Plans(Part):
                     items.mark([Mark("plan", "", row.target)], time.time())
         return bool(known)
 
-    def named(self, prefix: str) -> set[str]:
-        """The digests of the plans that wait and begin with these digits."""
-        found = select(plans.c.digest).where(self.ours(plans), plans.c.digest.startswith(prefix, autoescape=True))
-        return set(self.db.values(found))
-
     def all(self) -> list[HeldPlan]:
         """The plans that wait, by target."""
         return list(map(_held, self.db.rows(select(plans).where(self.ours(plans)).order_by(plans.c.target))))

@@ -20,7 +20,7 @@ from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Comment, Conversation
 from bot.platforms.target import Target
-from bot.publishing.plan import Plan
+from bot.publishing.plan import DIGEST, Plan
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code
@@ -273,7 +273,7 @@ def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) ->
     request = place.request
     if why := _why_not_merged(request, asked.comment, words[1] or ""):
         return why
-    done = reply_text(f"Merged at {code(request.head[:12])}.", asked.comment.id, place.leaderboard_id)
+    done = reply_text(f"Merged at {code(request.head)}.", asked.comment.id, place.leaderboard_id)
     try:
         place.target.merge(request.name, request.head, done)
     except Refused as refusal:
@@ -290,10 +290,9 @@ def _why_not_merged(request: Conversation, comment: Comment, commit: str) -> str
     if request.status != "open":
         return f"The request is {request.status} already."
     if not commit and request.head and not request.is_ours:
-        head = request.head[:12]
-        look = f"Look at {code(head)}, then write {code(f'/merge {head}')}."
+        look = f"Look at it, then write {code(f'/merge {request.head}')}."
         return f"Somebody else may have made the newest commit. {look}"
-    if not (request.head.startswith(commit) if commit else comment.saw_head):
+    if not (request.head == commit if commit else comment.saw_head):
         return OTHER_COMMIT
     return ""
 
@@ -372,10 +371,10 @@ def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]
     return _answer_plan(place, asked, words[1], said, place.decline)
 
 
-def _answer_plan(place: PlanPlace, asked: RequestedCommand, digits: str, said: str, do: Callable[[], object]) -> str:
+def _answer_plan(place: PlanPlace, asked: RequestedCommand, digest: str, said: str, do: Callable[[], object]) -> str:
     """Answer with the rows that people took from main, and only then do it, so that no comment counts twice."""
-    if not place.digest.startswith(digits):
-        return f"No plan with the digest {code(digits)} waits here. The plan that waits is {code(place.digest)}."
+    if place.digest != digest:
+        return f"No plan with the digest {code(digest)} waits here. The plan that waits is {code(place.digest)}."
     lines = [f"- `{key}` (`{digest}`)" for key, digest in list(place.taken.items())[:MOST_TAKEN]]
     rows = "".join(f"\n{line}" for line in ["", *lines] if lines)
     answer = f"The plan {code(place.digest)} is {said}{rows}"
@@ -412,7 +411,8 @@ def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]
 # The table of commands
 
 ANY = re.compile(r".*")
-DIGITS = re.compile(r"([0-9a-f]{12,64})")
+# Commits and plans are named in full: of 12 digits, two that begin alike are made in a minute.
+DIGITS = re.compile(rf"([0-9a-f]{{{DIGEST}}})")
 SOURCE: tuple[Command[SourcePlace], ...] = (
     Command(
         "recheck", "/recheck", "source", "anybody", "checks the files again, against the current board", ANY, recheck
@@ -438,9 +438,9 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
         "request",
         "maintainers",
         "merges the request at this commit; without COMMIT, at the bot's newest commit if no other commit follows it",
-        re.compile(r"([0-9a-f]{12,40})?"),
+        re.compile(r"([0-9a-f]{40})?"),
         merge,
-        ", where COMMIT is at least 12 digits of the request's newest commit",
+        ", where COMMIT is all 40 digits of the request's newest commit",
     ),
     Command(
         "decline",
@@ -473,10 +473,10 @@ PLAN: tuple[Command[PlanPlace], ...] = (
         "/approve DIGEST",
         "plan",
         "maintainers",
-        "carries out the plan with this digest, once; its first 12 digits are enough",
+        "carries out the plan with this digest, once",
         DIGITS,
         approve,
-        ", where DIGEST is at least 12 digits of the plan's digest",
+        ", where DIGEST is all 32 digits of the plan's digest",
     ),
     Command(
         "decline",
@@ -486,7 +486,7 @@ PLAN: tuple[Command[PlanPlace], ...] = (
         "leaves the rows of the plan with this digest as they are",
         DIGITS,
         decline_plan,
-        ", where DIGEST is at least 12 digits of the plan's digest",
+        ", where DIGEST is all 32 digits of the plan's digest",
     ),
 )
 PLAN += (

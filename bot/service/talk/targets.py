@@ -37,7 +37,7 @@ from bot.service.talk.commands import (
 )
 from bot.service.watch.outcome import Report
 
-MERGED_AT = re.compile(r"Merged at `([0-9a-f]{12})`\.")
+MERGED_AT = re.compile(r"Merged at `([0-9a-f]{40})`\.")
 KEPT = 1_000  # comments about plans whose ids are remembered
 OLDER = "The plan changed after this was written. Look at the plan that waits now and write the command again."
 MERGED = "merged"  # what the answer about another merged commit is about, in the place of a comment
@@ -109,10 +109,10 @@ class TargetCommands:
         """Say so where a commit arrived while the bot merged, so that another one was merged than was checked."""
         us, head = self.comments.discussions.us, request.head
         ours = [match[1] for one in request.comments if one.author == us and (match := MERGED_AT.match(one.text))]
-        if request.status != "merged" or MERGED in answered or not ours or not head or head.startswith(ours[-1]):
+        if request.status != "merged" or MERGED in answered or not ours or not head or head == ours[-1]:
             return
         words = (
-            f"A commit arrived while the bot merged: {code(head[:12])} was merged instead of {code(ours[-1])}. "
+            f"A commit arrived while the bot merged: {code(head)} was merged instead of {code(ours[-1])}. "
             "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
         )
         self.comments.say(request.name, reply_text(words, MERGED, self.context.leaderboard.id))

@@ -42,9 +42,6 @@ def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], 
         yield
 
 
-FEWEST_DIGITS = 12  # of a digest, so that nobody approves a plan that somebody made to look alike
-
-
 def settle_watches(
     contexts: ContextFactory,
     watches: Sequence[Watch],
@@ -59,27 +56,18 @@ def settle_watches(
 
     Where it `counts`, each pass gives the ledgers of its targets.
 
-    Raises CallError if `approve` or `decline` does not name one plan that is held, by at least 12 digits of its digest.
+    Raises CallError if `approve` or `decline` is not the digest of a plan that is held.
     """
     passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts) for watch in watches]
-    for digits, answer in ((approve, Plans.approve), (decline, Plans.decline)) if not dry_run else ():
-        digest = _whole_digest(contexts, watches, digits) if digits else ""
+    for digest, answer in ((approve, Plans.approve), (decline, Plans.decline)) if not dry_run else ():
         answered = [watch for watch in watches if digest and answer(contexts.store.of(watch.name).plans, digest)]
+        if digest and not answered:
+            raise CallError(f"no plan with the digest {digest!r} is held; `settle --dry-run` shows the held plans")
         passes = [
             _settle_one(contexts, watch, dry_run=False) if watch in answered else done
             for watch, done in zip(watches, passes, strict=True)
         ]
     return passes
-
-
-def _whole_digest(contexts: ContextFactory, watches: Sequence[Watch], digits: str) -> str:
-    """The digest of the one plan that begins with these digits. Raises CallError for fewer than 12, none or several."""
-    found = {digest for watch in watches for digest in contexts.store.of(watch.name).plans.named(digits)}
-    if len(digits) < FEWEST_DIGITS or len(found) != 1:
-        many = f"the digits {digits!r} name {len(found)} of the held plans"
-        why = many if found else f"no plan with the digest {digits!r} is held"
-        raise CallError(f"{why}; write at least {FEWEST_DIGITS} digits; `settle --dry-run` shows the held plans")
-    return found.pop()
 
 
 def _settle_one(
