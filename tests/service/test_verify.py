@@ -124,7 +124,7 @@ def test_a_source_that_is_no_address_stops_no_other_row(place: Path, name: str) 
     whole["evidence"][0] |= {"source": f"hf://{name}", "path": "x.json"}
     edit(place, path, json.dumps(whole).encode())
 
-    assert sorted(outcomes(verify(place))) == ["follows", "unavailable"]
+    assert sorted(outcomes(verify(place))) == ["follows", "untraceable"]
 
 
 def test_another_digest_of_the_evidence_is_found(place: Path) -> None:

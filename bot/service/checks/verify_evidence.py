@@ -117,6 +117,8 @@ class EvidenceReader:
                 last = remote.source.touched([file.path], file.commit).get(file.path)
         except Gone as error:
             raise Unfounded("gone", f"{_gone(file)}: {error}") from None
+        except CallError as error:  # such an address is nobody's, and asking again brings nothing
+            raise Unfounded("untraceable", str(error)) from None
         if parsed.sha256 != file.sha256:
             raise _other_bytes(file)
         return parsed, last.date if last else None
