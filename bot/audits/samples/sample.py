@@ -10,6 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from math import isfinite
 from typing import Any
 
@@ -21,6 +22,9 @@ from bot.errors import MalformedSamples
 NO_FORM = "not a sample of a known format"
 RESULT_FILE = "a result file, not a sample log"
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
+SPELL = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode
+CHUNKS = 1_000  # of a document's text that are hashed together
+MOST_LEVELS = 32  # of lists and objects in a document
 CLOSE = 1e-9  # two log-likelihoods that lie closer are a tie
 NO_METRIC = frozenset(
     ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "native_id", *HASHES)
@@ -119,12 +123,26 @@ def sha256(value: str) -> str:
 def document_hash(doc: object) -> str:
     """Return the digest of a document as lm-evaluation-harness makes it, "" for none.
 
-    Raises MalformedSamples for one that is nested too deeply.
+    Raises MalformedSamples for one that is nested too deeply: each level indents every value below it.
     """
-    try:
-        return sha256(json.dumps(doc, indent=2, ensure_ascii=False)) if doc is not None else ""
-    except RecursionError:
-        raise MalformedSamples(NESTED) from None
+    if doc is None:
+        return ""
+    if _is_deep(doc):
+        raise MalformedSamples(NESTED)
+    digest, chunks = hashlib.sha256(), SPELL(doc)
+    while part := "".join(islice(chunks, CHUNKS)):
+        digest.update(part.encode("utf-8", errors="surrogatepass"))
+    return digest.hexdigest()
+
+
+def _is_deep(doc: object) -> bool:
+    level = [doc]
+    for _ in range(MOST_LEVELS):
+        tables = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [*chain.from_iterable(tables)]
+        if not level:
+            return False
+    return any(isinstance(one, dict | list) for one in level)
 
 
 def read_sample(data: bytes | str) -> Sample:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import tracemalloc
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from sys import hash_info
@@ -17,7 +16,8 @@ import pytest
 from bot.audits.samples import check
 from bot.audits.samples.check import _by_text, check_leaf
 from bot.audits.samples.find import find_logs
-from bot.audits.samples.sample import document_hash, read_sample, sha256
+from bot.audits.samples.records import NESTED
+from bot.audits.samples.sample import MOST_LEVELS, document_hash, read_sample, sha256
 from bot.evaluation.formats import parse_result
 from bot.evaluation.result import CheckedSamples, Result
 from bot.platforms.inputs import find_places
@@ -254,20 +254,28 @@ def test_a_log_of_more_filters_metrics_or_samples_than_a_harness_writes_is_refus
         assert "has more than 100 samples, 16 filters or 1,000" in checked(tmp_path, "gsm8k", each, result).unreadable
 
 
-def test_a_document_nested_as_deep_as_can_just_be_read_makes_the_log_unreadable(tmp_path: Path) -> None:
-    """Its hash, which takes a level more than reading it, ended the whole check."""
+def test_a_deeply_nested_document_makes_the_log_unreadable_at_once(tmp_path: Path) -> None:
+    """Its text has an indent in each line: of 400 kB below 900 lists it has 360 MB."""
     rows, numbers = TASKS["drop"]
     result = parse_result(json.dumps(result_of("drop", rows, numbers)).encode())
-    log, row = tmp_path / "samples.jsonl", json.dumps(hashed(rows[0]))
+    log = tmp_path / "samples.jsonl"
 
-    def unreadable(depth: int) -> str:
-        log.write_text(row.replace('"doc": {', f'"doc": {{"deep": {"[" * depth}{"]" * depth}, ', 1), encoding="utf-8")
+    def unreadable(levels: int, values: int) -> str:
+        doc: Any = [1] * values
+        for _ in range(levels - 2):
+            doc = [doc]
+        row = rows[0] | {"doc": rows[0]["doc"] | {"deep": doc}}
+        log.write_text(json.dumps(hashed(row) if levels <= MOST_LEVELS else row | {"doc_hash": "0"}))
         found = check_leaf(result, "drop", log, log.name)
         assert found is not None
         return found.unreadable
 
-    deepest = bisect_left(range(10_000), 1, key=lambda depth: unreadable(depth).endswith("not valid JSON")) - 1
-    assert "nested too deeply" in map(unreadable, range(deepest, deepest + 4))
+    assert unreadable(MOST_LEVELS, 1) == ""
+    assert unreadable(MOST_LEVELS + 1, 1) == NESTED
+    tracemalloc.start()
+    assert unreadable(900, 20_000) == NESTED
+    assert tracemalloc.get_traced_memory()[1] < 16e6
+    tracemalloc.stop()
 
 
 def inspect_log(values: list[float], answers: list[str] | None = None) -> dict[str, Any]:
