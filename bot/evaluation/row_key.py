@@ -74,6 +74,11 @@ def key_start(leaderboard: str) -> str:
     return f"{_name(leaderboard)}/"
 
 
+def model_in(key: str) -> str:
+    """The id of the model that a key is about; of a name that was cut, what is left of it."""
+    return "/".join(unquote(part) for part in key.split("/")[1:-1] if part != NO_ORGANIZATION)
+
+
 def reading_of(key: str) -> str:
     """The leaderboard and the model of a key as a reader sees them, without case, spaces and marks that nobody sees.
 

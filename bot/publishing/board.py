@@ -436,9 +436,9 @@ class KnownBoardRows:
         """The model that has these raw values."""
         return {one: self.values[one] for one in raws if one in self.values}
 
-    def spellings(self, readings: Collection[str]) -> list[tuple[float, str]]:
+    def spellings(self, readings: Collection[str]) -> list[tuple[float, str, str]]:
         """The rows of these models; all of them are on the board."""
-        return [(-inf, key) for one in readings for key in self.keys.get(one, ())]
+        return [(-inf, key, "") for one in readings for key in self.keys.get(one, ())]
 
 
 def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:

@@ -94,6 +94,19 @@ def test_no_file_is_rejected_for_what_the_settings_called_its_own_model_before(h
         assert story.state.submissions.counts() == {"accepted": 2}
 
 
+@pytest.mark.parametrize("other", [f"{FIRST} ", f" {FIRST}", OTHER])
+def test_a_file_that_makes_no_row_keeps_no_spelling_from_others(hub: Hub, tmp_path: Path, other: str) -> None:
+    story = Story(hub, tmp_path, form="commit", more='owners = {"acme__" = ["acme"]}')
+    story.push(spelled(other, (90, 90, 90)), path_of("eve/other"))
+    story.settle()
+    assert models(story) == []
+    story.push()
+    story.settle()
+    assert models(story) == [FIRST]
+    found = story.state.submissions.at([path_of("eve/other")])
+    assert [one.status for one in found.values()] == ["rejected"]
+
+
 def test_of_two_spellings_in_one_push_one_is_published(story: Story) -> None:
     story.hub.push(story.source, {path_of(one): spelled(one) for one in (FIRST, OTHER)})
     outcomes = story.settle()

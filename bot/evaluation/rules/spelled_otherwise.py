@@ -4,7 +4,8 @@
 Compares the model of the file, whatever its revision, with those of the other files and of the board, without case,
 spaces and invisible marks. For rows of one model it compares revision, precision and chat template in the same way;
 the first seven or more digits of a commit count as the whole commit. The spelling on the board counts, else that of
-the file that came first. Files with any other spelling are rejected.
+the file that came first. A file whose model is none of the Hub, or belongs to another folder by `owners`, comes after
+all others. Files with any other spelling are rejected.
 
 ## Why is this bad?
 A reader takes both for one model, as the Hub does, whose names are unique whatever their case. Whoever submits a model

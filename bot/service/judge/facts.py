@@ -8,14 +8,15 @@ from datetime import date
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
-from bot.evaluation.identity import identified
+from bot.evaluation.identity import identified, is_hub_id
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import raw_values
-from bot.evaluation.row_key import key_of, reading_of, twins
+from bot.evaluation.row_key import key_of, model_in, reading_of, twins
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
+from bot.evaluation.rules.wrong_owner import deciding_owners
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
 from bot.publishing.entry import digest_of_raws
@@ -43,8 +44,8 @@ class KnownRows(Protocol):
         """
         ...
 
-    def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str]]:
-        """The rows of these models, see `reading_of`: when their files came, and their keys.
+    def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str, str]]:
+        """The rows of these models, see `reading_of`: when their files came, their keys, and the paths of the files.
 
         The time is in Unix seconds, `-inf` for a row that is on the board; of twins there only the first is given.
         """
@@ -114,15 +115,22 @@ class Judge:
 
     def _spellings(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Mapping[str, str]:
         """The rows among these submissions and the known rows that read alike."""
-        came: list[tuple[float, str]] = []
+        came: list[tuple[float, str, str]] = []
         for one in found:
             board = self.leaderboard
             named = identified(one, self.names, board.models, served=board.served_models, precision=board.precision)
             if named.result is not None:
                 key = key_of(self.leaderboard.id, named.result.model).text
-                came.append((committed.get(one.path, inf), key))
-        known = self.known.spellings({reading_of(key) for _, key in came}) if self.known is not None and came else ()
-        return twins([*came, *known])
+                came.append((committed.get(one.path, inf), key, one.path))
+        known = self.known.spellings({reading_of(key) for _, key, _ in came}) if self.known is not None and came else ()
+        return twins(((self._makes_no_row(path, key, when), when), key) for when, key, path in (*came, *known))
+
+    def _makes_no_row(self, path: str, key: str, when: float) -> bool:
+        """Tell whether a file may not count for the model of its key, so that it stands first of no others."""
+        model = model_in(key)
+        is_named = self.leaderboard.served_models or is_hub_id(model)
+        owned_elsewhere = deciding_owners(path, model.partition("/")[0], self.owners)
+        return when != -inf and (not is_named or bool(owned_elsewhere))
 
     def _commits(self, found: Iterable[Parsed]) -> Mapping[str, CommitFact]:
         """The answers about the commits that files and declaration alone do not settle."""
@@ -153,11 +161,11 @@ class StoredRows:
         models = self.state.boards.models_with(digests.values())
         return {one: models[digest] for one, digest in digests.items() if digest in models}
 
-    def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str]]:
+    def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str, str]]:
         """The rows of these models; one on a board came before all others, and there the one measured first."""
         on_boards = [(measured or "~", key) for measured, key in self.state.boards.spellings(readings)]
         first = {key for _, key in on_boards} - twins(on_boards).keys()
-        return [*self.state.submissions.spellings(readings, self.paths), *((-inf, key) for key in first)]
+        return [*self.state.submissions.spellings(readings, self.paths), *((-inf, key, "") for key in first)]
 
     @property
     def documents(self) -> Mapping[str, str]:

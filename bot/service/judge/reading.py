@@ -216,7 +216,7 @@ def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push
     state = context.state
     for some in batches(keys, BATCH):
         readings = {reading_of(key) for key in some}
-        ours = {key for _, key in state.submissions.spellings(readings)}
+        ours = {key for _, key, _ in state.submissions.spellings(readings)}
         every = {*some, *ours, *(key for _, key in state.boards.spellings(readings))}
         unlike = {reading_of(key) for key in twins((0, key) for key in every)}
         for part in batches(sorted(key for key in ours if reading_of(key) in unlike), BATCH):

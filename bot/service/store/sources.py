@@ -122,14 +122,15 @@ class Submissions(Part):
         """The submissions that measure these rows."""
         return _restored(self.db.rows_in(select(submissions).where(self.ours(submissions)), submissions.c.key, keys))
 
-    def spellings(self, readings: Iterable[str], without: Collection[str] = ()) -> list[tuple[float, str]]:
-        """When submissions with these readings came (Unix seconds, infinity if unknown), and their keys.
+    def spellings(self, readings: Iterable[str], without: Collection[str] = ()) -> list[tuple[float, str, str]]:
+        """When submissions with these readings came (Unix seconds, infinity if unknown), their keys and their paths.
 
         `without` are paths of submissions that do not count.
         """
         columns = select(submissions.c.path, submissions.c.key, submissions.c.committed)
         found = self.db.rows_in(columns.where(self.ours(submissions)), submissions.c.reading, readings)
-        return [(inf if row.committed is None else row.committed, row.key) for row in found if row.path not in without]
+        others = (row for row in found if row.path not in without)
+        return [(inf if row.committed is None else row.committed, row.key, row.path) for row in others]
 
     def keys_below(self, folder: str) -> set[str]:
         """The rows that submissions measure and whose keys begin with a folder, such as all rows of one model."""
