@@ -78,6 +78,16 @@ BAD = {
     "bytes behind it": (lambda: log_archive() + b"\n", "bytes stand before or behind it"),
     "bytes before it": (lambda: log_archive()[:4] + log_archive(), "bytes stand before or behind it"),
     "two logs": (lambda: log_archive() + log_archive(), "bytes stand before or behind it"),
+    "two equal headers": (  # of equal CRCs, as two that differ may have
+        lambda: archive({"a": b"", "header.json": header(), "header.jsox": header()}).replace(
+            b"header.jsox", b"header.json"
+        ),
+        "two of its members have one name",
+    ),
+    "another name in the directory": (
+        lambda: b"header.json".join(archive({"header.jsox": header()}).rsplit(b"header.jsox", 1)),
+        "has another name in its directory",
+    ),
     "two headers": (
         lambda: archive({"a": b"", "header.json": header(), "header.jsox": b"{}"}).replace(
             b"header.jsox", b"header.json"

@@ -40,7 +40,7 @@ class ZipMembers:
     """The members of an archive by their names, in memory or mapped.
 
     Raises MalformedResult for an archive that is truncated, has bytes before its first member or behind its directory,
-    has more members than are read, or two of one name that differ: programs disagree about which of them counts.
+    has more members than are read, or two of one name: programs disagree about which of them counts.
     """
 
     def __init__(self, data: bytes | mmap) -> None:
@@ -52,14 +52,14 @@ class ZipMembers:
         try:
             with ZipFile(BytesIO(data) if isinstance(data, bytes) else data) as archive:  # type: ignore[arg-type]
                 self._infos = {info.filename: info for info in archive.infolist()}
-                different = {(info.filename, info.CRC) for info in archive.infolist()}
+                has_doubles = len(archive.infolist()) > len(self._infos)  # an equal CRC is easily made
                 end = len(data) - END_SIZE - len(archive.comment)
         except FAULTS:
             raise MalformedResult("is a damaged archive: its directory cannot be read") from None
         first = min((info.header_offset for info in self._infos.values()), default=0)
         if first or data[max(0, end) :][: len(END)] != END:
             raise MalformedResult("is a damaged archive: bytes stand before or behind it")
-        if len(different) > len(self._infos):
+        if has_doubles:
             raise MalformedResult("is a damaged archive: two of its members have one name")
         self._data = memoryview(data)
 
@@ -100,7 +100,14 @@ class ZipMembers:
         at = max(0, info.header_offset)
         name, extra = struct.unpack("<HH", self._data[at + 26 : at + 30])
         begin = at + 30 + name + extra
+        if bytes(self._data[at + 30 : at + 30 + name]) != _name_bytes(info):
+            raise MalformedResult(f"is a damaged archive: its {info.filename} has another name in its directory")
         return self._data[begin : begin + info.compress_size]
+
+
+def _name_bytes(info: ZipInfo) -> bytes:
+    """The name of a member as it stands in the directory."""
+    return info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437")
 
 
 def _inflated(packed: memoryview, method: int, size: int) -> bytes | None:
