@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from math import isfinite
+from math import fsum, isfinite
 from statistics import fmean
 
 from bot.audits.ranks import spearman
@@ -30,7 +30,7 @@ NO_SCORE = re.compile(
 )
 COUNTS = re.compile(r"(.*[\W_])?(counts?|depths?|layers?)", re.IGNORECASE)
 AVERAGE = re.compile(
-    r"^((average|avg|overall)\b.*|all|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?"
+    r"^((average|avg|overall)\b.*|all|score|(average|avg|mean)(_without.*|[\W\d]*|\s*\(.*\))|overall_.*|total([\W_]*score)?"
     r"|平均.*|[总總](分|平均.*))$",
     re.IGNORECASE,
 )
@@ -40,12 +40,24 @@ TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?\W*", re.IGNORECASE
 )
 RANK = re.compile(r"rank(ing)?", re.IGNORECASE)
+DECIMALS = re.compile(r"\d\.(\d+)")
 MOST_BY_CHANCE = 0.5  # the rank correlation beyond which a board's ranks say that less is better
-TEXT = "holds text"
+TEXT, MEAN = "holds text", "is an average or a total"
 LONGEST_CELL = 500  # characters of a cell of Markdown that are parsed
 MOST_HEADING = 1_000  # characters; patterns for headings would take minutes for very long ones
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
+FEWEST_MEANS = 5  # rows, of which four in five say that a column is the mean or sum of others
 Cells = tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WrongMean:
+    """A row whose average is not that of its columns, although those of most rows are."""
+
+    column: str
+    row: str
+    there: float
+    computed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,8 @@ class PublishedTable:
     """Rows by name and columns of scores (None if a cell is empty or no number), all of one length.
 
     `left_out` says for other columns why they are not scores, `place` which table of several of a file it is.
-    `less_is_better` tells that the columns are errors; there is no table of both kinds.
+    `less_is_better` tells that the columns are errors; there is no table of both kinds. `wrong_means` are the rows
+    whose average or total does not follow from their columns.
     """
 
     names: tuple[str, ...]
@@ -61,6 +74,7 @@ class PublishedTable:
     left_out: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
     less_is_better: bool = False
+    wrong_means: tuple[WrongMean, ...] = ()
 
 
 @cache
@@ -93,7 +107,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
         else:
             left_out[column] = why
     if not only:
-        _leave_counts_out(columns, left_out)
+        _leave_counts_out(columns, left_out, texts)
     named = _name_column(header, texts)
     if named is not None and TASKS.fullmatch(named):
         raise CallError(
@@ -108,6 +122,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
                 "of these is needed"
             )
     names = _names(texts, named, left_out) if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
+    wrong = tuple(_wrong_means(names, texts, columns, [one for one, why in left_out.items() if why == MEAN]))
     less = _errors_among(columns, header) or (list(columns) if _ranks_rise(columns, texts) else [])
     if only and 0 < len(less) < len(columns):
         other = next(column for column in columns if column not in less)
@@ -116,7 +131,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
     for column in [column for column in columns if (column in less) != is_less]:
         del columns[column]
         left_out[column] = "more is better there, unlike in the others" if is_less else "less is better, by its name"
-    return PublishedTable(tuple(names), columns, left_out, place, is_less)
+    return PublishedTable(tuple(names), columns, left_out, place, is_less, wrong)
 
 
 def _is_longer_name(cells: Iterable[str], names: Iterable[str]) -> bool:
@@ -154,15 +169,41 @@ def _names(texts: Mapping[str, list[str]], named: str, left_out: Mapping[str, st
     return names
 
 
-def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> None:
-    """Leave out columns of whole numbers beside columns of scores, which have decimals: they are counts or depths."""
+def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str], texts: Mapping[str, list[str]]) -> None:
+    """Leave out columns of whole numbers beside columns of scores, which have decimals: they are counts or depths.
+
+    A column without a gap that is written with a point or a percent sign holds no counts.
+    """
     whole = [column for column, cells in columns.items() if all(cell is None or cell.is_integer() for cell in cells)]
     if len(columns) - len(whole) < 2:
         return
     for column in whole:
-        if len({cell for cell in columns[column] if cell is not None}) > 1:
+        is_measured = None not in columns[column] and any("." in text or "%" in text for text in texts[column])
+        if len({cell for cell in columns[column] if cell is not None}) > 1 and not is_measured:
             del columns[column]
             left_out[column] = "holds whole numbers only, as counts do; name it with --column if they are scores"
+
+
+def _wrong_means(
+    names: Sequence[str], texts: Mapping[str, list[str]], columns: Mapping[str, Cells], means: Iterable[str]
+) -> Iterator[WrongMean]:
+    """The rows whose average or sum differs from that of all columns of scores, where those of most rows agree."""
+    full = [row for row in range(len(names)) if columns and all(cells[row] is not None for cells in columns.values())]
+    coarsest = max((_last_digit(texts[column]) for column in columns), default=1.0)
+    for column in means:
+        there = {row: value for row in full if (value := _number(texts[column][row])) is not None}
+        for combine, spread in ((fmean, coarsest), (fsum, coarsest * len(columns))):
+            computed = {row: combine(cells[row] or 0.0 for cells in columns.values()) for row in there}
+            off = {row: abs(there[row] - computed[row]) for row in there}
+            wrong = [row for row in there if off[row] > spread / 2 + _last_digit([texts[column][row]])]
+            if len(there) >= FEWEST_MEANS and len(wrong) * 5 <= len(there):
+                yield from (WrongMean(column, names[row], there[row], computed[row]) for row in wrong)
+                break
+
+
+def _last_digit(cells: Iterable[str]) -> float:
+    """One step of the last digit of numbers as they are printed."""
+    return 10.0 ** -max((len(found[1]) for cell in cells if (found := DECIMALS.search(cell))), default=0)
 
 
 def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
@@ -261,7 +302,7 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
         return TEXT if filled else "is empty"
     column = ERROR.sub("", column)
     if AVERAGE.match(column):
-        return "is an average or a total"
+        return MEAN
     is_count = COUNTS.fullmatch(column) and all(value.is_integer() for value in numbers)
     if is_count or NO_SCORE.match(column):
         return "is not a score by its name"

@@ -51,9 +51,10 @@ from bot.publishing.tables.adopt import (
     text_columns,
 )
 from bot.publishing.tables.cells import ColumnPath, as_text
-from bot.publishing.tables.find import FoundTable, ModelFiles, find_table, unnamed_tables
+from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, unnamed_tables
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
+from bot.publishing.tables.rows import RANKS
 from bot.publishing.tables.sheet import LARGEST, is_title, text_of
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
@@ -64,6 +65,7 @@ from bot.service.judge.facts import Judge
 from bot.service.settings.environment import read_access
 
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
+MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
 NO_HEADING = "(no heading)"
@@ -170,18 +172,18 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     parsed = [identified(one, called, {}) for one in read]
     models = _models(parsed)
     try:
-        found = find_table(table.data, table.written, models, at)
+        tables = find_tables(table.data, table.written, models, at)[:MOST_TRIED]
     except Unwritable as error:
         raise CallError(f"{table.shown}: {error}{_unnamed(table)}") from None
-    rows, keys, ambiguous = rows_of_models(found)
-    found = replace(found, rows={row: (one,) for row, one in rows.items()} or found.rows)
     known = load_shipped(like) if like else None
     readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
-    matching = match_columns(found, readings)
+    tried = [(one, match_columns(_with_sure_rows(one), readings)) for one in tables]
+    found, matching = max(tried, key=lambda one: sum(column.fitting for column in one[1].matched))
+    rows, keys, ambiguous = rows_of_models(found)
     rows = one_row_each(matching, rows)
     by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
     rows |= by_numbers
-    found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
+    found = replace(matching.table, rows=dict(matching.table.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}{_unnamed(table)}")
     names = _names(rows, found)
@@ -194,10 +196,16 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = _Recomputed(board, options, declared)
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
-    notes = tuple(_notes(board, columns, ambiguous, by_numbers))
+    notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     target = _template(board, columns) if table.is_template else target
     return Adopted(text, target, source, paths, tuple(report.lines()), notes)
+
+
+def _with_sure_rows(found: FoundTable) -> FoundTable:
+    """The table with the rows of which it is sure which model each means, or with all where it is of none."""
+    rows, _, _ = rows_of_models(found)
+    return replace(found, rows={row: (one,) for row, one in rows.items()} or found.rows)
 
 
 def _unnamed(table: TableFile) -> str:
@@ -330,7 +338,8 @@ def _left(found: FoundTable, mapped: set[ColumnPath], unsure: Mapping[ColumnPath
             shown = column_path if column_path[:1] in parts else column_path[:1]
             left[shown] = left.get(shown) or unsure.get(column_path, "")
     for column_path, why in left.items():
-        yield MappingColumn(column_path, None, why or FILLED)
+        is_rank = column_path[-1].strip().casefold() in RANKS
+        yield MappingColumn(column_path, None, FILLED if is_rank else why or FILLED)
 
 
 def _without_gap(column: MappingColumn, found: FoundTable, views: Mapping[int, RowView]) -> MappingColumn:

@@ -21,7 +21,7 @@ from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import Scores, TaskScore, measured
 from bot.evaluation.task import Task
 
-NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,](\d{1,15}))?(?:[eE]([+-]?\d{1,2}))?")
+NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
 ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost

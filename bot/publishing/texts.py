@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bot import HOME
@@ -107,7 +107,7 @@ def row_text(entry: Entry, current: Entry | None, mark: Marker, target: str = ""
     )
 
 
-KEY_OF_FILE, KEY_OF_TABLE = "is the path of its file without `entries/` and `.json`", "stands in the column *Row*"
+KEY_OF_FILE, KEY_OF_TABLE = "is the path of its file without `entries/` and `.json`", "stands above its cells"
 
 
 def shared_steps(key: str = KEY_OF_FILE, *, is_discussed: bool) -> str:
@@ -442,18 +442,38 @@ def _file(file: Evidence) -> str:
     return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{dated}"
 
 
-def table_text(draft: Draft, remarks: Sequence[str], mark: Marker, steps: str = "") -> PostText:
-    """The text for the rows of a draft; `remarks` are Markdown and come first, `steps` as in `rolling_text`."""
-    lines = [_line(key, cell) for key, cells in sorted(draft.cells.items()) for cell in cells]
-    more = f"… and {len(lines) - CELLS} more cells." if len(lines) > CELLS else ""
+def table_text(
+    draft: Draft, remarks: Sequence[str], mark: Marker, steps: str = "", entries: Mapping[str, Entry] | None = None
+) -> PostText:
+    """The text for the rows of a draft, each with its cells and, where `entries` has it, its newest file.
+
+    `remarks` are Markdown and come first, `steps` as in `rolling_text`.
+    """
+    lines, room = list[str](), CELLS
+    for key, cells in sorted(draft.cells.items()):
+        entry = (entries or {}).get(key)
+        lines += _cells_of(key, cells[:room], _first_file(entry) if entry else "") if room > 0 else []
+        room -= len(cells)
+    more = f"… and {-room} more cells." if room < 0 else ""
     rows = counted(len(draft.cells), "row")
     said = [*remarks, *(f"- {remark}" for remark in draft.remarks[:REMARKS])]
     if len(draft.remarks) > REMARKS:
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
-    parts = [f"{rows} of {code(mark.leaderboard)}; all other rows stay as they are.", ""]
-    parts += ["| Row | Cell | Before | After |", "| --- | --- | --- | --- |", *lines[:CELLS], "", *_paragraph(more)]
+    parts = [f"{rows} of {code(mark.leaderboard)}; all other rows stay as they are.", "", *lines, *_paragraph(more)]
     parts += [*(["**A person has to check:**", "", *said, ""] if said else []), *_paragraph(steps), FOOT]
     return fitted(f"Update {rows} of {mark.leaderboard}", "\n".join(parts), mark)
+
+
+def _cells_of(key: str, cells: Sequence[CellChange], file: str) -> list[str]:
+    """A row: its key, whether it is new, its file, and a table of its cells."""
+    is_new = all(cell.before is None for cell in cells)
+    head = f"**{'New' if is_new else 'Changed'}:** {code(key)}{file and f', from {file}'}"
+    columns = ["Cell", "New"] if is_new else ["Cell", "Before", "After"]
+    lines = [head, "", f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
+    for one in cells:
+        before = [] if is_new else ["new" if one.before is None else code_in_table(brief(one.before))]
+        lines.append(f"| {' | '.join([code_in_table(brief(one.column)), *before, code_in_table(brief(one.after))])} |")
+    return [*lines, ""]
 
 
 def disputed_remark(entry: Entry, first: str) -> str:
@@ -462,12 +482,6 @@ def disputed_remark(entry: Entry, first: str) -> str:
     return f"- {name} was first submitted in {code(first)}, from other files than those of this change"
 
 
-def adopted_remark(count: int) -> str:
-    """The remark about rows that the table has already, and whose entries are stored with this change."""
-    return f"- the entries of {counted(count, 'row')} that the table already has are stored beside it"
-
-
-def _line(key: str, cell: CellChange) -> str:
-    before = "new" if cell.before is None else code_in_table(brief(cell.before))
-    shown = code_in_table(brief(cell.after))
-    return f"| {code_in_table(key)} | {code_in_table(brief(cell.column))} | {before} | {shown} |"
+def adopted_line(count: int) -> str:
+    """The sentence about rows that the table has already, and whose entries are stored with this change."""
+    return f"The entries of {counted(count, 'row')} that are right already are stored beside the table, too."

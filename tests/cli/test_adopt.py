@@ -731,3 +731,29 @@ def test_a_table_of_which_each_row_lacks_a_column_is_not_said_to_be_reproduced(t
     first, *rest = done.stdout.splitlines()
     assert first == "no row could be recomputed completely, so nothing shows whether the mapping is right", done.output
     assert sum(line.startswith("incomplete, not compared: ") for line in rest) == 3
+
+
+def test_the_table_that_the_results_reproduce_is_taken_among_several(tmp_path: Path) -> None:
+    """Like research/C_MTEB/README.md of FlagOpen/FlagEmbedding: nine tables of the same models, one for each kind."""
+    rows = "".join(f"| {model} | {at}.5 | {at}.25 |\n" for at, model in enumerate([*MODELS, "acme/more"]))
+    done = adopted(tmp_path, "README.md", f"## Other\n\n| Model | a | b |\n|---|---|---|\n{rows}\n{markdown()}")
+    assert done.stdout.startswith("2 of 3 rows reproduced to the printed digit")
+    assert mapping(tmp_path).at == "# Our board"
+
+
+def test_sections_footnotes_emoji_and_tags_stand_in_nobodys_way(tmp_path: Path) -> None:
+    """`**o3**` above `o3 [^9]` in README.md of openai/simple-evals; `:mage_woman: 6.3` in one of pm-llm-benchmark."""
+    text = markdown().replace(" %", "").replace("[heron-3b](https://huggingface.co/zoo/heron-3b)", "heron-3b [^9]")
+    text = text.replace("| 1 | [atlas", "| | **heron-3b** | | | | |\n| 1 | [atlas", 1)
+    text = text.replace("| 50 |", "| :crown: **50** |").replace("| 44 |", '| <span class="grey">44</span> |')
+    done = adopted(tmp_path, "README.md", text)
+    assert done.stdout.splitlines()[1] == "  heron-3b [^9], Avg: there 58.1, computed 58.0: rounding of 58"
+    assert "TODO" not in done.stdout
+
+    settings = str(tmp_path / "ours" / "bot.toml")
+    better = {path_of("acme/atlas-7b"): result("acme/atlas-7b", right=(49, 61, 72))}
+    commit_files(tmp_path / "results", better)
+    assert CliRunner().invoke(app, ["settle", "--config", settings]).exit_code == 0
+    written = git(tmp_path / "board", "show", "leaderboard-bot/rolling/board:data/README.md")
+    assert "| :crown: **49** |" in written
+    assert "| | **heron-3b** | | | | |" in written

@@ -322,3 +322,8 @@ def test_the_questions_of_the_harness_are_answered() -> None:
 def test_a_number_that_nobody_prints_is_refused(text: str) -> None:
     with pytest.raises(CallError, match="is not a number"):
         parse_reported(text)
+
+
+def test_all_digits_of_a_double_are_a_number() -> None:
+    """Such as those of results/elo_ratings of bgonzalezbustamante/TextClass-Benchmark, which stopped `init --table`."""
+    assert parse_reported("0.9813333333333332").value == 0.9813333333333332

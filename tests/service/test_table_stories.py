@@ -46,7 +46,8 @@ def test_a_new_row_is_proposed_below_the_rows_of_others(story: TableStory) -> No
 
     [request] = story.requests
     assert request.title == "Update 1 row of tiny"
-    assert f"| `{KEY}` | `Average` | new | `58.33` |" in request.description
+    assert f"**New:** `{KEY}`, from [`" in request.description
+    assert "| `Average` | `58.33` |" in request.description
     assert story.proposed() == TABLE + NEW
     assert story.acts() == ["request"]
 
@@ -60,7 +61,7 @@ def test_a_row_is_left_out_as_the_text_of_the_request_says(story: TableStory) ->
     story.settle()
     [request] = story.requests
     assert "**Close** it to decline them: " in request.description
-    assert "`/decline KEY`, where KEY stands in the column *Row*." in request.description
+    assert "`/decline KEY`, where KEY stands above its cells." in request.description
     story.hub.comment(story.target, request, f"/decline {KEY}", "meg")
     story.settle()
 
@@ -91,7 +92,8 @@ def test_a_merged_row_of_ours_is_changed_in_its_place(story: TableStory) -> None
     story.push(right=BETTER)
     story.settle()
     assert story.proposed() == TABLE + CHANGED + b"olympus/ares,7,\r\n"
-    assert f"| `{KEY}` | `Average` | `58.33` | `61.67` |" in story.requests[0].description
+    assert f"**Changed:** `{KEY}`, from " in story.requests[0].description
+    assert "| `Average` | `58.33` | `61.67` |" in story.requests[0].description
 
     story.push(right=(70, 70, 70))
     story.settle()

@@ -18,7 +18,7 @@ from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import median
 
 from bot.audits.ranks import best_split, kendall, pearson, places, ranks
-from bot.audits.score_table import Cells, PublishedTable
+from bot.audits.score_table import Cells, PublishedTable, WrongMean
 from bot.evaluation.finding import counted
 
 # Chosen on synthetic boards and on half of the slices of real ones; docs/audit-board.md has the error rates of others.
@@ -234,6 +234,7 @@ class BoardAudit:
 
     `with_and_without` is about all named columns together, None if none is named. `incomplete` rows miss a cell and
     take no part. `silent` says why nothing can be judged, "" if it can. Where `less_is_better`, values have a minus.
+    `wrong_means` are the rows whose average does not follow from their columns.
     """
 
     rows: int
@@ -246,6 +247,7 @@ class BoardAudit:
     left_out: Mapping[str, str]
     silent: str = ""
     less_is_better: bool = False
+    wrong_means: tuple[WrongMean, ...] = ()
 
 
 def audit_board(board: PublishedTable) -> BoardAudit:
@@ -257,7 +259,8 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     names, columns, left_out = complete(board)
     silent = _silent(len(names), len(columns))
     if silent:
-        return BoardAudit(len(names), len(board.names) - len(names), (), (), None, (), {}, left_out, silent)
+        missing, wrong = len(board.names) - len(names), board.wrong_means
+        return BoardAudit(len(names), missing, (), (), None, (), {}, left_out, silent, wrong_means=wrong)
     if board.less_is_better:
         columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
     named: dict[str, ColumnFigures] = {}
@@ -274,8 +277,9 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     moved = moved_rows(names, columns, named) if named else ()
     points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
     incomplete = len(board.names) - len(names)
+    is_less, wrong = board.less_is_better, board.wrong_means
     return BoardAudit(
-        len(names), incomplete, figures, tuple(named), effect, moved, points, left_out, "", board.less_is_better
+        len(names), incomplete, figures, tuple(named), effect, moved, points, left_out, "", is_less, wrong
     )
 
 

@@ -38,8 +38,9 @@ def document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     """Return title, lead and sections of the report."""
     named = ", ".join(audit.named)
     title = f"Columns of {source}"
+    wrong = [_wrong(audit)] if audit.wrong_means else []
     if audit.silent:
-        return title, f"No column is judged: {audit.silent}.", [_left_out(audit)] if audit.left_out else []
+        return title, f"No column is judged: {audit.silent}.", [*wrong, *([_left_out(audit)] if audit.left_out else [])]
     lead = (
         f"{named}: {'does' if len(audit.named) == 1 else 'do'} not follow the rest."
         if named
@@ -48,8 +49,16 @@ def document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     left_out = counted(audit.incomplete, "incomplete row")
     lead += f" {counted(audit.rows, 'row')}, {len(audit.columns)} columns; left out: {left_out}."
     lead += " Less is better in them: they are judged, and shown, with a minus." if audit.less_is_better else ""
-    sections = [*_why(audit), Section("Figures", [_figures(audit), DEFINITIONS])]
+    sections = [*wrong, *_why(audit), Section("Figures", [_figures(audit), DEFINITIONS])]
     return title, lead, [*sections, _left_out(audit)] if audit.left_out else sections
+
+
+def _wrong(audit: BoardAudit) -> Section:
+    """Return the rows with an average that their columns do not give."""
+    rows = tuple((one.row, one.column, one.there, round(one.computed, 3)) for one in audit.wrong_means)
+    return Section(
+        "Averages that do not follow from their columns", [Table(("row", "column", "there", "computed"), rows)]
+    )
 
 
 def _why(audit: BoardAudit) -> list[Section]:

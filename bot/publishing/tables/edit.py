@@ -10,7 +10,7 @@ from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text
 from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
-from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_title, spliced
+from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_heading, is_title, spliced
 from bot.reporting.escape import brief
 
 SHOWN = 5  # cells that a refusal names
@@ -60,7 +60,7 @@ class KeyIndex:
         self.grid, self.column_paths = grid, column_paths
         self.exact: dict[KeyTexts, list[int]] = {}
         self.loose: dict[KeyTexts, str] = {}
-        for row in range(len(grid)):
+        for row in (row for row in range(len(grid)) if not is_heading(grid, row)):
             key = _with_truth(grid.plain(as_text(grid.cell(row, column_path))) for column_path in column_paths)
             self.exact.setdefault(key, []).append(row)
             self.loose.setdefault(_loosely(key), " ".join(key))
@@ -207,11 +207,12 @@ def order_of(grid: Grid, column_path: ColumnPath) -> str | None:
 
 
 def changes_of(grid: Grid, edit: TableEdit) -> dict[str, tuple[CellChange, ...]]:
-    """What a request shows of each row: the cells before and after."""
-    shown = {}
+    """What a request shows of each row: the cells before and after, in the order of the table's columns."""
+    shown, order = {}, {path: number for number, path in enumerate(grid.column_paths)}
     slots: list[Update | Insertion] = [*edit.updates, *edit.insertions]
     for slot in slots:
         cells = [(column_path, cell) for column_path, cell in slot.cells.items() if cell is not ABSENT]
+        cells.sort(key=lambda each: order.get(each[0], len(order)))
         old = {path: as_text(grid.cell(slot.row, path)) for path, _ in cells} if isinstance(slot, Update) else {}
         changes = (CellChange(".".join(path), old.get(path), as_text(cell)) for path, cell in cells)
         shown[slot.wanted.change_key] = tuple(changes)

@@ -25,7 +25,7 @@ from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
 from bot.publishing.tables.markdown_sheet import CODE, HEADING, MarkdownSheet, is_bold, plain, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
-from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_title, text_of
+from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_heading, is_title, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 from bot.reporting.escape import brief
@@ -39,10 +39,11 @@ LINKED = "its numbers are links, which the bot does not write"
 ON_THE_HUB = re.compile(r"(?:huggingface|\bhf)\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 REMARK = re.compile(r"\([^()]*\)$")  # such as (5-shot) behind a name
+FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]")
 LETTERS = re.compile(r"[^a-z0-9+]+")
 LABELS = ("model", "name", "Model", "display_name", "row")  # what the names of a keyed table may be called
 SELECTORS = ("name", "id", "title", "key", "split")
-GAPS = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?", "x", "tbd", "/"})
+GAPS = frozenset({"", "-", "--", "–", "—", "n/a", "na", "nan", "none", "null", "?", "??", "x", "tbd", "tba", "/"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,32 +103,31 @@ class FoundTable:
         return plain(self.grid.plain(as_text(self.grid.cell(row, self.name))))
 
 
-def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], at: str = "") -> FoundTable:
-    """The table of a file in which most rows name one of the models; `at` as in a mapping takes that one.
+def find_tables(data: bytes, written: TableFormat, models: Sequence[ModelFiles], at: str = "") -> list[FoundTable]:
+    """The tables of a file whose rows name models, those of most models first; `at` as in a mapping takes that one.
 
     Raises Unwritable if no row names a model.
     """
-    best: FoundTable | None = None
+    found: list[FoundTable] = []
     seen: list[str] = []
     by_form = grouped((form, one) for one in models for form in one.forms)
     for place in _places(data, written, at):
-        for column_path in place.grid.column_paths if place.key is None else [(place.key,)]:
-            found = _named(place, column_path, by_form)
-            if best is None or _rank(found) > _rank(best):
-                best = found
-            seen = seen or [as_text(place.grid.cell(row, column_path)) for row in range(min(2, len(place.grid)))]
-    if best is None:
+        columns = list(place.grid.column_paths if place.key is None else [(place.key,)])
+        found.append(max((_named(place, column_path, by_form) for column_path in columns), key=_rank))
+        seen = seen or [as_text(place.grid.cell(row, columns[0])) for row in range(min(2, len(place.grid)))]
+    if not found:
         others = ", ".join(dict.fromkeys(place.at for place in _places(data, written, "") if place.at)) if at else ""
         where = f"at {at} in it" if at else "in it; one of HTML is not read" if written == "markdown" else "in it"
         raise Unwritable(f"no table was found {where}{others and f'; it has {others}'}")
-    if not best.rows:
+    named = sorted((one for one in found if one.rows), key=_rank, reverse=True)
+    if not named:
         names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
         there = ", ".join(text[:40] for text in seen[:2] if text)
         said = f"no row names a model of the results ({names}); its first cells are {there or 'empty'}"
         tasks = {form_of(key) for one in models for file in one.files if file.result for key in file.result.leaves}
         what = "these are tasks, and a row is of a model; " if tasks & set(map(form_of, seen)) else ""
         raise Unwritable(f"{said}: {what}name another table of the file with --at, or the models with --model-name")
-    return best
+    return named
 
 
 def _rank(found: FoundTable) -> tuple[int, float, int, int]:
@@ -148,8 +148,9 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
     links: dict[int, str] = {}
     for row in range(len(grid)):
         cell = grid.cell(row, column_path)
-        if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()):
+        if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()) or is_heading(grid, row):
             continue
+        cell = FOOTNOTE.sub("", cell).strip()
         linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
         texts = [grid.plain(cell), plain(cell), REMARK.sub("", plain(cell)).rstrip(), *([linked[1]] if linked else [])]
         found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()) if _may_be(one, texts))
@@ -341,7 +342,10 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     if not read or any(isinstance(cell, bool) for cell in rest):
         return None
     gaps = tuple(
-        dict.fromkeys("omit" if cell is ABSENT else "null" if cell in {None, ""} else str(cell) for cell in rest)
+        dict.fromkeys(
+            "omit" if cell is ABSENT else "null" if cell is None or not str(cell).strip() else str(cell)
+            for cell in rest
+        )
     )
     odd = [gap for gap in gaps if gap.lower() not in GAPS | {OMIT}]
     if odd and len(read) * 2 < len(cells):

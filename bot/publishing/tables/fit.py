@@ -8,12 +8,15 @@ from decimal import Context, Decimal
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text, is_in_range
+from bot.publishing.tables.markdown_sheet import TAG, MarkdownSheet
 from bot.publishing.tables.sheet import TRUTH, Grid
 from bot.reporting.escape import brief
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}\b)?")
 LEADING = re.compile(rf"({NUMBER.pattern})(?=$|[\s%±(])")
 DIGITS = Context(prec=12)
+# Emoji in front of a number, such as the crown of the best one, also as :crown:.
+ORNAMENTS = re.compile(r"(?:(?::[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff])\s*)+(?=[-+]?\d)")
 UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"  # marks around a text that a reader does not see, such as of its direction
 SEVERAL = 3  # values that show what the unit of a column is
 
@@ -46,7 +49,8 @@ class FilledColumn:
         self.kinds = {type(cell) for cell in cells}
         texts = [cell for cell in cells if isinstance(cell, str)]
         self.example = brief(texts[0], 40) if texts else ""
-        self.shapes = {_pattern(text) for text in texts}
+        is_markdown = isinstance(grid, MarkdownSheet)
+        self.shapes = {_pattern(TAG.sub("", text) if is_markdown else text) for text in texts}
         self.numbers = [number for cell in cells if (number := number_in(cell)) is not None]
         self.least, self.largest = min(self.numbers, default=Decimal(0)), max(self.numbers, default=Decimal(0))
 
@@ -85,7 +89,9 @@ class FilledColumn:
 
 
 def _bare(text: str) -> str:
-    return text.replace("*", "").strip().strip(UNSEEN).strip()
+    text = text.replace("*", "").strip().strip(UNSEEN).strip()
+    ornaments = ORNAMENTS.match(text)
+    return text[ornaments.end() :] if ornaments else text
 
 
 def _pattern(text: str) -> str:

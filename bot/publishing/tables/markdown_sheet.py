@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from html import unescape
 from typing import Any
@@ -24,6 +25,9 @@ BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
 HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 CODE = "`"
 BOLD = ("**", "__")
+MARKS = r"((?:<[^<>]*>|:[a-z0-9_+-]+:|[^\w.,<>%()\[\]|+-]|_)*)"  # around a number: bold, tags, emoji
+MARKED = re.compile(rf"{MARKS}[-+]?\d+(?:\.\d+)?{MARKS}")
+LONGEST_MARKED = 200
 LARGEST, MOST_TABLES = 2_000_000, 200  # characters and tables of a file: its parser takes a second for 300 KB
 Span = tuple[int, int]
 
@@ -118,7 +122,7 @@ class MarkdownSheet(Grid):
         return self.text[slice(*cells[number])].strip() if number < len(cells) else ABSENT
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
-        """Replace cells; bold cells stay bold, and padded columns keep their width."""
+        """Replace cells; what marks a number stays, bold cells stay bold, and padded columns keep their width."""
         places, splices = self.places[row + 1], []
         for column_path, cell in cells.items():
             number = self.column_paths[column_path]
@@ -126,8 +130,8 @@ class MarkdownSheet(Grid):
                 raise Unwritable(f"the row has no cell for {column_path[0]}")
             old = self.text[slice(*places[number])]
             new = self._written(column_path, cell)
-            mark = next((mark for mark in BOLD if is_bold(old.strip(), mark)), "")
-            splices.append(Splice(*places[number], _in_place(self._padded(number, f"{mark}{new}{mark}", old), old)))
+            marked = _marked_as(old.strip(), new, is_number=isinstance(cell, Decimal))
+            splices.append(Splice(*places[number], _in_place(self._padded(number, marked, old), old)))
         return splices
 
     def insert(self, before: int, rows: Sequence[Mapping[ColumnPath, Cell]]) -> list[Splice]:
@@ -166,6 +170,15 @@ class MarkdownSheet(Grid):
     def ordinary(self) -> list[Any]:
         """The rows as the Markdown parser reads them."""
         return [list(row) for row in self.table.cells[1:]]
+
+
+def _marked_as(old: str, new: str, *, is_number: bool) -> str:
+    """A new text with the marks of the old one: of a number those around it, of another text bold."""
+    marks = MARKED.fullmatch(old) if is_number and len(old) <= LONGEST_MARKED else None
+    if marks is not None:
+        return f"{marks[1]}{new}{marks[2]}"
+    mark = next((mark for mark in BOLD if is_bold(old, mark)), "")
+    return f"{mark}{new}{mark}"
 
 
 def _in_place(new: str, old: str) -> str:

@@ -5,9 +5,10 @@ What an edit leaves out of date (order, ranks, bold marks) is in rows of others:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.audits.score_table import AVERAGE
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
@@ -73,6 +74,18 @@ def _bold(grid: Grid, after: Grid, key: Sequence[ColumnPath], column_path: Colum
                 name = code(".".join(column_path))
                 yield f"In the column {name} the best is bold; that is now {_named(after, rows, key)}."
             return
+
+
+def _stale_means(
+    grid: Grid, after: Grid, slots: Sequence[Slot], key: Sequence[ColumnPath], known: Collection[ColumnPath]
+) -> Iterator[str]:
+    """Name the averages that the mapping does not write, in rows of which a number has changed."""
+    changed = [row for row, slot in enumerate(slots) if isinstance(slot, Update)]
+    for column_path in grid.column_paths:
+        stale = [row for row in changed if number_in(after.cell(row, column_path)) is not None]
+        if stale and column_path not in known and AVERAGE.match(column_path[-1]):
+            rows = _named(after, stale, key)
+            yield f"The bot does not write {code('.'.join(column_path))}; it may be out of date in {rows}."
 
 
 def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
@@ -166,6 +179,8 @@ class MappedRows:
                         yield f"The column {code(column_path[0])} is not renumbered. Out of date: {rows}."
         for column_path in grid.column_paths:
             yield from _bold(grid, after, self.key, column_path)
+        known = [self.options.column_path(label) for label in self.options.columns]
+        yield from _stale_means(grid, after, slots, self.key, known)
         yield from _unfilled(grid, edit)
 
     def doubled(self, grid: Grid) -> list[str]:

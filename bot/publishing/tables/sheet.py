@@ -27,6 +27,7 @@ TRUTH = (
 )
 
 
+EMPHASIS = re.compile(r"([*_])[^*_].*\1|([*_])\2.*\2\2")
 STEP = re.compile(r"([^\[\]]*)(?:\[([^=\[\]]+)=([^\[\]]*)\])?")
 Names = tuple[str | int, ...]
 Node = TypeVar("Node")
@@ -74,6 +75,13 @@ def is_title(grid: Grid, row: int) -> bool:
     cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
     filled = (cell for cell in cells if cell not in {ABSENT, None, ""})
     return next(islice(filled, 1, None), None) is None
+
+
+def is_heading(grid: Grid, row: int) -> bool:
+    """Tell whether a row is a line of emphasised text between rows, such as `**o3**` above the rows of its sizes."""
+    cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
+    filled = [cell for cell in cells if cell not in {ABSENT, None, ""}]
+    return len(filled) == 1 and isinstance(filled[0], str) and EMPHASIS.fullmatch(filled[0]) is not None
 
 
 @dataclass(frozen=True, slots=True)

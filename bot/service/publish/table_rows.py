@@ -19,7 +19,7 @@ from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import (
     KEY_OF_TABLE,
-    adopted_remark,
+    adopted_line,
     disputed_remark,
     shared_steps,
     table_text,
@@ -161,9 +161,10 @@ class DesiredTable:
         equal = {key: entry for key, entry in there.items() if key not in changed}
         kept = self._records({**changed, **equal}, main) if changed else {}
         remarks = [disputed_remark(look.entry, look.disputed) for look in self.looks if look.disputed and look.entry]
-        remarks += [adopted_remark(len(equal))] if kept and equal else []
         steps = shared_steps(KEY_OF_TABLE, is_discussed=self.is_discussed) if self.form == "pull-request" else ""
-        text = with_places(table_text(draft, remarks, self.mark, steps), self.places, self.mark, state.request)
+        steps = f"{adopted_line(len(equal))}\n\n{steps}".rstrip() if kept and equal else steps
+        text = table_text(draft, remarks, self.mark, steps, changed)
+        text = with_places(text, self.places, self.mark, state.request)
         return DesiredState(text, {**main, **draft.files, **kept})
 
     def waiting(self, state: CurrentState) -> OpenRequests:

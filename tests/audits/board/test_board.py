@@ -216,9 +216,9 @@ def test_sizes_ranks_costs_times_and_differences_are_no_scores() -> None:
 
 def test_a_count_is_told_from_a_benchmark_by_its_values() -> None:
     """The first is of mlfoundations/open_clip `89fb801f`, others of svilupp/Julia-LLM-Leaderboard `7b7a408c`."""
-    header = "Model,CLEVR Counts,Score,Zero Counts,Elapsed Median,Score Std Deviation,param_count"
+    header = "Model,CLEVR Counts,AverageScore,Zero Counts,Elapsed Median,Score Std Deviation,param_count"
     read = read_score_table(f"{header}\na,0.3596,85.8,13,6.3,21.1,30.5\n".encode(), "x.csv")
-    assert list(read.columns) == ["CLEVR Counts", "Score"]
+    assert list(read.columns) == ["CLEVR Counts", "AverageScore"]
     assert set(read.left_out.values()) == {"holds text", "is not a score by its name"}
 
 
@@ -487,3 +487,40 @@ def test_a_sound_board_has_status_0_and_says_so(tmp_path: Path) -> None:
     result = call(path)
     assert result.exit_code == 0
     assert "No column stands out" in result.stdout
+
+
+MEANS = [("a", 10.4, 20.5, 15.4), ("b", 30.1, 40.2, 35.2), ("c", 50.3, 60.4, 55.4), ("d", 70.0, 80.0, 75.0)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "there", "computed"),
+    [("12.0,34.0,23.0", None, None), ("12.0,34.0,32.0", 32.0, 23.0), ("17.0,34.0,23.0", 23.0, 25.5)],
+)
+def test_an_average_that_its_columns_do_not_give_is_named(
+    cells: str, there: float | None, computed: float | None
+) -> None:
+    """A stale average or a wrong digit, as `Avg.` of Qwen2.5-14B-Instruct-1M in README.md of NVIDIA/RULER."""
+    rows = "".join(f"{name},{one},{two},{mean}\n" for name, one, two, mean in MEANS)
+    found = audit_board(read_score_table(f"model,x,y,Avg.\n{rows}e,{cells}\n".encode(), "board.csv"))
+    named = [(one.column, one.row, one.there, one.computed) for one in found.wrong_means]
+    assert named == ([] if there is None else [("Avg.", "e", there, computed)])
+    assert ("Averages that do not follow" in board_markdown(found, "board.csv")) is bool(named)
+
+
+def test_an_average_by_other_weights_is_not_checked() -> None:
+    rows = "".join(f"{name},{one},{two},{one + two / 9:.1f}\n" for name, one, two, _ in MEANS)
+    assert read_score_table(f"model,x,y,Avg\n{rows}e,1.5,2.5,9.9\n".encode(), "board.csv").wrong_means == ()
+
+
+def test_whole_numbers_that_are_written_with_a_point_are_scores() -> None:
+    """Like `python` and `typos` of the tables of LiveBench; counts with a gap have a point, too."""
+    head, rows = "model,x,y,typos,steps,solved\n", "".join(f"m{i},{i}.5,{i}.25,{2 * i}.0,{i},{i}.0\n" for i in range(9))
+    found = read_score_table(f"{head}{rows}m9,9.5,9.25,18.0,9,\n".encode(), "board.csv")
+    assert list(found.columns) == ["x", "y", "typos"]
+    assert set(found.left_out) == {"model", "steps", "solved"}
+
+
+def test_a_column_score_beside_others_is_their_total() -> None:
+    assert read_score_table(b"model,Score,x,y\na,3.5,1.5,2.0\n", "board.csv").left_out["Score"] == (
+        "is an average or a total"
+    )

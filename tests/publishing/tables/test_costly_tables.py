@@ -10,7 +10,7 @@ from bot.audits.score_table import read_score_table
 from bot.errors import Unwritable
 from bot.evaluation.result import Model
 from bot.publishing.tables.csv_sheet import CsvSheet
-from bot.publishing.tables.find import ModelFiles, find_table, number_columns
+from bot.publishing.tables.find import ModelFiles, find_tables, number_columns
 from bot.publishing.tables.json_sheet import JsonSheet
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.markdown_sheet import LARGEST, MOST_TABLES
@@ -47,7 +47,7 @@ DEEP = 300
 def test_no_table_takes_minutes_to_find(text: str, written: TableFormat, why: str) -> None:
     began = process_time()
     with pytest.raises(Unwritable, match=f"^{why}"):
-        find_table(text.encode(), written, MODELS)
+        find_tables(text.encode(), written, MODELS)
     assert process_time() - began < SECONDS
 
 
@@ -55,7 +55,7 @@ def test_no_table_takes_minutes_to_find(text: str, written: TableFormat, why: st
 def test_brackets_and_backslashes_take_no_time_in_a_table(cell: str) -> None:
     text = f"| Model | a | b |\n|-|-|-|\n| acme/atlas | 1 | 2 |\n| {cell} | 1 | 2 |\n"
     began = process_time()
-    assert len(find_table(text.encode(), "markdown", MODELS).place.grid) == 2
+    assert len(find_tables(text.encode(), "markdown", MODELS)[0].place.grid) == 2
     assert len(read_score_table(text.encode(), "a.md").names) == 2
     assert process_time() - began < SECONDS
 
@@ -65,7 +65,7 @@ def test_brackets_and_backslashes_take_no_time_in_a_table(cell: str) -> None:
 )
 def test_a_long_name_or_heading_takes_no_time(head: str) -> None:
     began = process_time()
-    [*columns] = number_columns(find_table((head + "acme/atlas,1\n").encode(), "csv", MODELS))
+    [*columns] = number_columns(find_tables((head + "acme/atlas,1\n").encode(), "csv", MODELS)[0])
     assert len(columns) == head.count("\n") - 1
     assert process_time() - began < SECONDS
 
@@ -74,7 +74,7 @@ def test_many_tables_of_equal_columns_are_parsed_once() -> None:
     text = "# Ours\n\n" + "| a | b |\n|-|-|\n| 1 | 2 |\n\n" * MOST_TABLES
     began = process_time()
     with pytest.raises(Unwritable, match=r"^no "):
-        find_table(text.encode(), "markdown", MODELS)
+        find_tables(text.encode(), "markdown", MODELS)
     assert process_time() - began < SECONDS
 
 
@@ -94,4 +94,4 @@ def test_no_more_cells_than_any_board_has_are_kept() -> None:
 def test_a_number_that_no_arithmetic_takes_is_none(number: str) -> None:
     """It ended `init --table` in an internal error."""
     text = f'[{{"Model":"acme/atlas","a":{number},"b":0.5}}]'
-    assert [column.label for column in number_columns(find_table(text.encode(), "json", MODELS))] == ["b"]
+    assert [column.label for column in number_columns(find_tables(text.encode(), "json", MODELS)[0])] == ["b"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.publishing.addresses import evidence_url
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.publication import entry_marker
 from bot.publishing.texts import CELLS, REMARKS, disputed_remark, table_text
@@ -128,6 +129,17 @@ def test_of_two_bold_rows_the_one_that_is_still_the_best_is_named() -> None:
     )
 
 
+def test_an_average_that_nobody_mapped_is_named_where_its_row_changes() -> None:
+    column = {"value": "tasks.bbh.raw", "unit": "percent", "decimals": 0}
+    text = f"| Model | BBH | Avg |\n|---|---|---|\n| a | 9 | 9.5 |\n| {MODEL} | 7 | 7.5 |\n"
+    mapping = {**MARKDOWN, "columns": {"Model": "model.id", "BBH": column}, "on_existing": "update"}
+    stale = f"The bot does not write `Avg`; it may be out of date in `{MODEL}`."
+    assert said(mapping, text, entry(scores={"bbh": 0.05})) == (stale,)
+    assert said(mapping, text, entry("c/d", {"bbh": 0.05}, key="2")) == (
+        "Left empty in the new row `c/d`, for a person to fill: `Avg`.",
+    )
+
+
 # ---- the file ----
 
 
@@ -162,18 +174,28 @@ def text_of(cells: int, remarks: int = 0, said: tuple[str, ...] = ()) -> list[st
     return post.body.splitlines()
 
 
-def test_each_cell_is_a_line_of_a_table() -> None:
+def test_each_row_has_a_table_of_its_cells() -> None:
     lines = text_of(2)
     assert lines[0] == "1 row of `open-llm-v2`; all other rows stay as they are."
-    assert lines[1:7] == [
+    assert lines[1:9] == [
         "",
-        "| Row | Cell | Before | After |",
-        "| --- | --- | --- | --- |",
-        f"| `{entry().key}` | `c0` | `0.5` | `0` |",
-        f"| `{entry().key}` | `c1` | new | `1` |",
+        f"**Changed:** `{entry().key}`",
+        "",
+        "| Cell | Before | After |",
+        "| --- | --- | --- |",
+        "| `c0` | `0.5` | `0` |",
+        "| `c1` | new | `1` |",
         "",
     ]
     assert not [line for line in lines if line.startswith(("**A person", "…"))]
+
+
+def test_a_new_row_shows_its_cells_once_and_names_its_file() -> None:
+    row = entry()
+    draft = Draft(cells={row.key: (CellChange("Model", None, "a/b"), CellChange("Avg", None, "43.4"))})
+    lines = table_text(draft, (), entry_marker(row), entries={row.key: row}).body.splitlines()
+    head = f"**New:** `{row.key}`, from [`{row.evidence[0].path.rpartition('/')[2]}`]({evidence_url(row.evidence[0])})"
+    assert lines[2:8] == [head, "", "| Cell | New |", "| --- | --- |", "| `Model` | `a/b` |", "| `Avg` | `43.4` |"]
 
 
 def test_cells_past_the_limit_are_counted() -> None:
