@@ -206,6 +206,7 @@ class Views:
     boards: BoardCache
     clock: Callable[[], float]
     hub: str
+    judging: Lock = field(default_factory=Lock)  # one at a time: what a stranger asks for must not fill the memory
 
     def watch(self, name: str) -> Watch | None:
         """The watch of this name."""
@@ -301,7 +302,8 @@ class Views:
         state = self.store.of(name)
         waivers, known = stored_waivers(state, watch), StoredRows(state)
         judge = judge_for(watch, self.leaderboard(watch), today, waivers, open_cached_look_up(self.store), known=known)
-        found = verdict_on(judge, state, path)
+        with self.judging:
+            found = verdict_on(judge, state, path)
         if found is None:
             return None
         stored, verdict, row = found

@@ -21,6 +21,7 @@ from bot.publishing.board import KnownBoardRows
 from bot.reporting.report import make_report
 from bot.service.checks.verify import Verifier
 from bot.service.context import ContextFactory
+from bot.service.judge import facts
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import Judge, judge_for, no_look_up, verdict_on
 from bot.service.settings.config import parse_settings
@@ -186,3 +187,33 @@ def test_facts_are_put_together_in_one_place() -> None:
         "evaluation/rules/rule.py",
         "service/judge/facts.py",
     ]
+
+
+def test_a_page_about_one_of_very_many_or_large_files_of_a_row_reads_so_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody may ask for it, as often as they like."""
+    paths = [path_of(time=f"2026-03-02T10-00-0{number}.000000") for number in range(3)]
+    files = [result(right=right) for right in ((50, None, None), (None, 60, None), (None, None, 70))]
+    (tmp_path / "tiny.toml").write_text(TINY)
+    Folder(tmp_path / "results").push(dict(zip(paths, files, strict=True)))
+    store = Store(connect(f"sqlite:///{tmp_path / 'bot.db'}"))
+    [watch] = parse_settings(SETTINGS.format(more=""), "bot.toml").watches
+    context = ContextFactory(Access(), store, tmp_path).open_context(watch)
+    settle(context)
+
+    def shown(path: str) -> list[str]:
+        page = judge_for(watch, context.leaderboard, datetime.now(UTC).date(), [], open_cached_look_up(store))
+        found = verdict_on(page, store.of("w"), path)
+        assert found is not None
+        assert found[2] is not None
+        return sorted(file.path for file in found[2].files)
+
+    assert shown(paths[2]) == paths
+    monkeypatch.setattr(facts, "MOST_FILES", 1)
+    assert shown(paths[2]) == [paths[0], paths[2]]
+    monkeypatch.undo()
+    [stored] = store.of("w").submissions.at(paths[:1]).values()
+    assert stored.parsed is not None
+    monkeypatch.setattr(facts, "MOST_BYTES", len(stored.parsed.to_bytes()) * 3 // 2)
+    assert shown(paths[2]) == [paths[0], paths[2]]

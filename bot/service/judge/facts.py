@@ -145,7 +145,7 @@ class Judge:
         return self.look_up(unknown, self.leaderboard)
 
 
-MOST_FILES = 200  # of one row that are judged for a page
+MOST_FILES, MOST_BYTES = 200, 16_000_000  # of one row that are judged for a page
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,8 @@ def verdict_on(
     stored = state.submissions.at([path]).get(path)
     if stored is None:
         return None
-    others = state.submissions.of([stored.key]) if stored.key else {}
-    judged = judge_stored(judge, {path: stored, **dict(sorted(others.items())[:MOST_FILES])}.values())
+    others = state.submissions.first_of(stored.key, MOST_FILES, MOST_BYTES) if stored.key else {}
+    judged = judge_stored(judge, {path: stored, **others}.values())
     verdict = next((one for one in judged.verdicts if one.path == path), None)
     row = next((row for row in judged.rows if any(file.path == path for file in row.files)), None)
     return stored, verdict, row

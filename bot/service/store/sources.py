@@ -122,6 +122,18 @@ class Submissions(Part):
         """The submissions that measure these rows."""
         return _restored(self.db.rows_in(select(submissions).where(self.ours(submissions)), submissions.c.key, keys))
 
+    def first_of(self, key: str, most: int, size: int) -> dict[str, StoredSubmission]:
+        """The first submissions by path that measure a row, at most so many, of `size` bytes as they are read."""
+        paths = sorted(self.db.values(select(submissions.c.path).where(self.ours(submissions, key=key))))
+        found: dict[str, StoredSubmission] = {}
+        for path in paths[:most]:
+            rows = self.db.rows(select(submissions).where(self.ours(submissions, path=path)))
+            size -= sum(len(zlib.decompress(row.data[1:])) for row in rows)
+            if size < 0:
+                break
+            found |= _restored(rows)
+        return found
+
     def spellings(self, readings: Iterable[str], without: Collection[str] = ()) -> list[tuple[float, str, str]]:
         """When submissions with these readings came (Unix seconds, infinity if unknown), their keys and their paths.
 
