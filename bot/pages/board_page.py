@@ -48,6 +48,8 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         "raw.html" if is_raw else "index.html",
         "board.html",
         is_raw=is_raw,
+        is_scaled=any(map(_is_scaled, board.leaderboard.tasks)),
+        has_marks=any(content.is_marked(row.entry) for row in board.rows),
         columns=_columns(content, is_raw=is_raw),
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
@@ -60,6 +62,11 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
     )
+
+
+def _is_scaled(task: Task) -> bool:
+    """Tell whether a task's score is another number than its raw value in percent."""
+    return task.has_bounds or task.upper_bound != (100 if task.unit == "percent" else 1)
 
 
 def _best(content: PageContent) -> tuple[str, Entry, float]:
@@ -162,7 +169,7 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     link = f'<a{kind} href="{_text(page)}"><bdi><i>{_text(organization + slash)}</i>{_text(name)}</bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"
-    average = _bar(entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
+    average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
     without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
     return f"{row.ranks}<th scope=row>{link}{average}{without or ''}"
 
@@ -193,9 +200,9 @@ def _facts(content: PageContent, entry: Entry) -> list[str]:
     return cells
 
 
-def _bar(entry: Entry, longest: float) -> str:
+def _bar(content: PageContent, entry: Entry, longest: float) -> str:
     """The beginning of a cell with the average's bar, as long as its share of the longest, and its interval."""
-    value, kinds = entry.average, ["warned"] if entry.warnings else []
+    value, kinds = entry.average, ["warned"] if content.is_marked(entry) else []
     if value is not None and value > 0 and longest > 0:
         reach = min(20, round(100 * TIE * (entry.stderr or 0.0) / longest))
         kinds += ["bar", f"w{round(100 * value / longest)}", *([f"e{reach}"] if reach else [])]

@@ -24,6 +24,7 @@ from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified
 
+SEVERAL = 5  # rows
 OTHERS = 10  # rows of the same model that a row's page names
 
 
@@ -148,6 +149,16 @@ class PageContent:
     def has_sizes(self) -> bool:
         """Tell whether the size of any model is known."""
         return any(facts.params for facts in self.facts.values())
+
+    @cached_property
+    def common_warnings(self) -> frozenset[str]:
+        """The rules of which each of several rows has a warning: a mark on every row would tell none apart."""
+        warned = [frozenset(one.rule for one in row.entry.warnings) for row in self.board.rows]
+        return frozenset.intersection(*warned) if len(warned) >= SEVERAL else frozenset()
+
+    def is_marked(self, entry: Entry) -> bool:
+        """Tell whether a row has a warning that not every row has."""
+        return any(warning.rule not in self.common_warnings for warning in entry.warnings)
 
     @cached_property
     def has_logs(self) -> bool:

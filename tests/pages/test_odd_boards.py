@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import reduce
 from operator import getitem
 
@@ -333,6 +334,26 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     page = found(site[row_page(site.content.names[warned.key])])
     assert "1 warning about this row: MATH is 0 (implausibly-low)" in " ".join(page.text.split())
     assert any(link.endswith("rules.html#implausibly-low") for link in page.links)
+
+
+def test_a_warning_of_every_row_is_said_once() -> None:
+    """A mark on each row told none apart, as on boards of models without a commit."""
+    common, own = Remark("unpinned-revision", "no commit"), Remark("implausibly-low", "MATH is 0")
+    rows = [replace(row, warnings=(common,)) for row in generated(5)]
+    page = site_of((replace(rows[0], warnings=(common, own)), *rows[1:]))["index.html"].decode()
+    assert page.count('<td class="warned bar') == 1
+    assert 'Every row has the same warning: <a href="rules.html#unpinned-revision">unpinned-revision</a>.' in page
+    assert site_of(tuple(rows[:4]))["index.html"].count(b'<td class="warned bar') == 4
+
+
+def test_a_board_leads_to_raw_values_where_its_scores_are_other_numbers() -> None:
+    board = declared()
+    plain = {"lower_bound": Fraction(0), "normalize": "task"}
+    tasks = tuple(task.model_copy(update=plain) for task in board.tasks)
+    for given, is_scaled in ((board.tasks, True), (tasks, False)):
+        site = Site(PageContent(make_board(generated(2), board.model_copy(update={"tasks": given}))))
+        assert (b"Show raw values" in site["index.html"]) is is_scaled
+        assert b"Show scores" in site["raw.html"]
 
 
 def test_a_column_says_how_many_rows_have_nothing_in_it() -> None:

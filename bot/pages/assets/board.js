@@ -47,7 +47,8 @@
 
   heads.forEach((head, column) => {
     const title = head.querySelector("span");
-    const button = make("button", title.textContent, { type: "button" });
+    const button = make("button", "", { type: "button" });
+    button.append(...title.cloneNode(true).childNodes);
     title.before(button);
     title.className = "printed"; // a head that is repeated on paper has its texts, and not its buttons
     button.addEventListener("click", () => {
