@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Timer
@@ -21,7 +21,7 @@ from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.settings.config import Settings, Watch
 from bot.service.store.items import Mark, marks
 from bot.service.watch.event import ANY, MAIN, SCHEME, Event, concerns_us, repository_name
-from bot.service.watch.outcome import Outcome, reason_of
+from bot.service.watch.outcome import Outcome, outcome_lines, reason_of
 from bot.service.watch.settle import run_pass
 from bot.service.watch.workers import QUIET, SHORTEST_WAIT, MarkWriter, WatchWorker
 
@@ -129,8 +129,7 @@ class Service:
                 self.metrics.settles.labels(watch.name, "failed").inc()
                 self._end(watch)
                 raise
-        for outcome in done.outcomes:
-            self.record_outcome(watch.name, outcome)
+        self.record_outcomes(watch.name, done.outcomes)
         if not done.is_whole:  # the next pass, which may have begun elsewhere, reports the watch's state
             self.metrics.settles.labels(watch.name, "failed").inc()
             return False
@@ -155,11 +154,17 @@ class Service:
         """The state of a watch after its last pass."""
         return self.states[name]
 
-    def record_outcome(self, name: str, outcome: Outcome) -> None:
-        """Count and log how something ended."""
-        self.metrics.outcomes.labels(name, outcome.outcome).inc()
-        level = logging.WARNING if outcome.outcome == "failed" else logging.INFO
-        log.log(level, "%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
+    def record_outcomes(self, name: str, outcomes: Iterable[Outcome]) -> None:
+        """Count and log how things ended: what failed for one reason in one line, and what waits for a person once."""
+        failed = list[Outcome]()
+        for one in outcomes:
+            self.metrics.outcomes.labels(name, one.outcome).inc()
+            if one.outcome == "failed":
+                failed.append(one)
+            elif one.is_new:
+                log.info("%s: %s %s: %s", name, one.outcome, one.subject, one.text)
+        for line in outcome_lines(failed):
+            log.warning("%s: %s", name, line)
 
     def hint(self, name: str) -> None:
         """Ask for a pass over a watch soon."""

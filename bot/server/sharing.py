@@ -118,8 +118,8 @@ class SharedService(Service):
     def _publish(self, job: RowJob) -> None:
         """One row as a job."""
         watch = self._named(job.watch)
-        for outcome in () if watch is None else self._rows.publish(watch, job):
-            self.record_outcome(job.watch, outcome)
+        if watch is not None:
+            self.record_outcomes(job.watch, self._rows.publish(watch, job))
 
 
 @dataclass

@@ -171,14 +171,14 @@ def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(
     [watch] = service.watches_settings
     [held] = story.state.plans.all()
     assert "held by plan <a " in web.get("/items?state=held").text
-    assert "8 other rows on main would be removed by a plan" in web.get("/").text
+    assert "8 other rows would be removed by a plan" in web.get("/").text
     web.post("/plans/answer", data={"watch": "tiny", "digest": held.digest, "answer": "decline"})
     assert f"tiny: declined plan {held.digest}: answered on the operator's page" in caplog.text
     service.settle(watch)
 
     page, work = web.get("/").text, web.get("/items").text
     assert "<strong>0</strong> items held" in page
-    assert "8 other rows on main, of which the removal was declined" in page
+    assert "8 other rows, of which the removal was declined" in page
     assert "declined by plan <a " in work
     assert "What is declined, by its reason" in work
     assert "items?watch=tiny&amp;state=declined&amp;cause=" in work
@@ -443,6 +443,30 @@ def test_what_fails_is_a_warning_of_the_log(story: Story, service: Service, capl
     service.settle(service.watches_settings[0])
     [failed] = [one for one in caplog.records if "tiny: failed tiny/acme/atlas-7b" in one.getMessage()]
     assert failed.levelno == logging.WARNING
+    story.news()
+
+
+def test_the_log_has_a_line_for_each_reason_and_says_once_what_waits(
+    story: Story, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    models = [f"acme/m{n}" for n in range(12)]
+    story.hub.push(story.source, {path_of(one): result(one) for one in models})
+    fault = story.hub.faults.order("/commit/", method="POST", status=403, times=-1)
+    service.settle(service.watches_settings[0])
+    [failed] = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    assert " and 9 more: the Hub refused: hf://datasets/acme/contents: 403" in failed
+
+    fault.times = 0
+    service.contexts.store.of("tiny").items.retry_all(service.clock())
+    service.settle(service.watches_settings[0])
+    story.hub.push(story.source, {"notes.json": b"{}", **dict.fromkeys(map(path_of, models))})
+    for _ in range(3):
+        service.settle(service.watches_settings[0])
+    told = [one.getMessage() for one in caplog.records if "12 rows would be removed" in one.getMessage()]
+    assert len(told) == 1
+    [known] = service.health()["watches"]["tiny"]["requests"].values()
+    assert known == "12 requests wait to be merged: 12 rows to add"
     story.news()
 
 

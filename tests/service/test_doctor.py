@@ -198,6 +198,13 @@ def test_a_source_that_is_not_there_is_wrong(hub: Hub, case: ServiceCase) -> Non
     assert "check that its name is right" in found.advice
 
 
+def test_a_service_that_asks_to_wait_is_not_called_a_fault_of_the_network(hub: Hub, case: ServiceCase) -> None:
+    hub.faults.order("/api/datasets/", status=429, headers={"Retry-After": "290"}, times=-1)
+    [source] = [one for one in examine(case) if one.name == "source hf://datasets/acme/results"]
+    assert source.text.endswith("429: Too Many Requests (it asks to wait 290 s)")
+    assert source.advice == "wait so long; if it comes again and again, find out what else uses this account"
+
+
 def test_a_source_of_which_a_watch_selects_no_file_is_named(hub: Hub, case: ServiceCase) -> None:
     hub.push(hub.repositories["dataset", "acme/results"], {"acme__m/results_2026.json": None, "m.csv": b"a,b"})
 

@@ -96,6 +96,17 @@ def test_the_default_branch_may_be_renamed_while_the_service_runs(story: GitHubS
     assert [one.base for one in story.target.pulls("open")] == ["trunk", "trunk"]
 
 
+def test_where_issues_are_disabled_nothing_waits_for_a_verdict(story: GitHubStory) -> None:
+    story.source.has_issues = False
+    story.source.git.push("heads/main", {path_of(): b"{}"}, "Results", "ann")
+    said = story.said()
+
+    assert said["folder /acme__atlas-7b"] == (
+        "unchanged: GitHub refused: github://acme/results: 410: Issues has been disabled in this repository"
+    )
+    assert not story.state.items.counts()
+
+
 def test_a_request_without_results_is_said_to_have_none(story: GitHubStory) -> None:
     request = story.propose({"words.md": b"hello"})
     assert story.said()[f"review #{request.number}"] == "unchanged: it changes no result file"

@@ -88,7 +88,7 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "after"), [("decline", "; 8 other rows on main, of which the removal was declined"), ("approve", "")]
+    ("answer", "after"), [("decline", "; 8 other rows, of which the removal was declined"), ("approve", "")]
 )
 def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, answer: str, after: str) -> None:
     story = board(hub, tmp_path, "commit")
@@ -96,7 +96,7 @@ def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, ans
     hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(8)}, "Clean")
     digest = digest_in(held(settle(story)))
     line = "4 accepted: 4 on main, 0 open, 0 held, 0 declined, 0 unexplained"
-    assert stored_ledger(state, to)["line"] == f"{line}; 8 other rows on main would be removed by a plan"
+    assert stored_ledger(state, to)["line"] == f"{line}; 8 other rows would be removed by a plan"
     assert {"approve": state.plans.approve, "decline": state.plans.decline}[answer](digest)
     story.settle()  # as the service does, which counts when it must
 
@@ -212,7 +212,7 @@ def test_a_plan_that_stays_declined_is_counted_once(hub: Hub, tmp_path: Path) ->
     first = stored_ledger(story.state, "hf://datasets/acme/contents")
     story.settle()
 
-    assert first["line"].endswith("; 12 other rows on main, of which the removal was declined")
+    assert first["line"].endswith("; 12 other rows, of which the removal was declined")
     assert stored_ledger(story.state, "hf://datasets/acme/contents") == first
     story.contexts.store.close()
 

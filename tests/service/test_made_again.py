@@ -19,6 +19,7 @@ from tests.service.github_stories import TARGET, GitHubStory
 from tests.service.stories import STATES, Story, settings_of
 from tests.service.table_stories import TableStory, said
 from tests.service.test_ledger import board, ledger, rows_of, settle
+from tests.service.test_unreadable_talk import delete
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.local_git import git
@@ -110,6 +111,44 @@ def test_a_table_that_was_made_again_gets_its_rows(hub: Hub, tmp_path: Path, is_
 
     assert story.board() == filled
     assert ledger(done) == "1 accepted: 1 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@pytest.mark.parametrize("is_copied", [False, True], ids=["another history", "the same commits"])
+def test_nothing_is_said_in_discussions_of_others_where_a_source_was_made_again(
+    hub: Hub, tmp_path: Path, is_copied: bool
+) -> None:
+    story = Story(hub, tmp_path)
+    hub.writers.add(("bot", "acme/results"))
+    hub.push(story.source, {"a/results.json": b"{}", path_of(): result()})
+    story.settle()
+    assert [one.title for one in hub.conversations(story.source)]
+    old = story.source
+    hub.delete(story.source)
+    story.source = hub.repository("acme/results")
+    if is_copied:
+        hub.repositories["dataset", "acme/results"] = story.source = old
+    asked = hub.open_discussion(story.source, "Why is my row missing?", "I pushed it.", "ann")
+    story.news()
+    hub.push(story.source, {"a/results.json": None, "b/results.json": b"{}", path_of(): result()})
+    done = [*story.settle(), *story.settle()]
+
+    assert said(done, "failed") == []
+    assert (asked.num, asked.status) == (1, "open")
+    assert [post.act for post in story.news() if post.repository == "acme/results"] == ["discussion"]
+    story.contexts.store.close()
+
+
+def test_a_folder_whose_discussion_was_deleted_gets_another_one(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    hub.push(story.source, {"a/results.json": b"{}"})
+    story.settle()
+    delete(hub, story.source, hub.talk(story.source).all[1])
+    hub.push(story.source, {"a/results.json": b"[]"})
+    done = [*story.settle(), *story.settle()]
+
+    assert said(done, "failed") == []
+    assert len(hub.conversations(story.source)) == 1
     story.contexts.store.close()
 
 

@@ -225,7 +225,7 @@ def test_a_typo_in_the_declaration_is_the_reason_of_what_it_would_remove(
     done = settle(story)
     assert 'the declaration changed: harness.accepted: – → [{"repository"' in held(done)
     assert "and the files are no longer accepted: unaccepted-harness-commit" in held(done)
-    counts = "0 on main, 0 open, 0 held, 0 declined, 0 unexplained; 8 other rows on main would be removed by a plan"
+    counts = "0 on main, 0 open, 0 held, 0 declined, 0 unexplained; 8 other rows would be removed by a plan"
     assert (ledger(done), exit_status([done])) == (f"0 accepted: {counts}", 1)
     declared.write_text(old)
     done = settle(story)

@@ -57,7 +57,7 @@ def test_a_source_that_lists_nothing_removes_nothing_without_a_person(hub: Hub, 
         [done] = passes(story)
         assert held(done.outcomes).startswith(f"{FEW} rows would be removed")
         assert rows_of(story) == FEW
-        assert [one.line for one in done.ledgers] == [f"{NONE}; {FEW} other rows on main would be removed by a plan"]
+        assert [one.line for one in done.ledgers] == [f"{NONE}; {FEW} other rows would be removed by a plan"]
 
     story.push(model="acme/m1")
     story.settle()
@@ -91,9 +91,7 @@ def test_a_held_plan_is_said_by_every_pass_until_it_is_answered(hub: Hub, tmp_pa
             story.lose_state()
         done = passes(story)
         assert (said(list(done[0].outcomes), "held"), exit_status(done)) == ([], 0)
-        assert [one.line for one in done[0].ledgers] == [
-            f"{NONE}; {FEW} other rows on main, of which the removal was declined"
-        ]
+        assert [one.line for one in done[0].ledgers] == [f"{NONE}; {FEW} other rows, of which the removal was declined"]
     assert rows_of(story) == FEW
     assert "is declined by this comment" in thread.comments("bot")[-1]
 

@@ -233,7 +233,7 @@ def limit_time(request: httpx2.Request) -> None:
 def refuse_long_waits(response: httpx2.Response) -> None:
     """End a call whose own retry would sleep longer than we allow: the client has no limit."""
     if response.status_code in {429, 503} and (asked_wait(response.headers) or 0) > LONGEST_WAIT:
-        raise translated_status(response, "it asks for a long pause")
+        raise translated_status(response, response.reason_phrase or "a refusal")
 
 
 def refuse_moved(response: httpx2.Response) -> None:

@@ -22,6 +22,7 @@ from bot.service.settings.config import Settings, Watch, WatchTarget
 Status = Literal["ok", "warning", "wrong"]
 CLOCK = 300.0  # seconds that our clock may be off
 TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or GITHUB_API_URL"
+WAIT = "wait so long; if it comes again and again, find out what else uses this account"
 SECONDS = 10.0  # for an answer
 EMPTY = b"{}"
 OF_SHELL = " (this shell's token; serve has the one that it was started with)"
@@ -94,7 +95,7 @@ def attempt(name: str, call: Callable[[], str], advice: str) -> Diagnosis:
     try:
         return Diagnosis(name, "ok", call())
     except Unavailable as error:
-        return Diagnosis(name, "wrong", error.in_one_line, TRY_AGAIN)
+        return Diagnosis(name, "wrong", error.in_one_line, WAIT if error.retry_after else TRY_AGAIN)
     except BotError as error:
         return Diagnosis(name, "wrong", error.in_one_line, advice)
 

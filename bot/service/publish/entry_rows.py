@@ -238,13 +238,15 @@ def _open_requests(
 ) -> OpenRequests:
     """What the open requests, the shared ones and those of single keys, do to the rows on main.
 
-    A row that is not accepted any more has a request of its own only to be removed.
+    A row that is not accepted any more has a request of its own to be removed; where it is not on main, its request is
+    from before, and waits with a plan.
     """
     paths = {path: data for one in shared for path, data in one.files.items() if path.startswith(f"{FOLDER}/")}
     there, removed = set(map(entry_path, merged)), {path for path, data in paths.items() if data is None}
-    written = (paths.keys() | set(map(entry_path, alone & accepted))) - removed
+    leaving = (alone - accepted) & merged
+    written = (paths.keys() | set(map(entry_path, alone - leaving))) - removed
     changed = len(written & there)
-    return OpenRequests(len(shared) + len(alone), len(written) - changed, changed, len(removed) + len(alone - accepted))
+    return OpenRequests(len(shared) + len(alone), len(written) - changed, changed, len(removed) + len(leaving))
 
 
 @dataclass

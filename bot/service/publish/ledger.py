@@ -57,9 +57,9 @@ class Ledger:
     """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere.
 
     `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
-    unexplained rows that the bot tries by itself. `leaving` says what becomes of rows on main that are not accepted any
-    more. `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on
-    main. `head` is the commit at main then, "" where there is no such branch.
+    unexplained rows that the bot tries by itself. `leaving` says what becomes of rows that are not accepted any more.
+    `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on main.
+    `head` is the commit at main then, "" where there is no such branch.
     """
 
     target: str
@@ -148,10 +148,10 @@ def make_ledger(
 
 
 def _leaving_text(rows: int, *, is_declined: bool) -> str:
-    """What becomes of rows on main that no submission makes any more; "" if there are none."""
+    """What becomes of rows, on main or proposed, that no submission makes any more; "" if there are none."""
     if not rows:
         return ""
-    other = f"{rows} other {'row' if rows == 1 else 'rows'} on main"
+    other = f"{rows} other {'row' if rows == 1 else 'rows'}"
     return f"{other}, of which the removal was declined" if is_declined else f"{other} would be removed by a plan"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import inf
 from urllib.parse import quote
 
-from bot.errors import DiscussionsDisabled
+from bot.errors import DiscussionsDisabled, Gone, Stale
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
@@ -177,7 +178,14 @@ class Folders:
             self._write(folder, text)
 
         if not self.context.dry_run:
-            retry_write(write_once)
+            self._unless_disabled(folder, write_once)
+
+    def _unless_disabled(self, folder: str, write: Callable[[], None]) -> None:
+        """Write to a discussion; where people disabled them, nothing waits for it. GitHub says so only then."""
+        try:
+            retry_write(write)
+        except DiscussionsDisabled as refusal:
+            self.report.say("unchanged", f"folder /{folder}", str(refusal))
 
     def _write(self, folder: str, text: PostText | None) -> None:
         """Open, edit, reopen or close a discussion; nothing if it is as it should be."""
@@ -189,7 +197,7 @@ class Folders:
             return
         for num in self._open_nums().intersection(nums[1:]):
             self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
-        thread = self.discussions.read(nums[0])
+        thread = self.read_own(nums[0])
         if text is None:
             if thread.is_open:
                 self.discussions.set_status(thread.num, "closed", mended_text(folder))
@@ -202,6 +210,18 @@ class Folders:
         if not is_same:
             self.discussions.edit_description(thread.num, text.body)
 
+    def read_own(self, num: int) -> Thread:
+        """Read a discussion of the bot. Raises Stale, and forgets it, where it was deleted, or the number is another's.
+
+        It is another's where the repository was made again under its name.
+        """
+        with suppress(Gone):
+            thread = self.discussions.read(num)
+            if thread.author == self.discussions.us:
+                return thread
+        self.discussions.known.note(num, {"mark": "", "status": "closed"})
+        raise Stale(f"{self.context.source.name} #{num} is not there any more")
+
     # what is accepted
 
     def _settle_accepted(self, folder: str, *, may_open: bool) -> None:
@@ -209,26 +229,26 @@ class Folders:
         state, board = self.context.state, self.context.leaderboard.id
         if not self.context.watch.say_success or self.context.dry_run:
             return
-        num = self._accepted(folder)
+        is_said = self._accepted(folder) is not None
         keys = {one.key for one in state.submissions.in_folder(folder).values() if one.status == "accepted" and one.key}
-        if num is None and not (may_open and keys):
+        if not is_said and not (may_open and keys):
             return
         rows = self.context.judge(list(state.submissions.of(keys).values())).rows
         said = [(row.key.text, row.scores.average) for row in rows if row.status != "rejected"]
         links, _ = row_links(self.context, sorted(keys))
         text = success_text(folder, said, links, Marker("accepted", folder, board))
-        retry_write(lambda: self._write_accepted(folder, num, text))
+        self._unless_disabled(folder, lambda: self._write_accepted(folder, text))
 
     def _accepted(self, folder: str) -> int | None:
         """The bot's first discussion about the accepted files of a folder."""
         return next(iter(self._ours("accepted").get(folder, ())), None)
 
-    def _write_accepted(self, folder: str, num: int | None, text: PostText) -> None:
-        num = num or self._accepted(folder)
+    def _write_accepted(self, folder: str, text: PostText) -> None:
+        num = self._accepted(folder)
         if num is None:
             self.discussions.open_discussion(text.title, text.body)
             return
-        thread = self.discussions.read(num)
+        thread = self.read_own(num)
         if thread.is_open and thread.description.strip() != text.body.strip():
             self.discussions.edit_description(num, text.body)
 
@@ -272,7 +292,7 @@ def answer_folders(folders: Folders) -> None:
 
 def _answer(folders: Folders, num: int, folder: str) -> None:
     context, discussions = folders.context, folders.discussions
-    thread, us = discussions.read(num), discussions.us
+    thread, us = folders.read_own(num), discussions.us
     asked = unanswered(thread.comments, us, names_of(SOURCE))
     granted = waivers_in(thread.comments, us, context.maintainers)  # a process may have ended after its answer
     if not asked and all(waiver in context.waivers for waiver in granted):

@@ -35,6 +35,7 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     is_rewritten = old is not None and old != head and not source.knows(old)
     if is_rewritten:
         state.forget_contents()
+        _forget_talk(context)
     if is_rewritten or not is_selected:
         old = None
     if not state.files.any():
@@ -55,6 +56,14 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
         state.set_cursor("source", head)
         state.set_cursor("selection", selection)
     return faulty
+
+
+def _forget_talk(context: WatchContext) -> None:
+    """Forget which discussions are ours: where the repository was made again, the numbers are those of others."""
+    if context.discussions is not None:
+        context.discussions.known.clear()
+    for number in context.state.cursors("discussion"):
+        context.state.set_cursor("discussion", None, number)
 
 
 def _mark_redefined(context: WatchContext) -> None:

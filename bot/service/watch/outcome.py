@@ -61,9 +61,9 @@ class WatchPass:
         """The lines to show: the plans of a dry run, else the outcomes; with `quiet` only those that newly wait."""
         if quiet:
             new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
-            return [visible(f"{self.watch}: {line}") for line in _lines_of(new)]
+            return [visible(f"{self.watch}: {line}") for line in outcome_lines(new)]
         shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
-        said = [f"{self.watch}: {line}" for line in _lines_of(shown)]
+        said = [f"{self.watch}: {line}" for line in outcome_lines(shown)]
         if dry_run:
             said += [f"{self.watch}: {line}" for plan in self.plans if plan.rows for line in plan_lines(plan)]
         lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
@@ -82,7 +82,7 @@ class WatchPass:
         }
 
 
-def _lines_of(outcomes: Iterable[Outcome]) -> list[str]:
+def outcome_lines(outcomes: Iterable[Outcome]) -> list[str]:
     """A line for each outcome, and one line for all that ended alike for the same reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in outcomes:
