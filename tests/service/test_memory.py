@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from tests.world.results import path_of, result
 
 ROWS, SIZE = 1_400_000, 28_000_000
 MOST = 400.0  # MiB
+HEAVY = 700.0  # MiB; 450 large rows kept together take 950
 
 
 @cache
@@ -102,3 +104,21 @@ def test_small_files_are_read_together_and_of_large_ones_no_two_at_once(
     assert sorted(met) == [0, 1]
     assert set(crowds) == {1}
     story.contexts.store.close()
+
+
+def heavy(number: int) -> tuple[str, bytes]:
+    """A sound result with 3,000 rows that nobody asked for, and its path."""
+    model = f"acme/heavy-{number}"
+    data = json.loads(result(model, right=(50, 60, number % 100)))
+    data["results"] |= {f"extra_{number}_{n}": {"acc,none": 0.5, "acc_stderr,none": 0.05} for n in range(3_000)}
+    return path_of(model), json.dumps(data).encode()
+
+
+@pytest.mark.slow
+def test_the_number_of_large_rows_does_not_decide_how_much_memory_a_pass_takes(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    hub.push(story.source, dict(heavy(number) for number in range(450)))
+    took, said = settled(story)
+
+    assert "failed" not in said
+    assert took < HEAVY

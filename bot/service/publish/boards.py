@@ -28,7 +28,7 @@ from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
 from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
-from bot.service.judge.reading import judge_twins
+from bot.service.judge.reading import BATCH, judge_twins
 from bot.service.publish.ledger import observe_main
 from bot.service.publish.reconcile import (
     board_at,
@@ -125,7 +125,7 @@ def note_sizes(state: WatchState, entries: Iterable[Entry], now: float) -> None:
     known = state.cursors("model size")
     newest = {entry.key: entry.evidence[0] for entry in entries if entry.evidence}
     unread = [key for key, file in newest.items() if known.get(key, "").partition(" ")[0] != file.sha256]
-    for keys in batches(unread):
+    for keys in batches(unread, BATCH):
         found = state.submissions.at([newest[key].path for key in keys])
         parsed = {key: found[newest[key].path].parsed for key in keys if newest[key].path in found}
         sizes = {key: f"{newest[key].sha256} {params_in(parsed.get(key)) or ''}" for key in keys}

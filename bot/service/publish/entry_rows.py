@@ -39,11 +39,12 @@ from bot.service.publish.reconcile import (
     parsed,
     present_text,
 )
-from bot.service.store import StoredSubmission, folder_of
+from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
 from bot.service.watch.outcome import FIRST_WAIT
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
+AT_ONCE = 50  # rows whose submissions are in memory together
 MOST_BESIDE = 20  # other rows of a model that are looked for on main
 FEW = 3  # rows in comments of which the files on main are asked for one by one
 NEW_FILES = "its files changed"
@@ -134,6 +135,9 @@ class SubmittedRows(TargetRows[L]):
 
     def compare(self, items: Sequence[Item]) -> list[RowLook]:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
+        return [look for some in batches(items, AT_ONCE) for look in self._compare_some(some)]
+
+    def _compare_some(self, items: Sequence[Item]) -> list[RowLook]:
         keys = [item.subject for item in items]
         submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
         found = list(self.context.state.submissions.of(keys).values())

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
 from bot.service.context import WatchContext
-from bot.service.judge.reading import judge_again, read_files, whys_of
+from bot.service.judge.reading import BATCH, judge_again, read_files, whys_of
 from bot.service.publish.ledger import (
     NOTHING,
     Ledger,
@@ -27,7 +27,7 @@ from bot.service.publish.ledger import (
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
-from bot.service.store import StoredSubmission
+from bot.service.store import StoredSubmission, batches
 from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import dump_waivers, learn_waivers
@@ -279,8 +279,9 @@ class Pass:
             self.report.attempt([], lambda: answer_folders(folders), subject="discussions")
 
     def _tell_verdicts(self, items: Sequence[Item]) -> None:
-        found = self.context.state.submissions.at([item.subject for item in items])
-        self._tell_rejected([one for one in found.values() if one.status == "rejected"])
+        for some in batches(items, BATCH):
+            found = self.context.state.submissions.at([item.subject for item in some])
+            self._tell_rejected([one for one in found.values() if one.status == "rejected"])
 
     def _tell_rejected(self, found: Sequence[StoredSubmission]) -> None:
         for path, why in whys_of(self.context, found).items():
