@@ -757,3 +757,23 @@ def test_sections_footnotes_emoji_and_tags_stand_in_nobodys_way(tmp_path: Path) 
     written = git(tmp_path / "board", "show", "leaderboard-bot/rolling/board:data/README.md")
     assert "| :crown: **49** |" in written
     assert "| | **heron-3b** | | | | |" in written
+
+
+def test_two_headings_that_changed_places_are_left_to_a_person(tmp_path: Path) -> None:
+    """The numbers alone decided where a heading was no whole name, and the columns kept the wrong headings."""
+    text = str(FORMS["board.csv"]).replace("sums plus,sums times", "times,plus")
+    done = adopted(tmp_path, "board.csv", text)
+    assert (
+        "TODO times: its heading names sums_times, and acc,none of sums_times gives its numbers in 0 of 3"
+        in done.stderr
+    )
+    assert "TODO plus: its heading names sums_plus" in done.stderr
+
+
+def test_a_row_with_a_remark_and_none_of_the_numbers_is_another_model(tmp_path: Path) -> None:
+    """Its numbers were to become those of the model without the remark, as of `o3 (high)` and `o3`."""
+    text = str(FORMS["board.csv"]).replace("acme/lynx-1b,31,44,53,42.7", "lynx-1b (8 bit),12,13,14,13.0")
+    done = adopted(tmp_path, "board.csv", text)
+    assert done.stdout.splitlines()[0] == "1 of 2 rows reproduced to the printed digit; 1 cell of 1 row differs:"
+    assert "without a result: lynx-1b (8 bit)" in done.stdout
+    assert "1 model of the results would be a new row: acme/lynx-1b" in done.stderr

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import product
+from itertools import permutations, product
 from math import comb, prod
 from typing import Any
 
@@ -18,7 +18,7 @@ from bot.evaluation.finding import counted, grouped
 from bot.evaluation.task import Task
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
-from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, number_columns
+from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, is_remarked, number_columns
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.sheet import Grid
@@ -95,7 +95,18 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
                 f"{choice.reading.metric} of {choice.reading.task.id} gives its numbers, and the column "
                 f"{clash.column.label} already counts these subtasks: a declaration counts each subtask once"
             )
-    return Matching(table, tuple(found), columns, unsure)
+    for one, other in [pair for pair in permutations(found, 2) if _is_swapped(*pair)]:
+        unsure[one.column.column_path] = _disagreement(_tried(one.column, other.reading, rows), one)
+    return Matching(table, tuple(one for one in found if one.column.column_path not in unsure), columns, unsure)
+
+
+def _is_swapped(one: Matched, other: Matched) -> bool:
+    """Tell whether the heading of each column names what the other one shows, more than what it shows itself."""
+
+    def named(column: Matched, shown: Matched) -> int:
+        return max(resemblance(name, shown.reading.names) for name in (*column.column.column_path, column.column.label))
+
+    return named(one, other) > named(one, one) and named(other, one) > named(other, other)
 
 
 def is_near(matching: Matching, readings: Sequence[TaskReading]) -> bool:
@@ -393,15 +404,15 @@ def rows_of_models(table: FoundTable) -> tuple[dict[int, ModelFiles], tuple[tupl
 
 
 def one_row_each(matching: Matching, rows: Mapping[int, ModelFiles]) -> dict[int, ModelFiles]:
-    """One row of each model: the one with most of its numbers, and of several the one with the shortest name."""
+    """One row of each model: the one with most of its numbers, and of several the one with the shortest name.
 
-    def rank(row: int) -> tuple[int, int]:
-        fitting, _ = _fitting(matching.matched, row, rows[row])
-        return len(fitting), -len(matching.table.text(row))
-
-    alike = grouped((id(one), row) for row, one in rows.items()).values()
-    kept = {max(some, key=rank) if len(some) > 1 else some[0] for some in alike}
-    return {row: one for row, one in rows.items() if row in kept}
+    A row whose name is that of the model but for a remark, as `o3 (high)`, counts only if it has one of its numbers.
+    """
+    fitting = {row: len(_fitting(matching.matched, row, one)[0]) for row, one in rows.items()}
+    sure = {row: one for row, one in rows.items() if fitting[row] or not is_remarked(matching.table, row, one)}
+    alike = grouped((id(one), row) for row, one in sure.items()).values()
+    kept = {max(some, key=lambda row: (fitting[row], -len(matching.table.text(row)))) for some in alike}
+    return {row: one for row, one in sure.items() if row in kept}
 
 
 def rows_by_numbers(

@@ -160,6 +160,12 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
     return FoundTable(place, column_path, rows, links)
 
 
+def is_remarked(table: FoundTable, row: int, one: ModelFiles) -> bool:
+    """Tell whether a row names a model only without the remark behind its name."""
+    text = FOOTNOTE.sub("", table.text(row)).strip()
+    return row not in table.links and REMARK.search(text) is not None and form_of(text) not in one.forms
+
+
 def _linked_beside(grid: Grid, row: int) -> re.Match[str] | None:
     """The model in the first link of another cell: the name itself is often a display name."""
     cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
