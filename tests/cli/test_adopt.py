@@ -746,6 +746,7 @@ def test_sections_footnotes_emoji_and_tags_stand_in_nobodys_way(tmp_path: Path) 
     text = markdown().replace(" %", "").replace("[heron-3b](https://huggingface.co/zoo/heron-3b)", "heron-3b [^9]")
     text = text.replace("| 1 | [atlas", "| | **heron-3b** | | | | |\n| 1 | [atlas", 1)
     text = text.replace("| 50 |", "| :crown: **50** |").replace("| 44 |", '| <span class="grey">44</span> |')
+    text = text.replace("| 69 |", "| **_69_** |")  # the second best in README.md of KLUE-benchmark/KLUE
     done = adopted(tmp_path, "README.md", text)
     assert done.stdout.splitlines()[1] == "  heron-3b [^9], Avg: there 58.1, computed 58.0: rounding of 58"
     assert "TODO" not in done.stdout

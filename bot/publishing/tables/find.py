@@ -353,7 +353,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
             for cell in rest
         )
     )
-    odd = [gap for gap in gaps if gap.lower() not in GAPS | {OMIT}]
+    odd = [gap for gap in gaps if gap.strip("*_ ").lower() not in GAPS | {OMIT}]
     if odd and len(read) * 2 < len(cells):
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())

@@ -89,7 +89,7 @@ class FilledColumn:
 
 
 def _bare(text: str) -> str:
-    text = text.replace("*", "").strip().strip(UNSEEN).strip()
+    text = text.replace("*", "").strip().strip("_").strip(UNSEEN).strip()
     ornaments = ORNAMENTS.match(text)
     return text[ornaments.end() :] if ornaments else text
 
