@@ -72,10 +72,11 @@ class SharedService(Service):
             stored.set_cursor("tried", str(self.clock()))
 
     def state(self, name: str) -> State:
-        """The state of a watch, whoever made the last pass; `heard` is what this process knows."""
+        """The state of a watch, whoever made the last pass; `heard`, and that the database fails, this process knows."""
         known = json.loads(self.contexts.store.of(name).cursor("pass") or "{}")
         heard = self.states[name].heard
-        return State(known.get("settled"), heard, known.get("failure", ""), known.get("reached"))
+        failure = self._cluster.failure or known.get("failure", "")
+        return State(known.get("settled"), heard, failure, known.get("reached"))
 
     def due(self) -> list[str]:
         """The watches that are due, or have a due item, and for which no pass waits or runs."""

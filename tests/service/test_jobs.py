@@ -253,8 +253,26 @@ def test_a_worker_that_may_not_write_says_what_the_database_said(
         worker = JobWorker(jobs.conninfo, {"pass": print}, 1, Timing())
         worker.start()
         wait_until(lambda: "the jobs wait for the database" in caplog.text)
+        time.sleep(2.5)  # in which it tries again
         assert worker.stop(10)
-    assert "read-only transaction" in caplog.text
+    [said] = [one.getMessage() for one in caplog.records if one.name == "bot.service.jobs.queue"]
+    assert "read-only transaction" in said
+    assert "SQL statement" not in said
+
+
+def test_a_database_that_only_reads_is_said_by_the_health_check(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, database=postgres.database())
+    service = make_service(tmp_path, hub.url, story.token, story.watch, story.database)
+    service.start()
+    wait_until(lambda: service.health()["ok"])
+    postgres.run(f"alter database {make_url(story.database).database} set default_transaction_read_only = on")
+    postgres.run("select pg_terminate_backend(pid) from pg_stat_activity where pid != pg_backend_pid()")
+    service.hint("tiny")
+    wait_until(lambda: "read-only transaction" in service.health()["watches"].get("tiny", {}).get("failure", ""))
+    assert service.health()["status"] == "degraded"
+    assert service.stop(10)
+    for one in (service.jobs, service.contexts.store, story.contexts.store):
+        one.close()
 
 
 @pytest.mark.slow

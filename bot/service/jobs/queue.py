@@ -140,8 +140,8 @@ class Jobs:
 
 
 def _why(error: Exception) -> str:
-    """The database's own message in one line: Procrastinate's message names no cause."""
-    return " ".join(str(error.__cause__ or error).split()) or type(error).__name__
+    """The database's own message in one line, without the statement: Procrastinate's message names no cause."""
+    return " ".join(str(error.__cause__ or error).partition("\nCONTEXT:")[0].split()) or type(error).__name__
 
 
 def _job(task: str, lock: str, values: Mapping[str, Any], priority: int, at: datetime | None = None) -> Job:
@@ -163,6 +163,7 @@ def _lock_of(job: RowJob) -> str:
 
 
 PAUSE = 1.0  # seconds before a worker that lost its database starts again
+WARN_AGAIN = 60.0  # seconds
 POLL = 1.0  # seconds between two looks for jobs whose time has come
 OUTAGES = (ConnectorException, psycopg_pool.PoolTimeout, psycopg.Error, OSError)
 log = logging.getLogger(__name__)
@@ -174,6 +175,20 @@ def _is_no_outage(record: logging.LogRecord) -> bool:
 
 
 logging.getLogger("procrastinate.utils").addFilter(_is_no_outage)
+
+
+@dataclass
+class Warnings:
+    """Warns in the log of what lasts: the same again after a minute at the earliest."""
+
+    _last: tuple[str, float] = ("", 0.0)
+
+    def __call__(self, text: str) -> None:
+        """Log a warning."""
+        said, at = self._last
+        if text != said or time.monotonic() - at >= WARN_AGAIN:
+            log.warning("%s", text)
+            self._last = (text, time.monotonic())
 
 
 @dataclass
@@ -192,6 +207,7 @@ class JobWorker:
     _thread: threading.Thread | None = field(default=None, repr=False)
     _loop: asyncio.AbstractEventLoop | None = field(default=None, repr=False)
     _running: asyncio.Task[None] | None = field(default=None, repr=False)
+    _warn: Warnings = field(default_factory=Warnings, repr=False)
 
     def start(self) -> None:
         """Begin."""
@@ -215,7 +231,7 @@ class JobWorker:
             except asyncio.CancelledError:
                 pass
             except OUTAGES as failure:
-                log.warning("the jobs wait for the database: %s", _why(failure))
+                self._warn(f"the jobs wait for the database: {_why(failure)}")
             except Exception:
                 log.exception("the worker starts again")
             self._stopping.wait(PAUSE)
@@ -292,7 +308,8 @@ class Cluster:
     """The jobs of one process.
 
     `settle` makes a pass over the watch of that name, `publish` publishes one row, and `due` gives the watches whose
-    time has come. `quiet` is in seconds: hints of one burst of pushes become one pass.
+    time has come. `quiet` is in seconds: hints of one burst of pushes become one pass. `failure` says why no pass can be
+    asked for now, "" where it can.
     """
 
     jobs: Jobs
@@ -302,6 +319,8 @@ class Cluster:
     quiet: float
     threads: int = THREADS
     timing: Timing = field(default_factory=Timing)
+    failure: str = field(default="", init=False)
+    _warn: Warnings = field(default_factory=Warnings, repr=False)
     _hinted: set[str] = field(default_factory=set, repr=False)
     _woken: threading.Event = field(default_factory=threading.Event, repr=False)
     _stopping: threading.Event = field(default_factory=threading.Event, repr=False)
@@ -351,8 +370,10 @@ class Cluster:
                     self.jobs.want_pass(name, self.quiet)
                 for name in self.due():
                     self.jobs.want_pass(name)
+                self.failure = ""
             except StateUnavailable as failure:
-                log.warning("passes are not requested now, trying again: %s", failure)
+                self.failure = failure.in_one_line
+                self._warn(f"passes are not requested now, trying again: {failure}")
                 with self._lock:
                     self._hinted |= wanted
             except Exception:
