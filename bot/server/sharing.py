@@ -72,7 +72,7 @@ class SharedService(Service):
             stored.set_cursor("tried", str(self.clock()))
 
     def state(self, name: str) -> State:
-        """The state of a watch, whoever made the last pass; `heard`, and that the database fails, this process knows."""
+        """The state of a watch, whoever made the last pass; `heard` and a database that fails are of this process."""
         known = json.loads(self.contexts.store.of(name).cursor("pass") or "{}")
         heard = self.states[name].heard
         failure = self._cluster.failure or known.get("failure", "")

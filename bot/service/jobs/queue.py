@@ -308,8 +308,8 @@ class Cluster:
     """The jobs of one process.
 
     `settle` makes a pass over the watch of that name, `publish` publishes one row, and `due` gives the watches whose
-    time has come. `quiet` is in seconds: hints of one burst of pushes become one pass. `failure` says why no pass can be
-    asked for now, "" where it can.
+    time has come. `quiet` is in seconds: hints of one burst of pushes become one pass. `failure` says why no pass can
+    be asked for now, "" where it can.
     """
 
     jobs: Jobs
