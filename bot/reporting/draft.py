@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from bot import __version__
@@ -21,6 +21,7 @@ from bot.reporting.text import WIDTH
 
 LINE = 110  # columns of a line of a draft
 MOST = 3  # models that are named
+SEVERAL = 3  # tasks, of which a decision that all ask for is said once
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
 TOO_FEW = (
     "a model without one of a board's columns has no rank, and too few of the models above have these as"
@@ -54,7 +55,9 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) 
     lines += [*_served(draft), "[harness]", f"formats = {toml_text(list(draft.formats))}", *_quoted(draft), ""]
     lines += _pins(draft.harnesses)
     lines += _named(names if names is not None else dict(zip(draft.nicknames, draft.nicknames, strict=True)))
-    lines += [line for task in draft.tasks for line in ("", *_task(task))]
+    everywhere = _todo_of_all(draft.tasks)
+    lines += [line for todo in everywhere for line in ("", *_comment(f"TODO: in each task: {todo}"))]
+    lines += [line for task in draft.tasks for line in ("", *_task(task, everywhere))]
     text = "\n".join(lines)
     if len(text) > MOST_TEXT:
         columns, most = counted(len(draft.tasks), "column"), in_units(MOST_TEXT)
@@ -167,13 +170,19 @@ def _release(harness: HarnessVersion) -> str:
     return brief(harness.version or (known.version if known else ""), 40)
 
 
-def _task(task: DraftTask) -> Iterator[str]:
+def _todo_of_all(tasks: Sequence[DraftTask]) -> list[str]:
+    """The decisions that every one of several tasks asks for: they are said once."""
+    first = tasks[0].todo if len(tasks) >= SEVERAL else ()
+    return [todo for todo in first if all(todo in task.todo for task in tasks)]
+
+
+def _task(task: DraftTask, said: Collection[str] = ()) -> Iterator[str]:
     yield "[[tasks]]"
     for key, value in task.keys.items():
         yield from f"{toml_key(key)} = {toml_text(value)}".split("\n")  # a value may hold other breaks
     for note in task.notes:
         yield from _comment(note)
-    for todo in task.todo:
+    for todo in (todo for todo in task.todo if todo not in said):
         yield from _comment(f"TODO: {todo}")
 
 

@@ -100,7 +100,16 @@ def test_what_the_files_do_not_record_is_left_open() -> None:
     task, text = only_task(row)
     assert (task.num_fewshot, task.versions, task.leaves[0].samples) == (None, (), None)
     assert "# TODO: num_fewshot = 0, or another number" in text
-    assert "# TODO: the samples of quiz: the files record none" in text
+    assert "# TODO: the samples of each of its leaves: the files record none" in text
+
+
+def test_a_decision_that_every_task_asks_for_is_said_once() -> None:
+    """A table of twenty benchmarks had 45 of them."""
+    leaves = {name: LeafResult({"acc,none": 0.5}) for name in ("quiz", "maze", "poem")}
+    _, text = drafted(Result(Model("acme/a"), HarnessVersion("x"), leaves, format="lm-eval-0.4"))
+    assert text.count("the files record none") == 2
+    assert text.count("# TODO: in each task: the samples of each of its leaves") == 1
+    assert text.index("in each task") < text.index("[[tasks]]")
 
 
 @pytest.mark.parametrize(("metric", "is_asked"), [("acc", True), ("main_score", False), ("ndcg_at_10", False)])

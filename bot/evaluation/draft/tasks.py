@@ -243,7 +243,8 @@ def _todo(column: DraftColumn) -> Iterator[str]:
         yield f"other files have {', '.join(map(str, first.shots[1:]))} shots"
     unsized = [leaf.key for leaf in column.leaves if leaf.samples() is None]
     if unsized and "samples" in shows:
-        yield f"the samples of {examples(unsized)}: the files record none"
+        some = "each of its leaves" if len(unsized) == len(column.leaves) else examples(unsized)
+        yield f"the samples of {some}: the files record none"
     if others := [f"{leaf.key} ({size:,})" for leaf in column.leaves for size in leaf.sizes[1:]]:
         yield f"other files have other numbers of samples: {examples(others)}"
     for leaf in column.leaves:
