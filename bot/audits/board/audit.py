@@ -204,7 +204,7 @@ class ColumnFigures:
     rows on the floor that the other columns do not place among as many weakest; `misplacement` is its share of what
     chance would give; `ordered` is the share of pairs, a row on the floor and one above, whose upper row is the
     stronger. `split` is the share of variance that the best cut in two explains (flat: 0.75).
-    `apart` is a floor that holds many rows irrespective of strength, wherever its top is.
+    `apart` is a floor that holds many rows irrespective of strength, wherever its top is; `zeros` are the rows with 0.
     `correlation` is Spearman's with the mean of the other sound columns, with the limits of its 95 % interval.
     """
 
@@ -226,6 +226,7 @@ class ColumnFigures:
     effect: Effect
     alarms: tuple[Alarm, ...]
     apart: Floor | None = None
+    zeros: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +363,7 @@ def judge_column(
         effect=effect_of(names, averages, lacking),
         alarms=(),
         apart=apart,
+        zeros=sum(value == 0 for value in values),
     )
     return replace(figures, alarms=tuple(_alarms(figures)))
 
@@ -407,19 +409,21 @@ def _alarms(column: ColumnFigures) -> Iterator[Alarm]:
 def _why_floor(column: ColumnFigures) -> str:
     """Return why rows lie on a floor, "" if none do."""
     is_apart = column.next_mass < min(column.mean_mass, NEXT * column.floor_mass) and column.ordered <= ORDERED
+    are_zero = column.zeros >= 0.9 * column.rows * (column.apart.mass if column.apart else column.floor_mass) > 0
+    zeros = f"; {column.zeros} rows have exactly 0, which may stand for a missing value" if are_zero else ""
     is_misplaced = column.misplacement >= MISPLACED and column.misplaced >= FEWEST_MISPLACED
     if column.floor_mass >= FLOOR_MASS and is_apart and is_misplaced:
         return (
             f"{100 * column.floor_mass:.0f} % of the rows lie in the lowest tenth of its range "
             f"and {100 * column.next_mass:.0f} % in the next, "
             f"and {column.misplaced} of them are not among the weakest by the other columns "
-            f"({100 * column.misplacement:.0f} % of what chance would give)"
+            f"({100 * column.misplacement:.0f} % of what chance would give){zeros}"
         )
     if (apart := column.apart) is not None:
         return (
             f"{100 * apart.mass:.0f} % of the rows lie between {apart.low:.4g} and {apart.high:.4g}, "
             f"a row above them is the stronger one by the other columns in only "
             f"{100 * apart.ordered:.0f} % of all pairs "
-            "(chance: 50 %), and few rows follow just above"
+            f"(chance: 50 %), and few rows follow just above{zeros}"
         )
     return ""

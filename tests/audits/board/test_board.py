@@ -524,3 +524,13 @@ def test_a_column_score_beside_others_is_their_total() -> None:
     assert read_score_table(b"model,Score,x,y\na,3.5,1.5,2.0\n", "board.csv").left_out["Score"] == (
         "is an average or a total"
     )
+
+
+def test_a_floor_of_zeros_says_what_they_may_stand_for() -> None:
+    """Like the column of pictures in fit-alessandro-berti/pm-llm-benchmark, 0.0 for each model that sees none."""
+    random = Random(3)
+    columns = sound(120, random)
+    columns[1] = [0.0 if random.random() < 0.4 else value + 20 for value in columns[1]]
+    [column] = [column for column in audit_board(board(columns)).columns if column.alarms]
+    assert column.column == "c1"
+    assert column.alarms[0].why.endswith(f"; {column.zeros} rows have exactly 0, which may stand for a missing value")
