@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import zipfile
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.format import MAX_BYTES
+from bot.evaluation.formats.zip_members import ZipMembers
 from bot.evaluation.submission import Parsed, UnreadPath, parse_submission
 from tests.evaluation.discovering import found_in
 from tests.evaluation.inspect_logs import METHODS, ZSTANDARD, archive, header, log_archive, sample, score
@@ -105,6 +107,28 @@ def test_a_bad_archive_is_refused_in_one_line(name: str) -> None:
     with pytest.raises(MalformedResult, match=why) as raised:
         parse_result(make())
     assert "\n" not in raised.value.why
+
+
+def renamed(data: bytes, name: bytes, to: bytes) -> bytes:
+    assert len(name) == len(to)
+    return data.replace(name, to)
+
+
+def test_a_sample_that_was_asked_again_stands_twice_in_a_log_and_the_last_counts() -> None:
+    tries = {"samples/1_epoch_1.json": {"try": 1}, "samples/1_epoch_2.json": {"try": 2}, "header.json": header()}
+    data = renamed(archive(tries), b"1_epoch_2", b"1_epoch_1")
+    assert parse_result(data).leaves
+    assert json.loads(ZipMembers(data).read("samples/1_epoch_1.json", 99)) == {"try": 2}
+
+
+def test_a_first_member_that_the_directory_no_longer_names_is_passed_over() -> None:
+    out = io.BytesIO(archive({"_journal/start.json": {}, "header.json": header()}, zipfile.ZIP_STORED))
+    with zipfile.ZipFile(out, "a") as packed:  # as Inspect drops a member: its bytes stay, its entry goes
+        packed.filelist.remove(packed.NameToInfo.pop("_journal/start.json"))
+        packed.writestr("_journal/summaries/1.json", "[]")
+    data = out.getvalue()
+    assert parse_result(data).leaves
+    assert "_journal/start.json" not in ZipMembers(data)
 
 
 def test_a_damaged_log_that_is_found_is_told_and_not_passed_over() -> None:

@@ -30,6 +30,7 @@ ZSTANDARD = 93
 MAX_MEMBERS = 100_000  # a log of all of MMLU has 14,046
 MAX_RATIO = 1_000  # of a member's size to its packed size; JSON packs 20 to 1, one that repeats itself 200 to 1
 SMALL = 1_000_000  # bytes up to which a ratio means nothing
+RETRIED = "samples/"  # what Inspect writes again into the same log, and reads as it stands there last
 MAX_FRAMES = 1_000  # of one member; a writer begins one for each megabyte
 BLOCK = 65_536  # bytes that are inflated at once
 WINDOW = 27  # the most that a zstd frame may look back, as a power of two: 128 MB, what every decoder takes
@@ -39,8 +40,9 @@ FAULTS = (BadZipFile, NotImplementedError, ValueError, EOFError, OSError, Overfl
 class ZipMembers:
     """The members of an archive by their names, in memory or mapped.
 
-    Raises MalformedResult for an archive that is truncated, has bytes before its first member or behind its directory,
-    has more members than are read, or two of one name: programs disagree about which of them counts.
+    Raises MalformedResult for an archive that is truncated, stands behind other bytes or before them, has more members
+    than are read, or two of one name: programs disagree about which of them counts. Of a sample that Inspect asked
+    again the last counts. A member that the directory no longer names is passed over.
     """
 
     def __init__(self, data: bytes | mmap) -> None:
@@ -52,14 +54,15 @@ class ZipMembers:
         try:
             with ZipFile(BytesIO(data) if isinstance(data, bytes) else data) as archive:  # type: ignore[arg-type]
                 self._infos = {info.filename: info for info in archive.infolist()}
-                has_doubles = len(archive.infolist()) > len(self._infos)  # an equal CRC is easily made
-                end = len(data) - END_SIZE - len(archive.comment)
+                names = [one.filename for one in archive.infolist() if not one.filename.startswith(RETRIED)]
+                start, end = archive.start_dir, len(data) - END_SIZE - len(archive.comment)
+            found = data[max(0, end) :][:END_SIZE]
+            recorded = struct.unpack("<L", found[16:20])[0]
         except FAULTS:
             raise MalformedResult("is a damaged archive: its directory cannot be read") from None
-        first = min((info.header_offset for info in self._infos.values()), default=0)
-        if first or data[max(0, end) :][: len(END)] != END:
+        if start != recorded or found[: len(END)] != END:
             raise MalformedResult("is a damaged archive: bytes stand before or behind it")
-        if has_doubles:
+        if len(names) > len({*names}):  # an equal CRC is easily made
             raise MalformedResult("is a damaged archive: two of its members have one name")
         self._data = memoryview(data)
 
