@@ -22,6 +22,7 @@ from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.sample import HASHES, Sample, by_likelihood, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind_key, whole
+from bot.evaluation.finding import counted
 from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 
 MAX_LOG = 2 << 30  # bytes of one log
@@ -271,9 +272,10 @@ class _Check:
 
     def _check_count(self, result: Result, questions: _Questions) -> None:
         leaf, count = self._leaf, questions.count
-        expected = leaf.samples * max(1, leaf.epochs) if leaf.samples else self._recovered()
+        asked = (leaf.samples or 0) + (leaf.unscored or 0)
+        expected = asked * max(1, leaf.epochs) if leaf.samples else self._recovered()
         if expected and count and count != expected and not self._unreadable:
-            self._say(f"the log has {count} samples, and the result is of {expected}")
+            self._say(f"the log has {counted(count, 'sample')}, and the result is of {expected:,}")
         is_whole = result.limit is None and leaf.samples == (leaf.original or leaf.samples)
         if is_whole and count and questions.largest >= count and set(questions.numbers) == {""} and not questions.names:
             self._say(
@@ -317,10 +319,13 @@ def _is_known(key: str, tally: _Tally) -> bool:
 
 
 def is_extra(sample: Sample) -> bool:
-    """Tell whether a sample of HELM counts for no number of the result.
+    """Tell whether a sample counts for no number of the result.
 
-    It changed the text of the question, or asks for one more of the references that are likelihoods.
+    One of Inspect failed and has no score. One of HELM changed the text of the question, or asks for one more of the
+    references that are likelihoods.
     """
+    if sample.form == "inspect":
+        return not sample.row.get("scores")
     instance = sample.row.get("instance")
     is_changed = isinstance(instance, dict) and isinstance(instance.get("perturbation"), dict)
     return is_changed or bool(sample.row.get("reference_index"))

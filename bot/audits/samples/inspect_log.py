@@ -113,10 +113,12 @@ def _output(output: object) -> str | None:
 
 
 def _metrics(scores: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield each scorer's number; a score of several values gives one for each, as `scorer/name`."""
+    """Yield each scorer's number; a score of several values gives one for each, under its name in the results."""
+    said: set[str] = set()
     for scorer, score in scores.items():
         value = score.get("value") if isinstance(score, dict) else None
-        for name, one in value.items() if isinstance(value, dict) else ((("", value),)):
+        for name, one in (value if isinstance(value, dict) else {scorer: value}).items():
             found = LETTERS.get(one) if isinstance(one, str) else number(one)
-            if found is not None:
-                yield f"{scorer}/{name}" if name else scorer, found
+            if found is not None and name not in said:
+                said.add(name)
+                yield name, found

@@ -314,6 +314,15 @@ def test_the_samples_of_an_inspect_log_are_checked(tmp_path: Path) -> None:
     assert "other-questions" in inspect_checked(tmp_path, log | {"samples": [*log["samples"][:3], log["samples"][0]]})
 
 
+def test_samples_of_an_inspect_log_that_failed_or_have_no_score_are_no_other_questions(tmp_path: Path) -> None:
+    log = inspect_log([1.0, 0.0, 1.0, 0.0])
+    failed = {"id": 4, "epoch": 1, "input": "4?", "target": "A", "scores": None, "error": {"message": "boom"}}
+    assert inspect_checked(tmp_path, log | {"samples": [*log["samples"], failed]}) == set()
+    log["results"]["scores"][0] |= {"scored_samples": 4, "unscored_samples": 1}
+    unscored = failed | {"scores": {"choice": {"value": float("nan"), "answer": ""}}}
+    assert inspect_checked(tmp_path, log | {"samples": [*log["samples"], unscored]}) == set()
+
+
 def test_no_real_log_is_a_false_alarm(reference: Path) -> None:
     """But for two that were shortened by hand after the run."""
     shortened = {"results_2026-01-21T03-44-18.458309.json", "log_tool_call_error.json"}

@@ -122,7 +122,7 @@ def test_inspect_samples_from_an_archive_and_from_json_are_equal(tmp_path: Path)
     found = samples(tmp_path / "log.eval")
     assert [one.doc_id for one in found] == [0, 1, 2]
     assert (found[0].prompt, found[0].target, found[0].response, found[0].answer) == ("Q0", "no | No", "No", "no")
-    assert found[0].metrics == {"match": 1.0, "many/a": 0.25, "many/b": 0.0}
+    assert found[0].metrics == {"match": 1.0, "a": 0.25, "b": 0.0}
     assert found == samples(tmp_path / "log.json")
 
 
