@@ -57,12 +57,19 @@ class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
     """A definition that counts: for each field the digests of the values that it may have.
 
     `versions` are the releases or commits of the harness that have it, empty where it counts for all of them. `digest`
-    is that of the whole definition, "" where a field may have several values.
+    is that of the whole definition, "" where a field may have several values. `texts` are the values that are declared
+    as text, by their digests.
     """
 
     fields: Mapping[str, frozenset[str]]
     versions: frozenset[str] = frozenset()
     digest: str = ""
+    texts: Mapping[str, str] = {}
+
+    def wanted(self, field: str) -> AskedField:
+        """A value that a field may have; that of a field which must be absent is NONE."""
+        digest = max(self.fields.get(field, frozenset({NONE})))
+        return AskedField(field, digest, self.texts.get(digest, ""))
 
     def counts_for(self, version: str) -> bool:
         """Tell whether it counts for a version of the harness; "" is any."""
@@ -317,7 +324,9 @@ def declared_definition(fields: Mapping[str, Sequence[str]], versions: Iterable[
     accepted = {field: frozenset(map(_declared_digest, values)) for field, values in fields.items()}
     only = {field: next(iter(digests)) for field, digests in accepted.items() if len(digests) == 1}
     digest = digest_of_fields(only) if len(only) == len(accepted) else ""
-    return AcceptedDefinition(accepted, frozenset(versions), digest)
+    spelled_out = (value for values in fields.values() for value in values if not value.startswith(SHA256))
+    texts = {_declared_digest(value): canonical(value) for value in spelled_out if value}
+    return AcceptedDefinition(accepted, frozenset(versions), digest, texts)
 
 
 def _declared_digest(value: str) -> str:

@@ -342,6 +342,14 @@ def test_a_draft_refuses_another_definition_than_that_of_its_files() -> None:
     assert (found.rule, found.leaves) == ("other-task-definition", (LEAF,))
 
 
+def test_a_value_that_a_declaration_spells_out_is_shown_as_it_stands_there() -> None:
+    data = base()
+    data["configs"][LEAF]["doc_to_text"] = "Question: {{Question}}"
+    board, _ = drafted(data)
+    (found,) = judge_all([with_config({})], board).verdicts[0].findings
+    assert found.message.endswith('accepted is "Question: {{Question}}"')
+
+
 def test_no_real_file_of_an_accepted_release_asked_something_else(reference: Path) -> None:
     judged = 0
     for place in local_places(str(reference)):

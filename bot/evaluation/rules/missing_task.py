@@ -96,8 +96,12 @@ def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> str:
 
 
 def _nothing(case: RowCase) -> Violation:
-    """Report that the file has no task of the leaderboard: perhaps it was measured for another one."""
+    """Report that the file has no task of the leaderboard: no score at all, or it was measured for another one."""
     result, board = case.row.result, case.leaderboard
+    if not result.leaves:
+        return Violation(
+            "the file holds no score", "run it to its end and let the harness score it", result.pointer_to("leaves")
+        )
     count = sum(len(task.leaves) for task in board.tasks)
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
     most, best = max(fits)

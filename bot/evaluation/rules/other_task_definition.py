@@ -20,10 +20,9 @@ or a temperature of 1 gives another number under the same name.
 
 from __future__ import annotations
 
-from bot.evaluation.definition import NONE, both, definition_of, differing, is_shortened, nearest
+from bot.evaluation.definition import both, definition_of, differing, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions
-from bot.evaluation.result import AskedField
 from bot.evaluation.rules.harness_commit import accepted_versions, named_version
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rule
 
@@ -40,13 +39,12 @@ def other_task_definition(case: Case) -> Violations:
         fields = definition_of(case.result, measurement.required.leaf_key) or {}
         definitions = measurement.required.definitions  # those of the harness that the file names, if it names one
         candidates = [one for one in definitions if one.counts_for(named)] or definitions
-        accepted = nearest(fields, candidates, shortened=shortened).fields
-        for field in differing(fields, accepted, shortened=shortened):
+        accepted = nearest(fields, candidates, shortened=shortened)
+        for field in differing(fields, accepted.fields, shortened=shortened):
             about = measurement.required.task.id, field
             wrong.setdefault(about, []).append(measurement)
             if about not in said:
-                wanted = AskedField(field, max(accepted.get(field, frozenset({NONE}))))
-                said[about] = both(fields.get(field), wanted)
+                said[about] = both(fields.get(field), accepted.wanted(field))
     for about, measurements in wrong.items():
         yield _violation(case, about, measurements, said[about])
 
