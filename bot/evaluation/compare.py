@@ -27,7 +27,7 @@ from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.fields import arguments, setting
-from bot.evaluation.formats.format import NAME, stderr_beside
+from bot.evaluation.formats.format import NAME
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
@@ -47,10 +47,12 @@ Conclusion = Literal["higher", "lower", "not separable", "not tested", "not comp
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
 GROUPS = ("prompt", "generation", "definition", "argument")  # of settings that have one effect, as a name begins
-AROUND = re.compile(r"chat_template|system_|multiturn|_start_space")  # settings of the text around a question
+# Settings of the text around a question.
+AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed")
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
-GIVEN = re.compile(r"system_|gen_kwargs|generation_parameters|^argument ")  # what a tool writes down where it is given
+# What a tool writes down where it is given.
+GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument ")
 # Arguments that name the model, which is compared, or say where and how fast it runs.
 PLACING = re.compile(
     r"pretrained|model(?:_name)?|path|engine|peft|delta|tokenizer|revision|.*dtype|load_in_\dbit|base_url|.*_path|.*_dir"
@@ -529,7 +531,7 @@ def _task_of(
     metric, is_nested = metrics[keys[0]], _are_nested(format_id, keys)
     values = [float(leaves[key].numbers[metric]) for key in keys]
     name = metric.partition(",")[0]
-    errors = [leaves[key].numbers.get(stderr_beside(metric)) for key in keys]
+    errors = [leaves[key].numbers.get(format_of(format_id).stderr_key(metric)) for key in keys]
     numbers = [measured(one) if isinstance(one, float) else None for one in errors]
     counts = [
         _counts(value, error, leaves[key].samples, is_proportion=not is_mean_of_proportions(key, name))
@@ -616,6 +618,8 @@ def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str
         "implementation": {},
         "silent change": {},
     }
+    if often := {key: str(leaf.epochs) for key, leaf in leaves.items() if leaf.epochs > 1}:
+        found["epochs"] = often
     results = {id(one.result): one.result for one in sources.values()}
     for number, members in grouped((id(one.result), (leaf, one.key)) for leaf, one in sources.items()).items():
         result, own = results[number], dict(members)

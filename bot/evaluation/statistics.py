@@ -215,7 +215,8 @@ def mean_of(tests: Sequence[Contrast]) -> Contrast:
         return without_error(mean)
     error = sqrt(fsum((one.stderr or 0.0) ** 2 for one in tests)) / k
     interval = partial(interval_of_mean, tests)
-    return Contrast(mean, error, _p_of(mean, interval) if error else None, interval, min(one.step for one in tests) / k)
+    p = None if mean and not error else _p_of(mean, interval)
+    return Contrast(mean, error, p, interval, min(one.step for one in tests) / k)
 
 
 def interval_of_mean(tests: Sequence[Contrast], level: float = LEVEL) -> Interval:

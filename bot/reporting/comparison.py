@@ -129,7 +129,8 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
     lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second))]
     lines += [*_rest(comparison), ""]
     lines += [*_methods(comparison), *_reasons(comparison)]
-    is_unpaired = any(one.conclusion == "not separable" and not one.pairs for one in comparison.tasks)
+    without_logs = [one for one in comparison.tasks if not (one.pairs or one.unpaired)]
+    is_unpaired = any(one.conclusion == "not separable" for one in without_logs)
     lines += [PAIRING, ""] if is_unpaired and comparison.has_logs else []
     lines += [*_flips(comparison, second), *_alone(comparison, second), *_shared_texts(comparison)]
     return "\n".join(lines).rstrip() + "\n"

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.audits.samples.pairs import pair_logs
+from bot.evaluation.formats import parse_result
+from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.lm_eval_04 import LM_EVAL_04
 from tests.audits.samples.test_check import STAMP, inspect_log
 from tests.cli.test_samples import RIGHT, rows
 from tests.command import completed
@@ -209,6 +212,40 @@ def test_two_logs_of_inspect_are_paired_by_their_samples(tmp_path: Path) -> None
     (task,) = json.loads(done.stdout)["tasks"]
     assert (task["method"], task["verdict"]) == ("paired-exact", "higher")
     assert task["pairs"] == {"both": 20, "first": 0, "second": 10, "neither": 10}
+
+
+def test_logs_of_inspect_with_other_numbers_of_answers_are_compared_by_their_errors(tmp_path: Path) -> None:
+    (tmp_path / "once.json").write_text(json.dumps(inspect_log([float(number % 2) for number in range(40)])))
+    often = inspect_log([0.5] * 40, ["C"] * 40)
+    often["eval"]["config"]["epochs"] = 3
+    often["results"]["completed_samples"] = 120
+    often["results"]["scores"][0]["metrics"]["stderr"] = {"name": "stderr", "value": 0.05}
+    often["samples"] = [one | {"epoch": epoch} for one in often["samples"] for epoch in (1, 2, 3)]
+    (tmp_path / "often.json").write_text(json.dumps(often))
+    done = call(str(tmp_path / "once.json"), str(tmp_path / "often.json"), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    (task,) = report["tasks"]
+    assert (task["method"], task["verdict"]) == ("independent", "not separable")
+    assert task["why"] == "one run answered each question once, the other 3 times"
+    assert [one["name"] for one in report["settings"]] == ["answers to each question"]
+
+
+def test_the_seed_of_the_examples_is_named_and_given_again(tmp_path: Path) -> None:
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (50, 60, 70))
+    path = Path(runs[1]) / f"results_{STAMP}.json"
+    changed = json.loads(path.read_bytes())
+    changed["config"]["fewshot_seed"] = 77
+    path.write_text(json.dumps(changed))
+    report = json.loads(call(*runs, "--format", "json").stdout)
+    assert [(one["name"], one["values"]) for one in report["settings"]] == [
+        ("prompt fewshot_seed", ["(not set)", "77"])
+    ]
+    assert report["average"]["verdict"] == "not separable"  # nothing differs, and that is known
+    assert "With sample logs beside" not in call(*runs).stdout
+    again = parse_result(path.read_bytes())
+    assert LM_EVAL_04.rerun is not None
+    assert "--seed 0,1234,1234,77" in LM_EVAL_04.rerun(Rerun(again.model, tuple(again.leaves), 0, again.settings))
 
 
 def logged(folder: Path, right: tuple[int, int, int], task: str = "") -> str:

@@ -22,7 +22,7 @@ from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
 from bot.errors import CallError
-from bot.evaluation.compare import MOST_QUESTIONS, MeasuredRun, Method, Paired, Pairs
+from bot.evaluation.compare import MOST_QUESTIONS, LeafSource, MeasuredRun, Method, Paired, Pairs
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
@@ -48,6 +48,8 @@ class _Answer(NamedTuple):
     tool: str = ""
 
 
+_Answers: TypeAlias = Iterator[tuple[str, _Answer] | SkippedRecord]
+_Filters: TypeAlias = tuple[Sequence[str], Sequence[str]]
 _Waiting: TypeAlias = dict[str, dict[str, deque[_Answer]]]  # by the question, then by the prompt
 
 
@@ -108,19 +110,24 @@ class _PairTally:
         return counts[1.0, 1.0], counts[1.0, 0.0], counts[0.0, 1.0], counts[0.0, 0.0]
 
 
-def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pairs | str:
+def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str, filters: _Filters = ((), ())) -> Pairs | str:
     """Pair the logs of one task, which may be several, one for each leaf in the same order.
 
-    `metric` is spelled as in the result file, `exact_match,strict-match`. A text says why there are no pairs: a log is
-    cut or damaged, the metric is not in it, or two tools that share no question may spell the same ones otherwise.
+    `metric` is spelled as in the result file, `exact_match,strict-match`; `filters` are all of either result in their
+    order, which tells the samples of each apart where a log does not name them (before release 0.4.7). A text says why
+    there are no pairs: a log is cut or damaged, the metric is not in it, or two tools that share no question may spell
+    the same ones otherwise.
     """
     whole, sizes, parts, prompts = _PairTally(), [0, 0], [], ("", "")
     for logs in zip(first, second, strict=True):
         part = _PairTally()
-        if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, metric):
+        answers = [_answers(log, metric, own) for log, own in zip(logs, filters, strict=True)]
+        if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, answers):
             return why
         if whole.prompts_differ and not any(prompts):
-            prompts = _where_they_differ(*(_prompt_of(log, metric, whole.prompts_differ) for log in logs))
+            prompts = _where_they_differ(
+                *(_prompt_of(log, metric, own, whole.prompts_differ) for log, own in zip(logs, filters, strict=True))
+            )
         parts.append(part)
     contrast, method = whole.contrast()
     counts = whole.four if whole.is_exact else None
@@ -132,7 +139,7 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
     )  # fmt: skip
 
 
-def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> str:
+def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], answers: Sequence[_Answers]) -> str:
     """Read two logs side by side; returns why they give no pairs, else "".
 
     Answers to one question wait for a partner with the same prompt, which tells repeats apart; answers without a
@@ -140,7 +147,7 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
     """
     waiting: tuple[_Waiting, _Waiting] = ({}, {})
     apart = waits = 0
-    for row in zip_longest(*(_answers(log, metric) for log in logs)):
+    for row in zip_longest(*answers):
         for side, item in enumerate(row):
             if item is None:
                 continue
@@ -197,28 +204,35 @@ def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
         yield SkippedRecord(0, str(error))
 
 
-def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRecord]:
-    """The answers of a log to its questions, each with the key of the question."""
-    name = metric.partition(",")[0]
-    for sample in _questions(log, metric):
+def _answers(log: Path, metric: str, filters: Sequence[str]) -> _Answers:
+    """The answers of a log to its questions, each with the key of the question; a sample without a score has none."""
+    name, is_scored = metric.partition(",")[0], False
+    for sample in _questions(log, metric, filters):
         if isinstance(sample, SkippedRecord):
             yield sample
             continue
         value = sample.metrics.get(name)
         if value is None:
-            yield SkippedRecord(0, f"the samples have no {name}")
-            return
-        tool = sample.form.partition("-0")[0]
+            continue
+        is_scored, tool = True, sample.form.partition("-0")[0]
         yield _key(sample), _Answer(value, _short(sample.prompt_hash), _shown(sample), _cluster(sample.doc), tool)
+    if not is_scored:
+        yield SkippedRecord(0, f"no sample has a number as its {metric.removesuffix(',none')}")
 
 
-def _questions(log: Path, metric: str) -> Iterator[Sample | SkippedRecord]:
+def _questions(log: Path, metric: str, filters: Sequence[str]) -> Iterator[Sample | SkippedRecord]:
     """The samples that a metric is made of."""
-    answer_filter = metric.partition(",")[2]
+    wanted = metric.partition(",")[2]
+    times: Counter[int | str | None] = Counter()
     for sample in _readable(log):
-        if isinstance(sample, SkippedRecord) or not (
-            is_extra(sample) or (answer_filter and sample.filter != answer_filter)
-        ):
+        if isinstance(sample, SkippedRecord):
+            yield sample
+            continue
+        is_named = sample.row.get("filter") is not None or len(filters) < 2
+        if not is_named:
+            times[sample.doc_id] += 1
+        own = sample.filter if is_named else next(islice(filters, times[sample.doc_id] - 1, None), "")
+        if not is_extra(sample) and (not wanted or own == wanted):
             yield sample
 
 
@@ -228,8 +242,8 @@ def _key(sample: Sample) -> str:
     return f"{key}#{repeat}"
 
 
-def _prompt_of(log: Path, metric: str, key: str) -> str:
-    asked = (one for one in _questions(log, metric) if isinstance(one, Sample) and _key(one) == key)
+def _prompt_of(log: Path, metric: str, filters: Sequence[str], key: str) -> str:
+    asked = (one for one in _questions(log, metric, filters) if isinstance(one, Sample) and _key(one) == key)
     return next((one.prompt for one in asked), "")
 
 
@@ -285,5 +299,19 @@ def pairs_between(
         if other is None or other.metric != one.metric or not is_logged:
             continue
         metric = metric_in_log(format_id, keys[0][0], one.metric)
-        found[name] = pair_logs([logs[0][key] for key in keys[0]], [logs[1][key] for key in keys[1]], metric)
+        leaves = [run.sources[task.leaves[0]] for run, task in ((first, one), (second, other)) if run.sources]
+        times = sorted({source.result.leaves[source.key].epochs for source in leaves})
+        if len(times) > 1:
+            often = "once" if times[0] == 1 else f"{times[0]} times"
+            found[name] = f"one run answered each question {often}, the other {times[1]} times"
+            continue
+        filters = [_filters_of(source, metric) for source in leaves] if len(leaves) == 2 else [(), ()]
+        sides = [[own[key] for key in of_run] for own, of_run in zip(logs, keys, strict=True)]
+        found[name] = pair_logs(sides[0], sides[1], metric, (filters[0], filters[1]))
     return found
+
+
+def _filters_of(source: LeafSource, metric: str) -> tuple[str, ...]:
+    """The filters of a metric in a result, in their order."""
+    keys = (key.partition(",") for key in source.result.leaves[source.key].numbers)
+    return tuple([name for own, _, name in keys if own == metric.partition(",")[0]])

@@ -36,6 +36,7 @@ BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find
 EMPTY: dict[str, Any] = {}
 MOST_PARAMETERS = 10**14  # of a model; more is a mistake
 QUANTIZATION = re.compile(r"(?:^|,)\s*quantization_config\s*=\s*([A-Za-z0-9]+?)(?:Config)?(?:[(,]|$)")
+SEED = 1234  # that picks the examples, unless --seed says another; with it before release 0.4.3
 INDENTED = re.compile(r"( +)- ")
 BLANK = " "  # the key of an empty cell, which the harness writes into rows of aggregates
 PLACES = {
@@ -192,6 +193,8 @@ def settings_of(content: Content, config: Mapping[str, Any]) -> dict[str, str]:
         found["chat_template"] = setting(digest)
     if _is_chat(top, config):
         found["fewshot_as_multiturn"] = setting(top.get("fewshot_as_multiturn"))
+    if (seed := whole(config.get("fewshot_seed"))) not in {None, SEED}:
+        found["fewshot_seed"] = str(seed)
     return {name: value for name, value in found.items() if value}
 
 
@@ -304,6 +307,8 @@ def rerun(wanted: Rerun) -> str:
         is_multiturn = wanted.settings.get("fewshot_as_multiturn", "true") == "true"
         words += ["--apply_chat_template", *(["--fewshot_as_multiturn"] if is_multiturn else [])]
     words += wanted.options("gen_kwargs", "system_instruction")
+    if seed := wanted.settings.get("fewshot_seed"):
+        words += ["--seed", f"0,{SEED},{SEED},{seed}"]  # of random, numpy, torch and the examples
     words += ["--batch_size", "auto"] if source.startswith(BATCHED) else []
     return command_line([*words, "--output_path", "results", "--log_samples"]) if args else ""
 

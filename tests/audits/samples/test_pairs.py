@@ -54,6 +54,27 @@ def test_pairs_are_matched_by_document_whatever_the_order(tmp_path: Path) -> Non
     assert pairs.contrast.p == pytest.approx(stats.binomtest(counts[1], counts[1] + counts[2]).pvalue)
 
 
+def test_samples_of_a_log_that_names_no_filter_are_those_of_the_filters_in_their_order(tmp_path: Path) -> None:
+    named = [sample(number, float(number % 2), "exact_match", filter="strict") for number in range(10)]
+    strict = [sample(number, 1.0, "exact_match") for number in range(10)]
+    flexible = [sample(number, 0.0, "exact_match") for number in range(10)]
+    logs = [log(tmp_path / "a", named)], [log(tmp_path / "b", strict + flexible)]
+    filters = ("strict",), ("strict", "flexible")
+    pairs = pair_logs(*logs, "exact_match,strict", filters)
+    assert isinstance(pairs, Pairs)
+    assert pairs.counts == (5, 0, 5, 0)
+    absent = pair_logs(*logs, "exact_match,lenient", filters)
+    assert absent == f"{logs[0][0].name}: no sample has a number as its exact_match,lenient"
+
+
+def test_a_sample_without_a_score_has_no_partner(tmp_path: Path) -> None:
+    rows = [sample(number, 1.0) for number in range(10)]
+    unscored = [row | {"acc": None} if number == 3 else row for number, row in enumerate(rows)]
+    pairs = pair_logs([log(tmp_path / "a", rows)], [log(tmp_path / "b", unscored)], "acc,none")
+    assert isinstance(pairs, Pairs)
+    assert (pairs.shared, pairs.larger) == (9, 10)
+
+
 @pytest.mark.parametrize(("prompts", "counts"), [("pq", (1, 0, 0, 1)), ("rs", (0, 1, 1, 0))])
 def test_repeats_of_a_document_are_matched_by_their_prompts_and_else_in_their_order(
     tmp_path: Path, prompts: str, counts: tuple[int, ...]
