@@ -99,7 +99,8 @@ def check(
     else:
         say(written[form]())
     _propose_names(judgement)
-    raise end(judgement)
+    is_contradicted = any(found["severity"] == "error" for one in logs for found in one["findings"])
+    raise typer.Exit(1) if is_contradicted else end(judgement)
 
 
 def _propose_names(judgement: Judgement) -> None:

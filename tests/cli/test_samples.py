@@ -131,7 +131,7 @@ def test_logs_are_reported_apart_where_the_leaderboard_does_not_ask(run: Path) -
     done = bot(run, "check", "runs", "-l", "plain.toml", "-f", "json", "--samples")
 
     report = json.loads(done.stdout)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert report["digest"] == before["digest"]
     assert before["summary"]["unread"] == {"sample-log": 3}
     assert report["unread"] == []
