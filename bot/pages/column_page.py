@@ -64,7 +64,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
         figures=drawn,
         zeros=len(zeros),
-        warned=sum(bool(row.entry.warnings) for row in zeros),
+        warned=sum(content.is_marked(row.entry) for row in zeros),
         words=list(_words(figures)) if figures else [],
         alarms=[alarm.why for alarm in figures.alarms] if figures else [],
         moved=list(_moved(content, others)),
