@@ -55,7 +55,7 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory, is_l
     assert said(outcomes, "held") == [
         (
             f"0 rows would be removed and {ROWS} changed; approve plan {digest} to allow this "
-            "(its cells differ from those of the row)"
+            "(its cells differ from what files and mapping give)"
         )
     ]
     assert story.board() == FOREIGN
@@ -133,7 +133,7 @@ def test_a_changed_mapping_says_that_the_cells_differ_and_a_declined_plan_leaves
     monkeypatch.setattr(table_stories, "TABLE_TARGET", finer)
 
     [text] = said(story.settle(), "held")
-    assert text.endswith("(its cells differ from those of the row)")
+    assert text.endswith("(its cells differ from what files and mapping give)")
     settle_watches(story.contexts, [story.watch], decline=digest_in(story.settle()))
     [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
     [plan] = dry.to_json()["plans"]

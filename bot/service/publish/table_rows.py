@@ -31,7 +31,7 @@ from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
 from bot.service.store.items import Item
 
-FOREIGN = "its cells differ from those of the row"
+FOREIGN = "its cells differ from what files and mapping give"
 Files = Mapping[str, bytes]
 
 
