@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import fsum, inf, isclose, sqrt
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -456,9 +456,10 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
             wanted |= {task: tuple(members)} if len({metrics[key] for key in members}) == 1 else {}
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
+    rows = {row.key: row.numbers for result in results for row in result.groups}
     tasks = {
         task: msgspec.structs.replace(
-            _task_of(task, keys, leaves, metrics, format_id),
+            _task_of(task, keys, leaves, metrics, format_id, row=rows.get(task, {})),
             less_is_better=_is_less_better(format_id, metrics[keys[0]], leaves[keys[0]]),
         )
         for task, keys in wanted.items()
@@ -522,9 +523,17 @@ def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[t
 
 
 def _task_of(
-    task: str, keys: Sequence[str], leaves: Mapping[str, LeafResult], metrics: Mapping[str, str], format_id: str
+    task: str,
+    keys: Sequence[str],
+    leaves: Mapping[str, LeafResult],
+    metrics: Mapping[str, str],
+    format_id: str,
+    *,
+    row: Mapping[str, Any],
 ) -> MeasuredTask:
     """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves.
+
+    The plain mean counts also where the group's own row has it, as an average of lighteval.
 
     The logs of nested leaves give no pairs: they hold a question several times.
     """
@@ -541,7 +550,7 @@ def _task_of(
     sizes = [leaves[key].samples or (one[1] if one else 0) for key, one in zip(keys, counts, strict=True)]
     samples = sum(sizes) if all(sizes) else None
     points = _points_of(values, is_percent=bool(format_id) and format_of(format_id).is_percent(metric))
-    if len(known) == len(keys):
+    if len(known) == len(keys) and not _is_plain(row.get(metric), values, known):
         right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
         if is_nested:
             parts = [(_error(*one) * one[1] / asked, one[1]) for one in known]
@@ -556,6 +565,12 @@ def _task_of(
     weights = None if is_nested else (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
     mean = fsum(values) / len(keys)
     return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
+
+
+def _is_plain(said: object, values: Sequence[float], counts: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a group's own value is the plain mean of its leaves, and not that of all questions."""
+    means = fsum(values) / len(values), sum(right for right, _ in counts) / sum(asked for _, asked in counts)
+    return isinstance(said, float) and [isclose(said, mean, abs_tol=1e-6) for mean in means] == [True, False]
 
 
 def _points_of(values: Sequence[float], *, is_percent: bool) -> float:

@@ -145,6 +145,16 @@ def test_a_leaf_of_a_group_without_a_number_is_left_out_of_it() -> None:
     assert run(data, "toy_half").tasks["toy_half"].leaves == ("toy_a",)
 
 
+def test_a_group_is_the_mean_that_its_own_row_has() -> None:
+    data = toys()
+    data["n-samples"]["toy_b"] = {"original": 8, "effective": 8}
+    pooled = run(data, "toy_half").tasks["toy_half"]
+    assert (pooled.value, pooled.weights) == (pytest.approx(5 / 12), ())
+    data["groups"] = {"toy_half": {"alias": "toy_half", "acc,none": 0.375}}
+    plain = run(data, "toy_half").tasks["toy_half"]
+    assert (plain.value, plain.weights, plain.samples) == (0.375, (0.5, 0.5), 12)
+
+
 def test_a_share_has_its_right_answers_and_their_error() -> None:
     half = run(toys(), "toy_half").tasks["toy_half"]
     assert (half.counts, half.samples, half.weights) == ((3, 8), 8, ())
