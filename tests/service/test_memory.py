@@ -106,18 +106,21 @@ def test_small_files_are_read_together_and_of_large_ones_no_two_at_once(
     story.contexts.store.close()
 
 
-def heavy(number: int) -> tuple[str, bytes]:
-    """A sound result with 3,000 rows that nobody asked for, and its path."""
-    model = f"acme/heavy-{number}"
-    data = json.loads(result(model, right=(50, 60, number % 100)))
+def heavy(number: int, right: int) -> bytes:
+    """A result with 3,000 rows that nobody asked for."""
+    data = json.loads(result(f"acme/heavy-{number}", right=(right, 60, number % 100)))
     data["results"] |= {f"extra_{number}_{n}": {"acc,none": 0.5, "acc_stderr,none": 0.05} for n in range(3_000)}
-    return path_of(model), json.dumps(data).encode()
+    return json.dumps(data).encode()
 
 
 @pytest.mark.slow
-def test_the_number_of_large_rows_does_not_decide_how_much_memory_a_pass_takes(hub: Hub, tmp_path: Path) -> None:
+@pytest.mark.parametrize("right", [50, 150], ids=["sound", "rejected"])
+@pytest.mark.parametrize("folder", ["one", "h{}"], ids=["in one folder", "in many"])
+def test_the_number_of_large_rows_does_not_decide_how_much_memory_a_pass_takes(
+    hub: Hub, tmp_path: Path, right: int, folder: str
+) -> None:
     story = Story(hub, tmp_path, form="commit")
-    hub.push(story.source, dict(heavy(number) for number in range(450)))
+    hub.push(story.source, {f"{folder.format(n)}/results_{n}.json": heavy(n, right) for n in range(450)})
     took, said = settled(story)
 
     assert "failed" not in said

@@ -69,6 +69,9 @@ class SubmissionLine:
     why: str
 
 
+LINE = [submissions.c[name] for name in ("path", "status", "key", "commit", "committed", "why")]
+
+
 def folder_of(path: str) -> str:
     """The folder that a path lies in, "" for the top."""
     return path.rpartition("/")[0]
@@ -149,9 +152,10 @@ class Submissions(Part):
         below = (submissions.c.key > f"{folder}/", submissions.c.key < f"{folder}0")  # "0" comes after "/"
         return set(self.db.values(select(submissions.c.key).where(self.ours(submissions), *below).distinct()))
 
-    def in_folder(self, folder: str) -> dict[str, StoredSubmission]:
-        """The submissions in a folder, not in its subfolders."""
-        return _restored(self.db.rows(select(submissions).where(self.ours(submissions, folder=folder))))
+    def in_folder(self, folder: str) -> list[SubmissionLine]:
+        """The submissions in a folder, not in its subfolders, by path."""
+        found = self.db.rows(select(*LINE).where(self.ours(submissions, folder=folder)))
+        return sorted((SubmissionLine(*row) for row in found), key=lambda one: one.path)
 
     def shared_keys(self, folder: str, most: int) -> list[str]:
         """The first rows that accepted submissions of a folder measure, and accepted ones of another folder too.
@@ -231,8 +235,7 @@ class Submissions(Part):
             where.append(_has(text))
         # The index on watch, path, status, key and reason answers this without the rows, which hold what was read.
         found = select(submissions.c.path).where(*where).order_by(submissions.c.path).limit(limit)
-        columns = (submissions.c.path, submissions.c.status, submissions.c.key, submissions.c.commit)
-        lines = select(*columns, submissions.c.committed, submissions.c.why).where(self.ours(submissions))
+        lines = select(*LINE).where(self.ours(submissions))
         with self.db.transaction():
             paths = self.db.values(found)
             return [

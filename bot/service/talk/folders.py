@@ -10,7 +10,7 @@ from math import inf
 from urllib.parse import quote
 
 from bot.errors import DiscussionsDisabled, Gone, Stale
-from bot.evaluation.verdict import Judgement, Row, Verdict
+from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
@@ -18,10 +18,10 @@ from bot.publishing.verdict_texts import mended_text, preformatted, push_text, s
 from bot.reporting.escape import brief, code
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
-from bot.service.judge.reading import judged, mark_changed
+from bot.service.judge.reading import BATCH, judged, mark_changed
 from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
-from bot.service.store import folder_of
+from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, Mark
 from bot.service.talk.commands import (
     SOURCE,
@@ -37,26 +37,33 @@ from bot.service.talk.waivers import dump_waivers, shown_in
 from bot.service.watch.outcome import Report
 
 ALL = "*"
+EXPLAINED = 50  # files of one discussion whose scores `/explain` shows
 RIVALS = 20  # rows of one folder that are named because files elsewhere measured them otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class FolderFault:
-    """A rejected file that no newer file of its folder corrects: its verdict, and the text about it."""
+    """A rejected file that no newer file of its folder corrects, and the text about it.
 
-    verdict: Verdict
+    The verdict is not kept: it holds all that was read of the file, and there may be thousands.
+    """
+
+    path: str
+    sha256: str
     text: str
 
 
-def unresolved(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The rejected files of one folder of which no newer file measures the same model."""
-    open_faults: list[Verdict] = []
-    for verdict in sorted(verdicts, key=lambda one: (one.date, one.path)):
-        model = verdict.result.model.id if verdict.result else None
-        open_faults = [old for old in open_faults if old.result is None or old.result.model.id != model]
-        if verdict.status == "rejected":
-            open_faults.append(verdict)
-    return open_faults
+def unresolved(judged_files: Iterable[tuple[float, str, str | None, bool]]) -> list[str]:
+    """The rejected files of one folder of which no newer file measures the same model.
+
+    Of each file it takes the date, the path, the model if there is one, and whether it is rejected.
+    """
+    open_faults: dict[str, str | None] = {}
+    for _, path, model, is_rejected in sorted(judged_files, key=lambda one: one[:2]):
+        open_faults = {old: of for old, of in open_faults.items() if of is None or of != model}
+        if is_rejected:
+            open_faults[path] = model
+    return list(open_faults)
 
 
 def describe(judgement: Judgement, source: str, commit: str, declaration: str) -> str:
@@ -144,18 +151,24 @@ class Folders:
 
     def faults(self, folder: str) -> list[FolderFault]:
         """The rejected files of a folder that no newer file corrects."""
-        found = self.context.state.submissions.in_folder(folder)
-        if all(one.status != "rejected" for one in found.values()):
+        known = self.context.state.submissions
+        lines = known.in_folder(folder)
+        if all(one.status != "rejected" for one in lines):
             return []
-        verdicts = self.context.judge(list(found.values())).verdicts
-        faults = []
-        for verdict in unresolved(verdicts):
-            one = found[verdict.path]
-            text = describe(self.context.judge([one]), self.context.source.name, one.commit, self.context.declaration)
-            page = f"submissions/{self.context.name}/{quote(verdict.path)}"
-            link = self.context.page_link("Current state", page)
-            faults.append(FolderFault(verdict, f"{text}\n{link}\n" if link else text))
-        return faults
+        paths = unresolved(self._judged(one.path for one in lines))
+        return [self._fault(one) for some in batches(paths, BATCH) for one in map(known.at(some).__getitem__, some)]
+
+    def _judged(self, paths: Iterable[str]) -> Iterator[tuple[float, str, str | None, bool]]:
+        """What `unresolved` asks of these files; no more than a batch of them is in memory."""
+        for some in batches(paths, BATCH):
+            for one in self.context.judge(list(self.context.state.submissions.at(some).values())).verdicts:
+                yield one.date, one.path, one.result.model.id if one.result else None, one.status == "rejected"
+
+    def _fault(self, one: StoredSubmission) -> FolderFault:
+        context, sha256 = self.context, one.parsed.sha256 if one.parsed is not None else ""
+        text = describe(context.judge([one]), context.source.name, one.commit, context.declaration)
+        link = context.page_link("Current state", f"submissions/{context.name}/{quote(one.path)}")
+        return FolderFault(one.path, sha256, f"{text}\n{link}\n" if link else text)
 
     def shared_faults(self) -> list[FolderFault]:
         """The faults in all folders that have no discussion of their own."""
@@ -230,7 +243,7 @@ class Folders:
         if not self.context.watch.say_success or self.context.dry_run:
             return
         is_said = self._accepted(folder) is not None
-        keys = {one.key for one in state.submissions.in_folder(folder).values() if one.status == "accepted" and one.key}
+        keys = {one.key for one in state.submissions.in_folder(folder) if one.status == "accepted" and one.key}
         if not is_said and not (may_open and keys):
             return
         rows = self.context.judge(list(state.submissions.of(keys).values())).rows
@@ -299,31 +312,33 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
         context.state.set_cursor("discussion", str(discussions.counts.get(num)), str(num))
         return
     faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
-    verdicts = [fault.verdict for fault in faults]
-    found = context.state.submissions.at([verdict.path for verdict in verdicts])
+    paths = [fault.path for fault in faults]
+    explained = context.state.submissions.at(paths[:EXPLAINED])
     place = SourcePlace(
         context.maintainers,
         context.leaderboard.id,
         lambda text: discussions.comment(num, text),
         context.today,
         lambda comment: shown_files(thread, comment, faults),
-        [context.judge([one]) for one in found.values()],
-        [verdict.status for verdict in verdicts],
+        [context.judge([one]) for one in explained.values()],
+        ["rejected"] * len(paths),
     )
     if thread.opening is not None and thread.opening.changed == inf:  # another's words, until the bot writes anew
-        context.mark([Mark("folder", f"/{folder_of(one.path)}") for one in verdicts[:1]])
+        context.mark([Mark("folder", f"/{folder_of(path)}") for path in paths[:1]])
     take = CommandQuota(context).take
     answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))
     waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
     context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
-    again = judged(context, list(found.values()))
     with context.state.transaction():
         context.state.set_cursor("waivers", dump_waivers(context.waivers))
-        context.state.submissions.set_verdicts(again)
-        mark_changed(context, [], again, found)
+        for some in batches(paths, BATCH):
+            found = context.state.submissions.at(some)
+            again = judged(context, list(found.values()))
+            context.state.submissions.set_verdicts(again)
+            mark_changed(context, [], again, found)
 
 
 def shown_files(thread: Thread, comment: Comment, faults: Sequence[FolderFault]) -> list[str]:
     """The SHA-256 of the faulty files that the bot's text showed when a comment was written."""
     named = shown_in(thread.opening, comment)
-    return [fault.verdict.sha256 for fault in faults if fault.verdict.sha256 in named]
+    return [fault.sha256 for fault in faults if fault.sha256 in named]
