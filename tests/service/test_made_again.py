@@ -15,12 +15,13 @@ from bot.service.store import Store, connect
 from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
-from tests.service.github_stories import TARGET, GitHubStory
+from tests.service.github_stories import SOURCE, TARGET, GitHubStory
 from tests.service.stories import STATES, Story, settings_of
 from tests.service.table_stories import TableStory, said
 from tests.service.test_ledger import board, ledger, rows_of, settle
 from tests.service.test_unreadable_talk import delete
 from tests.world.github_server import GitHubServer
+from tests.world.github_state import Issue
 from tests.world.hub import Hub
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
@@ -234,6 +235,25 @@ def test_a_target_whose_history_was_squashed_goes_on(hub: Hub, tmp_path: Path, f
     assert said(list(done.outcomes), "failed") == []
     counts = "3 on main, 1 open" if form == "pull-request" else "4 on main, 0 open"
     assert ledger(done) == f"4 accepted: {counts}, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+def test_repositories_at_github_that_were_made_again_are_other_ones(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.source.git.push("heads/main", {path_of(): result(), "b/results.json": b"{}"}, "Results", "ann")
+    story.settle()
+    story.source, story.target = (github.state.add_repo(name, {"README.md": b"# Again\n"}) for name in (SOURCE, TARGET))
+    asked = [Issue(0, "ann", "Why is my row missing?", "I pushed it.") for _ in range(2)]
+    for repo, issue in zip((story.source, story.target), asked, strict=True):
+        github.state.add_issue(repo, issue)
+    story.source.git.push("heads/main", {path_of(): result()}, "Results", "ann")
+    done = story.settle()
+
+    assert said(done, "failed") == []
+    assert AGAIN in said(done, "unchanged")
+    assert [(one.number, one.state) for one in asked] == [(1, "open"), (1, "open")]
+    assert [one.title for one in story.target.pulls("open")] == ["Add acme/atlas-7b (bfloat16): 58.33"]
+    assert not story.source.comments
     story.contexts.store.close()
 
 

@@ -6,6 +6,7 @@ import re
 import threading
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 from tests.world.github_git import GitRepository
@@ -71,6 +72,7 @@ class Repo:
     git: GitRepository
     parent: str | None = None
     private: bool = False
+    id: int = field(default_factory=count(1).__next__)  # which a new name leaves as it is
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
     has_issues: bool = True

@@ -17,7 +17,7 @@ def read_repo(state: GitHubState, request: Request) -> Answer:
     repo = find(state, request)
     if repo is None:
         return refuse(404, "Not Found")
-    shown = _repo(request, repo.name) | {"default_branch": repo.default_branch, "private": repo.private}
+    shown = _repo(request, repo) | {"default_branch": repo.default_branch, "private": repo.private}
     shown |= {"archived": repo.archived, "has_issues": repo.has_issues}
     if request.who is not None:
         shown["permissions"] = {"pull": True, "push": "contents" in request.who.permissions}
@@ -26,7 +26,8 @@ def read_repo(state: GitHubState, request: Request) -> Answer:
     return Answer(200, shown)
 
 
-def _repo(request: Request, name: str) -> dict[str, Any]:
+def _repo(request: Request, repo: Repo) -> dict[str, Any]:
+    name = repo.name
     owner, short = name.split("/")
     url = f"{request.base}/repos/{name}"
     return {
@@ -35,7 +36,7 @@ def _repo(request: Request, name: str) -> dict[str, Any]:
         "name": short,
         "owner": user(request, owner),
         "url": url,
-        "id": sum(map(ord, name)),
+        "id": repo.id,
     }
 
 
@@ -64,12 +65,12 @@ def _head(state: GitHubState, repo: Repo, issue: Issue) -> str | None:
 def _pull(state: GitHubState, request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
     head = _head(state, repo, issue)
     owner = issue.head_repo.split("/")[0]
-    head_repo = _repo(request, issue.head_repo) if issue.head_repo in state.repos else None
+    head_repo = _repo(request, state.repos[issue.head_repo]) if issue.head_repo in state.repos else None
     commit = issue.last_base or repo.git.refs[f"heads/{issue.base}"]
     base = {
         "ref": issue.base,
         "sha": commit,
-        "repo": _repo(request, repo.name) | {"default_branch": repo.default_branch},
+        "repo": _repo(request, repo) | {"default_branch": repo.default_branch},
     }
     return {
         "url": f"{request.base}/repos/{repo.name}/pulls/{issue.number}",
