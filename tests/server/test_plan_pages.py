@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urljoin
 
 import pytest
 from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
+from bot.pages.environment import templates
+from bot.publishing.plan import PlannedRow
 from bot.server.service import Service
 from bot.service.watch.passes import settle_watches
 from tests.pages.boards import found
@@ -167,3 +171,15 @@ def test_a_button_while_the_state_is_out_of_reach_says_so(hub: Hub, tmp_path: Pa
             assert said.status_code == 503
             assert "cannot be used" in said.text
         story.contexts.store.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "heads"),
+    [("Avg 1 → 2", ["Row", "Change", "Values"]), ("", ["Row", "Change", "Before", "After", "Reason"])],
+)
+def test_rows_of_a_table_show_their_values_and_no_empty_averages(values: str, heads: list[str]) -> None:
+    rows = [PlannedRow("tiny/a/b/1-x", "a/b", "changed", values=values)]
+    found_plan = SimpleNamespace(digest="0" * 32, watch="tiny")
+    shown = templates().get_template("operator/lists.html").module.plan_rows(found_plan, rows, "")  # type: ignore[attr-defined]
+    assert re.findall(r"<th scope=\"col\"[^>]*>(\w+)</th>", shown) == heads
+    assert shown.count("<td") == len(heads) - 1
