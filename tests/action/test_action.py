@@ -124,6 +124,19 @@ def test_the_second_workflow_comments_on_a_forks_proposal(github: GitHubServer, 
     assert (ran.status, ran.outputs["verdict"], len(comments(github))) == (0, "rejected", 1)
 
 
+def test_another_request_of_the_same_branch_keeps_no_comment_from_the_first(
+    github: GitHubServer, here: HereRunner
+) -> None:
+    event = propose(github, {BAD: bad_result()}, fork="bob/leaderboard")
+    board = github.state.repos[BOARD]
+    board.git.push("heads/old", {"old.txt": b"1"})
+    github.state.open_pull(BOARD, "results", fork="bob/leaderboard").base = "old"
+
+    here.run("workflow_run", workflow_run(event, "bob"), token="app-token", fail_on="never", **DECLARED)
+
+    assert {one.issue for one in board.comments.values()} == {event["number"]}
+
+
 def test_the_second_workflow_gives_no_verdict_where_the_fork_is_gone(github: GitHubServer, here: HereRunner) -> None:
     event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
     event["workflow_run"]["head_repository"] = None  # as GitHub writes it; the request is closed then

@@ -343,9 +343,14 @@ class GitHubSource(Source):
         return self.client(lambda: list(pull.get_files()))
 
     def find_proposal(self, owner: str, branch: str, head: str) -> int | None:
-        """The number of the open pull request from `owner:branch` whose head is that commit."""
-        found = self.client(lambda: list(self._repo.get_pulls(state="open", head=f"{owner}:{branch}")))
-        return next((pull.number for pull in found if pull.head.sha == head), None)
+        """The number of the open pull request from `owner:branch` whose head is that commit.
+
+        Of several, into several branches, it is the one into the default branch: no other keeps a comment from it.
+        """
+        repo = self._repo
+        found = self.client(lambda: list(repo.get_pulls(state="open", head=f"{owner}:{branch}")))
+        ours = [(pull.base.ref != repo.default_branch, pull.number) for pull in found if pull.head.sha == head]
+        return min(ours)[1] if ours else None
 
     @property
     def _repo(self) -> Repository:
