@@ -142,8 +142,12 @@ def _subject(named: object, prompt: str) -> str:
 def _source(path: str, kind: str, counters: MmluCounters, skipped: Skipped, model: str) -> MmluSource:
     total = counters.families.total()
     shapes = [
-        f"{count} of {total} prompts are those of {TITLES[family]}" for family, count in counters.families.most_common()
+        f"{count} of {total} prompts are those of {TITLES[family]}"
+        for family, count in counters.families.most_common()
+        if family is not Family.UNKNOWN
     ]
+    unknown = counters.families[Family.UNKNOWN]
+    against = [f"{unknown} of {total} prompts are those of no known implementation"] if unknown else []
     families = set(counters.families)
     scores = scores_of(counters) if total else ()
     own = [score for score in scores if score.standing is Fidelity.OWN and score.macro is not None]
@@ -151,9 +155,9 @@ def _source(path: str, kind: str, counters: MmluCounters, skipped: Skipped, mode
         path,
         kind,
         model,
-        families.pop() if len(families) == 1 else Family.UNKNOWN,
+        next(iter(families)) if len(families) == 1 else Family.UNKNOWN,
         tuple(shapes),
-        () if len(counters.families) < 2 else ("the log mixes implementations",),
+        (*against, *(["the log mixes implementations"] if len(families) > 1 else [])),
         aggregates=tuple(Aggregate(one.metric, one.macro or 0.0, one.micro, one.subjects) for one in own),
         scores=scores,
         skipped=tuple(SkippedPart(one.why, one.count, one.lines[0]) for one in skipped.values()),

@@ -37,6 +37,14 @@ def test_a_letter_log_gives_three_scores_and_says_what_the_others_need(tmp_path:
     assert set(missing) == {Family.HARNESS_2023, Family.GENERATIVE, Family.CONTINUATION}
 
 
+def test_prompts_of_no_known_implementation_speak_for_none(tmp_path: Path) -> None:
+    asked = row(Family.LETTERS, ["-0.5", "-1", "-2", "-3"])
+    asked["arguments"] = {name: pair | {"arg_0": "Which?\nAnswer:"} for name, pair in asked["arguments"].items()}
+    source = one(log(tmp_path / "x.jsonl", asked))
+    assert (source.family, source.evidence) == (Family.UNKNOWN, ())
+    assert source.against == ("1 of 1 prompts are those of no known implementation",)
+
+
 def test_without_the_greedy_flag_helm_cannot_be_had(tmp_path: Path) -> None:
     source = one(log(tmp_path / "x.jsonl", row(Family.LETTERS, ["-0.5", "-1", "-2", "-3"])))
     helm = next(score for score in source.scores if score.family is Family.HELM)
