@@ -206,7 +206,7 @@ def _source_of(mark: Marker) -> str:
 
 
 def _answers(plan: Plan, *, is_discussed: bool) -> tuple[str, str]:
-    """How a maintainer says yes and no to a plan: by a comment, or where nobody can comment by a command."""
+    """How a maintainer says yes and no to a plan: by a comment, or where nobody can by a command."""
     yes, no = ("restore", "drop") if plan.having("restored") else ("approve", "decline")
     if is_discussed:
         return f"`/{yes} {plan.digest}`", f"`/{no} {plan.digest}`"
@@ -216,7 +216,7 @@ def _answers(plan: Plan, *, is_discussed: bool) -> tuple[str, str]:
 def plan_text(plan: Plan, mark: Marker, *, is_discussed: bool = True, is_declined: bool = False) -> PostText:
     """The comment about a plan that waits for a maintainer, or that one declined.
 
-    Where it is not in a discussion nobody can answer it there, and it names the commands of a terminal.
+    Where nobody can answer it in a discussion, it names the commands of a terminal.
     """
     changed, removed, taken = (len(plan.having(action)) for action in ("changed", "removed", "restored"))
     yes, no = _answers(plan, is_discussed=is_discussed)

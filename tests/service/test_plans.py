@@ -91,6 +91,19 @@ def do_break(story: Story, how: str) -> None:
         declared.write_text(declared.read_text().replace(old, new, -1 if how == "shots are others" else 1))
 
 
+def test_a_plan_that_no_maintainer_can_answer_names_the_command(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit", more="max_removed = 0")
+    story.push()
+    story.settle()
+    story.remove()
+    watch = story.watch.model_copy(update={"maintainers": ()})
+    settle(story.contexts.open_context(watch))
+
+    [said] = [post.text for post in hub.by("bot", "comment") if "would be removed" in post.text]
+    assert "Nothing changes until a maintainer runs `leaderboard-bot settle --approve " in said
+    story.contexts.store.close()
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("how", BREAK)

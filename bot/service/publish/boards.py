@@ -290,7 +290,7 @@ class BoardUpdater:
         known = self.context.state.plans.at(self.to)
         text = plan_done_text(mark)
         if known is not None:
-            is_discussed = self.target.comments is not None
+            is_discussed = self.target.comments is not None and bool(self.context.watch.maintainers)
             text = plan_text(known.plan, mark, is_discussed=is_discussed, is_declined=known.is_declined)
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
