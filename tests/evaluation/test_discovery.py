@@ -91,6 +91,10 @@ OTHERS: dict[str, tuple[str, bytes]] = {
         "mteb",
         b'{"name": "acme/a", "revision": "external", "n_parameters": 0, "embed_dim": 32, "open_weights": true}',
     ),
+    "run_settings.jsonl": (
+        "mteb",
+        b'{"task": "ArguAna", "splits": ["test"], "version": {}, "encode_kwargs": {}, "subsets": ["default"]}\n',
+    ),
     "java_result.json": ("bfcl", b'{"id": "simple_java_4", "result": [{"a": "{}"}], "latency": 1.5}\n' * 2),
     "report.json": ("swe-bench", b'{"total_instances": 1, "resolved_ids": ["a"], "submitted_ids": []}'),
     "multi.json": ("swe-bench", b'{"total_instances": 1, "resolved_instances": 1, "resolved": ["a"]}'),

@@ -155,5 +155,11 @@ MTEB = Format(
             "nothing needs to be done: it holds no result",
             has_value=has_keys("name", "revision", "n_parameters", "embed_dim", "open_weights"),
         ),
+        Kind(
+            "mteb",
+            "what MTEB says of its run",
+            "nothing needs to be done: it holds no result",
+            has_value=has_keys("task", "splits", "version", "encode_kwargs", "subsets"),
+        ),
     ),
 )
