@@ -136,6 +136,9 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, "--output-folder", "results"])
 
 
+IS_MODEL = has_keys("name", "revision", "n_parameters", "embed_dim", "open_weights")  # model_meta.json
+IS_RUN = has_keys("task", "splits", "version", "encode_kwargs", "subsets")  # a line of run_settings.jsonl
+
 MTEB = Format(
     id="mteb",
     title="MTEB",
@@ -151,15 +154,9 @@ MTEB = Format(
     others=(
         Kind(
             "mteb",
-            "what MTEB says of a model",
+            "what MTEB says of a model or a run",
             "nothing needs to be done: it holds no result",
-            has_value=has_keys("name", "revision", "n_parameters", "embed_dim", "open_weights"),
-        ),
-        Kind(
-            "mteb",
-            "what MTEB says of its run",
-            "nothing needs to be done: it holds no result",
-            has_value=has_keys("task", "splits", "version", "encode_kwargs", "subsets"),
+            has_value=lambda value: IS_MODEL(value) or IS_RUN(value),
         ),
     ),
 )
