@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -42,7 +42,7 @@ from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, sample_logs, to_json
-from bot.reporting.text import sample_text, summary_text, terminal_text, unreadable_text
+from bot.reporting.text import sample_markdown, sample_text, summary_text, terminal_text, unreadable_text
 from bot.service.settings.environment import read_access
 
 
@@ -90,9 +90,9 @@ def check(
     written: dict[str, Callable[[], str]] = {
         "text": lambda: terminal_text(judgement, ink(), quiet=quiet, whole=whole) + sample_text(logs),
         "json": lambda: to_json(make_report(judgement) | ({"samples": logs} if samples else {})) + "\n",
-        "markdown": lambda: judgement_markdown(judgement),
-        "github": lambda: _annotations(judgement),
-        "summary": lambda: summary_text(judgement, ink()),
+        "markdown": lambda: judgement_markdown(judgement) + sample_markdown(logs),
+        "github": lambda: _annotations(judgement, logs),
+        "summary": lambda: summary_text(judgement, ink()) + sample_text(logs),
     }
     if form == "github":
         typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
@@ -140,11 +140,12 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     )
 
 
-def _annotations(judgement: Judgement) -> str:
-    from bot.reporting.annotations import annotate
+def _annotations(judgement: Judgement, logs: Sequence[Mapping[str, Any]]) -> str:
+    from bot.reporting.annotations import annotate, of_samples
 
     found = [verdict.findings for verdict in judgement.verdicts] + [row.findings for row in judgement.rows]
-    return "".join(f"{line}\n" for findings in found for line in annotate(findings))
+    lines = [line for findings in found for line in annotate(findings)]
+    return "".join(f"{line}\n" for line in [*lines, *of_samples(logs)])
 
 
 def score(

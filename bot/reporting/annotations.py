@@ -5,7 +5,8 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from bot.evaluation.finding import Finding, Severity
 from bot.reporting.escape import visible, without_commands
@@ -43,6 +44,16 @@ def annotate(findings: Iterable[Finding]) -> Iterator[str]:
     found = list(findings)
     for severity in Severity:
         yield from limited(severity, [annotation(finding) for finding in found if finding.severity is severity])
+
+
+def of_samples(logs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The commands for what the sample logs beside each submission show, see `sample_logs`."""
+    found = [(one["path"], said) for one in logs for said in one["findings"]]
+    for level in Severity:
+        here = [(path, said) for path, said in found if said["severity"] == level]
+        yield from limited(
+            level, [command(level, said["message"], title=said["rule"], file=path) for path, said in here]
+        )
 
 
 def limited(severity: Severity, commands: Sequence[str]) -> Iterator[str]:

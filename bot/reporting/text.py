@@ -18,7 +18,7 @@ from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Judgement, Row, Verdict
-from bot.reporting.escape import brief, visible
+from bot.reporting.escape import brief, code, visible
 from bot.reporting.report import summarize
 from bot.reporting.table import cut_front, table_width
 
@@ -307,3 +307,9 @@ def sample_text(logs: Sequence[Mapping[str, Any]]) -> str:
                      f"the answers of {counted(scored, 'log')} were scored again")  # fmt: skip
         lines += [f"  {found['severity']} {found['rule']}: {visible(found['message'])}" for found in one["findings"]]
     return "".join(f"{line}\n" for line in ["", *lines]) if lines else ""
+
+
+def sample_markdown(logs: Sequence[Mapping[str, Any]]) -> str:
+    """The same as Markdown."""
+    lines = sample_text(logs).split("\n")
+    return "".join(f"{'  ' * line.startswith(' ')}- {code(line.strip())}\n" if line else "\n" for line in lines[:-1])

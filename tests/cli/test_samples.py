@@ -137,4 +137,7 @@ def test_logs_are_reported_apart_where_the_leaderboard_does_not_ask(run: Path) -
     assert report["unread"] == []
     (found,) = report["samples"]
     assert {one["rule"] for one in found["findings"]} == {"samples-disagree", "answer-scored-otherwise"}
-    assert "answer-scored-otherwise" in bot(run, "check", "runs", "-l", "plain.toml", "--samples").stdout
+    for form in ("text", "markdown", "github", "summary"):
+        assert (
+            "answer-scored-otherwise" in bot(run, "check", "runs", "-l", "plain.toml", "--samples", "-f", form).stdout
+        )
