@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import permutations
 from math import inf, isclose
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 MAX_LOG = 2 << 30  # bytes of one log
 MOST_SAMPLES, MOST_FILTERS, MOST_METRICS = 1_000_000, 16, 1_000  # of one log: each costs memory
 NUMBERED = re.compile(r"(?s:(.*?))(0|[1-9]\d{0,5})")  # a document's name that ends in a number, or is one
+MOST_ORDERED = 5  # filters that are tried in each order
 MOST_FIELDS = 16  # of such names, which differ in what stands before the number
 # Metrics whose value of a task is no mean of those of its samples.
 NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|pearson|spearman|rouge", re.IGNORECASE)
@@ -291,14 +294,12 @@ class _Check:
     def _by_number(self, result: Result) -> dict[str, _Tally]:
         """The tallies by the keys of the result's numbers."""
         found: dict[str, _Tally] = {}
-        for key, value in self._leaf.numbers.items():
+        for key in self._leaf.numbers:
             name, comma, answer_filter = key.partition(",")
             if comma and (name, answer_filter) in self._tallies:
                 found[key] = self._tallies[name, answer_filter]
             elif comma:
-                own = [tally for (one, group), tally in self._tallies.items() if one == name and group[:1] in "#n"]
-                if own and isinstance(value, float):
-                    found[key] = min(own, key=lambda tally: abs(tally.mean - value))
+                found |= self._unnamed(name)
             elif result.format == "inspect" and self._leaf.reducer in {"", "mean"}:
                 scorer = (metric_in_log(result.format, self._key, key), "none")
                 found |= {key: self._tallies[scorer]} if scorer in self._tallies else {}
@@ -306,6 +307,22 @@ class _Check:
                 sized = [tally for tally in own if tally.count == self._leaf.samples]
                 found |= {key: own[0]} if len(own) == 1 else {key: sized[0]} if len(sized) == 1 else {}
         return found
+
+    def _unnamed(self, name: str) -> dict[str, _Tally]:
+        """The tallies of a metric whose filters the log does not name: one for each key, so that the means fit best."""
+        own = [tally for (one, group), tally in self._tallies.items() if one == name and group[:1] in "#n"]
+        numbers = self._leaf.numbers.items()
+        values = {key: one for key, one in numbers if key.startswith(f"{name},") and isinstance(one, float)}
+        if not own or len(own) < len(values) or len(own) > MOST_ORDERED:
+            return {key: min(own, key=partial(_distance, one)) for key, one in values.items() if own}
+        orders = permutations(own, len(values))
+        return dict(
+            zip(values, min(orders, key=lambda order: sum(map(_distance, values.values(), order))), strict=True)
+        )
+
+
+def _distance(value: float, tally: _Tally) -> float:
+    return abs(tally.mean - value)
 
 
 def _is_mean(key: str, tally: _Tally) -> bool:

@@ -158,6 +158,13 @@ def test_a_log_without_filters_has_all_samples_once_for_each(tmp_path: Path) -> 
     one = checked(tmp_path, "gsm8k", rows, result)
     assert faults(one, result) == set()
     assert one.means == pytest.approx(TASKS["gsm8k"][1])
+    turned = result_of("gsm8k", rows, dict(reversed(TASKS["gsm8k"][1].items())))
+    assert checked(tmp_path, "gsm8k", rows, turned).means == one.means  # somebody sorted the keys of the file
+
+    (key, _), (_, higher) = TASKS["gsm8k"][1].items()
+    raised = result_of("gsm8k", rows, dict.fromkeys(TASKS["gsm8k"][1], higher))
+    assert "samples-disagree" in faults(checked(tmp_path, "gsm8k", rows, raised), raised)
+    assert checked(tmp_path, "gsm8k", rows, raised).means[key] < higher
 
 
 def edit(rows: Rows, place: int, **more: object) -> Rows:
