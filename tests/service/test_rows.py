@@ -10,12 +10,13 @@ import pytest
 from bot.publishing.entry import parse_entry
 from bot.publishing.publication import Marker, migration_mark, rolling_mark
 from bot.service.settings.config import parse_settings
+from bot.service.watch.passes import settle_watches
 from tests.platforms.git.publisher import entry
 from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.git import Commit
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.results import TINY, path_of, result
 
 
 @pytest.fixture
@@ -239,3 +240,17 @@ def test_a_change_from_another_folder_goes_by_request_and_names_the_first(hub: H
     merged = parse_entry(hub.file(story.target, f"entries/{KEY}.json") or b"")
     assert merged.average == pytest.approx(58.333, abs=0.001)
     assert story.settle() == []
+
+
+def test_the_request_of_a_row_is_closed_where_the_declaration_has_another_id(story: Story, tmp_path: Path) -> None:
+    """It stayed open for ever, beside that of the row under the new id."""
+    story.push()
+    story.settle()
+    [before] = story.requests
+    (tmp_path / "small.toml").write_text(TINY)
+    watch = parse_settings(story.text.replace("tiny.toml", "small.toml"), "bot.toml").watches[0]
+    for _ in range(2):
+        done = settle_watches(story.contexts, [watch])
+    assert before.status == "closed"
+    assert [request.title for request in story.requests] == [before.title]
+    assert done[0].ledgers[0].line == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from urllib.parse import unquote
 
 from msgspec import structs
 
 from bot.errors import Unavailable
+from bot.evaluation.row_key import key_start
 from bot.platforms.source import is_wanted
 from bot.publishing.board import proposed_rank
 from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path
@@ -331,7 +333,7 @@ class EntryRows(SubmittedRows[RowLook]):
     def standing(self, key: str) -> TargetRow:
         """A row at the target."""
         path = entry_path(key)
-        state = self.target.read_state(Marker("entry", key, self._board), (path,))
+        state = self.target.read_state(self._mark(key), (path,))
         merged = parsed(state.files.get(path))
         return TargetRow(self._proposed(state, path) or merged, merged is not None, state)
 
@@ -344,6 +346,11 @@ class EntryRows(SubmittedRows[RowLook]):
     @property
     def _board(self) -> str:
         return self.context.leaderboard.id
+
+    def _mark(self, key: str) -> Marker:
+        """The mark of a row; one from before the declaration had this id has that of its time."""
+        is_of_today = key.startswith(key_start(self._board))
+        return Marker("entry", key, self._board if is_of_today else unquote(key.partition("/")[0]))
 
     def entries(self) -> list[Entry]:
         """The merged entries."""
@@ -371,7 +378,7 @@ class EntryRows(SubmittedRows[RowLook]):
         closed = (*shared.rolling.declined, *shared.migration.declined)
         known = self.context.state.declined(self.settings.to)
         for key in left - found.keys() - known.keys():
-            own = self.target.read_state(Marker("entry", key, self._board), (entry_path(key),)).declined
+            own = self.target.read_state(self._mark(key), (entry_path(key),)).declined
             rows = [parsed(files.get(entry_path(key))) for files in (*own, *closed)]
             if accepted[key] in {digest_of(row) for row in rows if row is not None}:
                 found[key] = "declined"
@@ -510,7 +517,7 @@ class EntryRows(SubmittedRows[RowLook]):
         source = self.context.source.name
         name, places = self.target.name, self.context.other_places(self.settings.to)
         row = DesiredRow(
-            self._board,
+            self._mark(look.key).leaderboard,
             look.key,
             source,
             look.entry,
