@@ -82,7 +82,7 @@ def command_at(story: Story, word: str, text: str) -> object:
 
 def approve(story: Story) -> object:
     [plan] = [row for row in story.hub.conversations(story.target) if "Plans of" in row.title]
-    [command] = re.findall(r"/approve [0-9a-f]{12}", "\n".join(plan.comments("bot")))
+    [command] = re.findall(r"/approve [0-9a-f]{32}", "\n".join(plan.comments("bot")))
     return story.hub.comment(story.target, plan, command, "meg")
 
 
