@@ -116,6 +116,11 @@ def test_a_missing_log_and_an_edited_one_reject_the_row(run: Path) -> None:
     assert "answer-scored-otherwise" in done.stdout
     assert "samples-disagree" in done.stdout
 
+    log.write_text(text.replace('"acc"', '"accuracy"'))
+    done = bot(run, "check", "runs", "-l", "tiny.toml")
+    assert done.returncode == 1
+    assert "samples-missing" in done.stdout, done.stdout
+
     log.unlink()
     done = bot(run, "check", "runs", "-l", "tiny.toml")
     assert done.returncode == 1

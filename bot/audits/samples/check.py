@@ -30,6 +30,7 @@ from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 MAX_LOG = 2 << 30  # bytes of one log
 MOST_SAMPLES, MOST_FILTERS, MOST_METRICS = 1_000_000, 16, 1_000  # of one log: each costs memory
 NUMBERED = re.compile(r"(?s:(.*?))(0|[1-9]\d{0,5})")  # a document's name that ends in a number, or is one
+LONGEST_NAME = 200  # characters of such a name
 MOST_ORDERED = 5  # filters that are tried in each order
 MOST_FIELDS = 16  # of such names, which differ in what stands before the number
 # Metrics whose value of a task is no mean of those of its samples.
@@ -127,7 +128,7 @@ class _Questions:
         """Add a document; False for one that came before. `key` is its number with that of its repeat."""
         self.count += 1
         self.total = (self.total + int(sha256(doc_hash), 16)) % (1 << 256)
-        numbered = NUMBERED.fullmatch(key)
+        numbered = NUMBERED.fullmatch(key) if len(key) <= LONGEST_NAME else None
         if numbered is None or (numbered[1] not in self.numbers and len(self.numbers) == MOST_FIELDS):
             mark = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
             is_new = mark not in self.names
@@ -193,9 +194,10 @@ class _Check:
             if allowed is None:
                 continue
             tally.follows += 1
-            if not any(isclose(values[0], one, abs_tol=1e-6) for one in allowed):
+            wrong = next((it for it in values if not any(isclose(it, one, abs_tol=1e-6) for one in allowed)), None)
+            if wrong is not None:
                 tally.wrongs += 1
-                tally.wrong = tally.wrong or (f"{sample.doc_id} has {values[0]:g}, its answer gives {max(allowed):g}")
+                tally.wrong = tally.wrong or f"{sample.doc_id} has {wrong:g}, its answer gives {max(allowed):g}"
 
     def _group(self, sample: Sample) -> str:
         """The filter of a sample. Releases before 0.4.7 do not log it, and write all samples once for each filter."""
@@ -250,6 +252,10 @@ class _Check:
         tallies = self._by_number(result)
         questions = max(self._questions.values(), key=lambda one: one.count, default=_Questions())
         self._check_count(result, questions)
+        for (metric, group), tally in self._tallies.items():
+            without = self._questions[group].count - tally.count
+            if without > (self._leaf.unscored or 0) and any(tally is one for one in tallies.values()):
+                self._say(f"{metric} is missing in {counted(without, 'sample')}")
         if self._task_hash and questions.count and not self._is_hashed:
             self._say("the result names the hash of its samples, and not all samples of the log have one")
         elif self._task_hash and questions.count and self._task_hash != self._hashes.hexdigest():

@@ -24,11 +24,11 @@ def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
 
 @rule(Severity.NOTICE, on=lambda board: Severity.ERROR if board.evidence.samples == "required" else None)
 def samples_missing(case: Case) -> Violations:
-    """A task has no sample log beside the result.
+    """A task has no sample log beside the result, or one without its metric.
 
     ## What it does
-    Looks for the log of each task that counts, where the leaderboard checks logs. It is an error where the leaderboard
-    requires them.
+    Looks for the log of each task that counts, and in it for scores whose mean its value is, where the leaderboard
+    checks logs. It is an error where the leaderboard requires them.
 
     ## Why is this bad?
     A result file holds a few numbers that anybody can write. Only the logged answers show that they were measured.
@@ -50,6 +50,15 @@ def samples_missing(case: Case) -> Violations:
             f"{logging}, and submit the logs where the tool writes them" if logging else "no log of this tool is read",
             "leaf",
         )
+    yield from (
+        case.at(
+            [one],
+            f"no mean of samples in {log.path} gives {one.required.value_key} of {one.required.leaf_key}",
+            "submit result and logs of one run, as the harness wrote them",
+        )
+        for one, log in _looked_at(case)
+        if log is not None and not log.unreadable and one.required.value_key not in log.means
+    )
 
 
 @rule(Severity.ERROR, is_one_a_task=True)

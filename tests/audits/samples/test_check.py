@@ -195,6 +195,10 @@ ATTACKS: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
     "another prompt": ("gsm8k", lambda rows: edit(rows, 0, arguments={"gen_args_0": {"arg_0": "the answer is 0"}}),
                        "other-questions"),
     "another target": ("drop", lambda rows: edit(rows, 0, target="7"), "other-questions"),
+    "scores taken out": ("arc", lambda rows: [row if row["acc"] else row | {"acc": None} for row in rows],
+                         "other-questions"),
+    "a score of several": ("arc", lambda rows: [row | {"acc": [row["acc"] == 1, True]} for row in rows],
+                           "answer-scored-otherwise"),
     "a cut line": ("drop", lambda rows: rows[:-1], "other-questions"),
 }  # fmt: skip
 
@@ -370,6 +374,14 @@ def test_numbers_of_samples_that_have_one_hash_take_no_time() -> None:
     names = {read_sample(b'{"doc_id": %d, "prediction": "a"}' % (hash_info.modulus * n)).doc_id for n in range(20_000)}
     assert len(names) == 20_000
     assert process_time() - began < 2
+
+
+def test_a_name_of_millions_of_digits_is_told_from_others_at_once() -> None:
+    questions, name, began = check._Questions(), "9" * 4_000_000, process_time()
+    assert questions.add(name, name, "")
+    assert questions.add(name + "9", name + "9", "")
+    assert not questions.add(name, name, "")
+    assert process_time() - began < 0.5
 
 
 @pytest.mark.slow
