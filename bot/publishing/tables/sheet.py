@@ -72,16 +72,18 @@ class Grid(Protocol):
 
 def is_title(grid: Grid, row: int) -> bool:
     """Tell whether a row has one filled cell at most, as a line between rows has."""
-    cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
-    filled = (cell for cell in cells if cell not in {ABSENT, None, ""})
-    return next(islice(filled, 1, None), None) is None
+    return next(islice(_filled(grid, row), 1, None), None) is None
 
 
 def is_heading(grid: Grid, row: int) -> bool:
     """Tell whether a row is a line of emphasised text between rows, such as `**o3**` above the rows of its sizes."""
-    cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
-    filled = [cell for cell in cells if cell not in {ABSENT, None, ""}]
+    filled = list(islice(_filled(grid, row), 2))  # reading on would take as long as the table is wide, for each cell
     return len(filled) == 1 and isinstance(filled[0], str) and EMPHASIS.fullmatch(filled[0]) is not None
+
+
+def _filled(grid: Grid, row: int) -> Iterator[Cell]:
+    cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
+    return (cell for cell in cells if cell not in {ABSENT, None, ""})
 
 
 @dataclass(frozen=True, slots=True)

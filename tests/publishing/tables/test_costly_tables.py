@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from time import process_time
 
 import pytest
@@ -13,7 +14,7 @@ from bot.publishing.tables.csv_sheet import CsvSheet
 from bot.publishing.tables.find import ModelFiles, find_tables, number_columns
 from bot.publishing.tables.json_sheet import JsonSheet
 from bot.publishing.tables.mapping import TableFormat
-from bot.publishing.tables.markdown_sheet import LARGEST, MOST_TABLES
+from bot.publishing.tables.markdown_sheet import LARGEST, MOST_TABLES, MarkdownSheet
 from bot.publishing.tables.sheet import MOST_CELLS, MOST_COLUMNS
 
 SECONDS = 15  # of the processor; each of these took minutes, or all memory
@@ -67,6 +68,23 @@ def test_a_long_name_or_heading_takes_no_time(head: str) -> None:
     began = process_time()
     [*columns] = number_columns(find_tables((head + "acme/atlas,1\n").encode(), "csv", MODELS)[0])
     assert len(columns) == head.count("\n") - 1
+    assert process_time() - began < SECONDS
+
+
+def test_a_wide_table_of_texts_takes_no_time() -> None:
+    """Whether a row is a heading was asked of all its cells, for each of its cells."""
+    text = "\n".join(",".join(f"a{row}x{column}" for column in range(800)) for row in range(60))
+    began = process_time()
+    with pytest.raises(Unwritable, match=r"^no row names a model"):
+        find_tables(text.encode(), "csv", MODELS)
+    assert process_time() - began < SECONDS / 3
+
+
+def test_marks_around_a_number_that_are_read_in_two_ways_take_no_time() -> None:
+    """Each `:_:` is an emoji, or three marks."""
+    sheet = MarkdownSheet(f"| Model | a |\n|-|-|\n| acme/atlas | {':_' * 60}5x |\n")
+    began = process_time()
+    sheet.update(0, {("a",): Decimal("54.1")})
     assert process_time() - began < SECONDS
 
 
