@@ -101,6 +101,23 @@ def test_a_merged_row_of_ours_is_changed_in_its_place(story: TableStory) -> None
     assert story.acts() == ["request", "request", "commit", "edit"]
 
 
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_no_later_row_takes_the_place_of_another_with_its_key_columns(hub: Hub, tmp_path: Path, form: str) -> None:
+    """As commits the two rows took the place from each other in every pass."""
+    story = TableStory(hub, tmp_path, form=form, options='on_existing = "update"\n')  # type: ignore[arg-type]
+    story.push()
+    story.settle()
+    if form == "pull-request":
+        hub.merge(story.target, story.requests[0])
+    story.push(right=BETTER, revision=2, path=path_of(time="2026-03-03T10-00-00.000000"))
+    for _ in range(3):
+        assert f"{KEY} has the same key columns" in said(story.settle(), "rejected")[0]
+        assert story.board() == TABLE + NEW
+        assert story.requests == []
+    story.news()
+    story.end()
+
+
 def test_a_merged_row_that_is_withdrawn_stays_and_the_outcome_says_why(story: TableStory) -> None:
     story.push()
     story.settle()

@@ -232,6 +232,20 @@ def test_commits_bring_both_repositories_in_step_at_once(hub: Hub, tmp_path: Pat
     story.end()
 
 
+def test_no_later_revision_takes_the_file_of_another(hub: Hub, tmp_path: Path) -> None:
+    """They took it from each other in every pass."""
+    story = TemplateStory(hub, tmp_path, form="commit")
+    story.push()
+    story.settle()
+    before = hub.file(story.target, RESULT)
+    story.push(right=(60, 60, 70), revision=2, path=path_of(time="2026-03-03T10-00-00.000000"))
+    for _ in range(3):
+        assert "another revision of the model uses the same file" in story.said("rejected")[0]
+        assert hub.file(story.target, RESULT) == before
+    story.news()
+    story.end()
+
+
 MORE = """
 [[watches.targets]]
 to = "hf://datasets/acme/entries"

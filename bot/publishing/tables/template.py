@@ -75,9 +75,14 @@ class TemplateFiles(ABC):
     def one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
         """The file of one row, None if nothing changes. Raises Unwritable."""
 
+    def kept(self, entry: Entry) -> str:  # noqa: ARG002 - a request file is of all rows of a model
+        """The file that is a row's own where nothing changes, "" for none."""
+        return ""
+
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The files of the rows, each drafted on its own."""
+        """The files of the rows, each drafted on its own; of two rows with one file the first has it."""
         files: dict[str, bytes | None] = {}
+        taken: set[str] = set()
         refused: dict[str, str] = {}
         cells: dict[str, tuple[CellChange, ...]] = {}
         for change in changes:
@@ -86,10 +91,13 @@ class TemplateFiles(ABC):
             except Unwritable as error:
                 refused[change.key] = str(error)
                 continue
-            if drafted is not None and drafted[0] in files:
+            if drafted is not None and drafted[0] in taken:
                 refused[change.key] = "another revision of the model uses the same file; the board has one row for both"
             elif drafted is not None:
                 files[drafted[0]], cells[change.key] = drafted[1:]
+                taken.add(drafted[0])
+            elif change.entry is not None:
+                taken.add(self.kept(change.entry))
         return Draft(files, refused, cells)
 
 
@@ -203,6 +211,8 @@ class ResultFiles(TemplateFiles):
     def path(self, entry: Entry) -> str:
         """The file of a row; its name comes after those that begin with a date, and readers take the last."""
         return f"{self.folder(entry)}/results_{self.precision(entry)}.json"
+
+    kept = path
 
     def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
         """The folder of each model, in which nothing but JSON files may lie."""

@@ -120,7 +120,10 @@ class DesiredTable:
             key: entry for key, entry in {**wanted, **others}.items() if key in asked or key in wanted.keys() - left
         }
         gone = self._withdrawn_rows(state, wanted)
-        changes = [RowChange(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
+        # Of rows with the same key columns that comes first which the table has, then which the bot wrote.
+        there = {key: self.known[key].entry for key in current - self._keys} | rows
+        first = sorted(there, key=lambda key: (key not in current | on_main, key not in self.known, key))
+        changes = [RowChange(key, there[key], published.get(key)) for key in first]
         withdrawals = [RowChange(key, None, entry) for key, entry in sorted(gone.items())]
         draft = self.draft = self.layout.draft([*changes, *withdrawals], main)
         self.removed = {key: entry for key, entry in gone.items() if key in draft.cells}
