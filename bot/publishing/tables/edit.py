@@ -60,9 +60,10 @@ class KeyIndex:
         self.grid, self.column_paths = grid, column_paths
         self.exact: dict[KeyTexts, list[int]] = {}
         self.loose: dict[KeyTexts, str] = {}
-        for row in (row for row in range(len(grid)) if not is_heading(grid, row)):
+        for row in range(len(grid)):
             key = _with_truth(grid.plain(as_text(grid.cell(row, column_path))) for column_path in column_paths)
-            self.exact.setdefault(key, []).append(row)
+            if not is_heading(grid, row):
+                self.exact.setdefault(key, []).append(row)
             self.loose.setdefault(_loosely(key), " ".join(key))
 
     def find(self, wanted: WantedRow) -> int | None:

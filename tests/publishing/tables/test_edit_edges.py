@@ -159,3 +159,9 @@ def test_a_cell_that_a_row_of_markdown_lacks_is_not_added() -> None:
     assert refusal(MARKDOWN, {"t.md": table.encode()}, entry("a/b"), on_existing="update") == (
         "the row has no cell for BBH"
     )
+
+
+def test_a_line_of_emphasised_text_gets_no_second_row_of_its_name() -> None:
+    """It may be a line between rows, or a row whose numbers are to come."""
+    text = "| Model | BBH |\n| --- | --- |\n| **a/b** | |\n| heron | 0.5 |\n"
+    assert "which may be the same row" in refusal(MARKDOWN, {"t.md": text.encode()}, entry("a/b"))
