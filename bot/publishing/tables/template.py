@@ -75,7 +75,7 @@ class TemplateFiles(ABC):
     def one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
         """The file of one row, None if nothing changes. Raises Unwritable."""
 
-    def kept(self, entry: Entry) -> str:  # noqa: ARG002 - a request file is of all rows of a model
+    def kept(self, entry: Entry) -> str:
         """The file that is a row's own where nothing changes, "" for none."""
         return ""
 
