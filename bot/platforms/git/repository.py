@@ -327,13 +327,20 @@ class Repository:
         folder, _, name = path.rpartition("/")
         found = self.content(f"{commit}:{folder}")
         if found is not None:
-            is_listed = b" %b\0" % name.encode("utf-8", "surrogateescape") in found[1]
-            if name and found[0] == "tree" and is_listed:
+            may_be_listed = (
+                b" %b\0" % name.encode("utf-8", "surrogateescape") in found[1]
+            )  # or the end of a longer name
+            if name and found[0] == "tree" and may_be_listed and self._has(f"{commit}:{folder}", name):
                 raise self._missing(f"of {path} at {commit[:12]}")
         elif folder:
             self._see_absent(commit, folder)
         elif self._look(commit) is not None:
             raise self._missing(f"of the top folder at {commit[:12]}")
+
+    def _has(self, folder: str, name: str) -> bool:
+        """Tell whether a folder lists a name that is no submodule's."""
+        tree = self._look(folder)
+        return tree is not None and self._entries(tree[0]).get(name, ("", "commit", ""))[1] != "commit"
 
     def read_blob(self, oid: str) -> bytes:
         """The bytes of an object. Raises Unavailable where it is missing."""

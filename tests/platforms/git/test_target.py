@@ -182,6 +182,22 @@ def test_a_branch_of_somebody_with_an_odd_name_stops_nothing(folder: Path, name:
     assert b"leaderboard-bot/" + name not in listed
 
 
+def test_a_submodule_and_a_name_that_ends_like_another_are_no_damage(folder: Path) -> None:
+    """Both were taken for an object that is missing, which the bot waits for without end."""
+    put(folder, entry(), form="commit")
+    commit = git(folder, "rev-parse", "main").strip()
+    subprocess.run(["git", "-C", folder, "rm", "-qr", "entries", "declarations"], check=True)
+    (folder / "my README.md").write_text("mine")
+    git(folder, "add", "my README.md")
+    for path in ("declarations", FILE):
+        git(folder, "update-index", "--add", "--cacheinfo", f"160000,{commit},{path}")
+    git(folder, "commit", "-qm", "Add submodules")
+
+    assert Folder(str(folder)).read_files(["README.md"]) == {}
+    assert put(folder, entry(day=2), form="commit") == ["Commit"]
+    assert shown(folder, "main").key == KEY
+
+
 def test_a_merged_branch_that_somebody_has_checked_out_stays(folder: Path) -> None:
     put(folder, entry())
     git(folder, "merge", "--quiet", BRANCH)
