@@ -327,9 +327,8 @@ class Repository:
         folder, _, name = path.rpartition("/")
         found = self.content(f"{commit}:{folder}")
         if found is not None:
-            may_be_listed = (
-                b" %b\0" % name.encode("utf-8", "surrogateescape") in found[1]
-            )  # or the end of a longer name
+            # A first look, which also finds a longer name with this end.
+            may_be_listed = b" %b\0" % name.encode("utf-8", "surrogateescape") in found[1]
             if name and found[0] == "tree" and may_be_listed and self._has(f"{commit}:{folder}", name):
                 raise self._missing(f"of {path} at {commit[:12]}")
         elif folder:
