@@ -34,6 +34,7 @@ LeavesOfRows = Mapping[RowKey, frozenset[str]]
 
 log = logging.getLogger(__name__)
 NO_ROW_FACTS = RowFacts()
+EXAMPLES = "fewshot_seed"  # which examples a prompt has is no setting of the generation
 MOST_OTHERS = 50  # rows of a model that are looked through for a missing task; strangers decide how many there are
 OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commit.id})
 
@@ -255,7 +256,8 @@ def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> obj
         written = [number for number, one in enumerate(leaderboard.harness.accepted) if result.format in one.formats]
         possible = written or range(len(leaderboard.harness.accepted))
         span = possible[0] if len(possible) == 1 else None
-    return span, "" if span is not None else result.format, tuple(sorted(result.settings.items()))
+    settings = sorted(item for item in result.settings.items() if item[0] != EXAMPLES)
+    return span, "" if span is not None else result.format, tuple(settings)
 
 
 def _prompts(files: Sequence[JoinCandidate], others: Sequence[JoinCandidate]) -> dict[str, str]:

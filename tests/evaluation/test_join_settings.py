@@ -40,6 +40,12 @@ def test_what_was_measured_in_another_way_does_not_join(changes: dict[str, Any])
     assert {leaf.file for task in row.scores.tasks for leaf in task.leaves} == {"one.json"}
 
 
+def test_files_whose_prompts_have_other_examples_join() -> None:
+    one, other = parts_of(base(), 2)
+    row = row_of({"one.json": one, "other.json": patched({"/config/fewshot_seed": 7}, other)})
+    assert row.status == "accepted"
+
+
 FORK, UNKNOWN = {"/lm_eval_version": None, "/git_hash": "493d432b"}, {"/lm_eval_version": None, "/git_hash": None}
 
 
