@@ -53,8 +53,8 @@ def samples_missing(case: Case) -> Violations:
     yield from (
         case.at(
             [one],
-            f"no mean of samples in {log.path} gives {one.required.value_key} of {one.required.leaf_key}",
-            "submit result and logs of one run, as the harness wrote them",
+            f"{one.required.value_key} of {one.required.leaf_key} was not checked: no metric in {log.path} is its mean",
+            "submit the log of this very run; only a mean of scores from 0 to 1 can be checked",
         )
         for one, log in _looked_at(case)
         if log is not None and not log.unreadable and one.required.value_key not in log.means
