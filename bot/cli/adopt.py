@@ -17,7 +17,6 @@ from typing import Any
 import msgspec.structs
 
 from bot.audits.samples.records import is_own_file
-from bot.audits.score_table import AVERAGE
 from bot.cli.judging import endings, measured_at
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
@@ -74,6 +73,7 @@ IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --t
 RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 SPELL = ": spell the other names as the results do, or add a column with the models' ids"
+MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
 MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and none of them is here: add them"
 
 
@@ -226,7 +226,7 @@ def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles], reading
         verb = "names" if len(rows) == 1 else "name"
         told = f"; {len(rows)} of its {counted(len(grid), 'row')} {verb} a model of the results ({named})"
         told += SPELL if is_near(matching, readings) else ""
-    told += MEANS_ALONE if any(AVERAGE.match(one.label) for one in matching.columns if not one.fault) else ""
+    told += MEANS_ALONE if any(MEAN.search(one.label) for one in matching.columns if not one.fault) else ""
     return f"no column shows a number of these results ({why or 'none has one number in each cell'}){told}"
 
 
