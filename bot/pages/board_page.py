@@ -48,7 +48,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         "raw.html" if is_raw else "index.html",
         "board.html",
         is_raw=is_raw,
-        is_scaled=any(map(_is_scaled, board.leaderboard.tasks)),
+        is_scaled=is_scaled(content),
         has_marks=any(content.is_marked(row.entry) for row in board.rows),
         columns=_columns(content, is_raw=is_raw),
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
@@ -64,9 +64,10 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
     )
 
 
-def _is_scaled(task: Task) -> bool:
-    """Tell whether a task's score is another number than its raw value in percent."""
-    return task.has_bounds or task.upper_bound != (100 if task.unit == "percent" else 1)
+def is_scaled(content: PageContent) -> bool:
+    """Tell whether the score of any task is another number than its raw value in percent."""
+    tasks = content.board.leaderboard.tasks
+    return any(one.has_bounds or one.upper_bound != (100 if one.unit == "percent" else 1) for one in tasks)
 
 
 def _best(content: PageContent) -> tuple[str, Entry, float]:

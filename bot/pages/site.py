@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page
-from bot.pages.board_page import board_lines, board_page
+from bot.pages.board_page import board_lines, board_page, is_scaled
 from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
 from bot.pages.compare_page import compare_data, compare_page
@@ -124,5 +124,6 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "about.html", partial(about_page, content)
     yield "design.html", partial(design_page, content)
     lines = cache(partial(board_lines, content))  # for both pages of the board
-    yield "raw.html", partial(board_page, content, lines, is_raw=True)
+    if is_scaled(content):
+        yield "raw.html", partial(board_page, content, lines, is_raw=True)
     yield "index.html", partial(board_page, content, lines)

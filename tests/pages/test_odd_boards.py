@@ -355,7 +355,7 @@ def test_a_board_leads_to_raw_values_where_its_scores_are_other_numbers() -> Non
     for given, is_scaled in ((board.tasks, True), (tasks, False)):
         site = Site(PageContent(make_board(generated(2), board.model_copy(update={"tasks": given}))))
         assert (b"Show raw values" in site["index.html"]) is is_scaled
-        assert b"Show scores" in site["raw.html"]
+        assert ("raw.html" in site) is is_scaled
 
 
 def test_a_column_says_how_many_rows_have_nothing_in_it() -> None:

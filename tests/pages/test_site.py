@@ -183,7 +183,7 @@ def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:
     site = site_of(generated(1))
     page = next(site[path] for path in site if path.startswith("rows/")).decode()
     assert "@misc{org-0-model-000-" in page
-    assert 'about.html#cite">The board has its own entry.' in page
+    assert "about.html#cite>The board has its own entry." in page
     assert "@misc{open-llm-v2," in site["about.html"].decode()
 
 
