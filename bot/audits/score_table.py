@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from math import fsum, isfinite
+from math import fsum, isclose, isfinite
 from statistics import fmean
 
 from bot.audits.ranks import spearman
@@ -194,8 +194,8 @@ def _wrong_means(
         there = {row: value for row in full if (value := _number(texts[column][row])) is not None}
         for combine, spread in ((fmean, coarsest), (fsum, coarsest * len(columns))):
             computed = {row: combine(cells[row] or 0.0 for cells in columns.values()) for row in there}
-            off = {row: abs(there[row] - computed[row]) for row in there}
-            wrong = [row for row in there if off[row] > spread / 2 + _last_digit([texts[column][row]])]
+            steps = {row: spread / 2 + _last_digit([texts[column][row]]) for row in there}
+            wrong = [row for row in there if not isclose(there[row], computed[row], rel_tol=1e-12, abs_tol=steps[row])]
             if len(there) >= FEWEST_MEANS and len(wrong) * 5 <= len(there):
                 yield from (WrongMean(column, names[row], there[row], computed[row]) for row in wrong)
                 break

@@ -310,6 +310,6 @@ def sample_text(logs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def sample_markdown(logs: Sequence[Mapping[str, Any]]) -> str:
-    """The same as Markdown."""
+    """What `sample_text` says, as a list in Markdown."""
     lines = sample_text(logs).split("\n")
     return "".join(f"{'  ' * line.startswith(' ')}- {code(line.strip())}\n" if line else "\n" for line in lines[:-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
+from statistics import fmean
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -505,6 +506,19 @@ def test_an_average_that_its_columns_do_not_give_is_named(
     named = [(one.column, one.row, one.there, one.computed) for one in found.wrong_means]
     assert named == ([] if there is None else [("Avg.", "e", there, computed)])
     assert ("Averages that do not follow" in board_markdown(found, "board.csv")) is bool(named)
+
+
+def test_an_average_of_doubles_that_was_added_in_another_order_follows() -> None:
+    """Like 250 of 1,500 rows of the Open LLM Leaderboard v2, whose numbers have all digits of a double."""
+    random = Random(5)
+    rows = [[random.uniform(0, 100) for _ in range(6)] for _ in range(60)]
+    means = [sum(values) / 6 for values in rows]
+    assert any(fmean(values) != mean for values, mean in zip(rows, means, strict=True))
+    lines = (
+        f"m{i},{mean},{','.join(map(str, values))}\n" for i, (values, mean) in enumerate(zip(rows, means, strict=True))
+    )
+    table = f"model,Average,a,b,c,d,e,f\n{''.join(lines)}".encode()
+    assert read_score_table(table, "board.csv").wrong_means == ()
 
 
 def test_an_average_by_other_weights_is_not_checked() -> None:
