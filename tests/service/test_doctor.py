@@ -131,6 +131,21 @@ def test_commits_need_the_right_to_write_and_requests_do_not(hub: Hub, case: Ser
     assert faults(case) == []
 
 
+def test_a_repository_that_takes_no_discussions_is_named_where_the_bot_would_write(hub: Hub, case: ServiceCase) -> None:
+    source, target = (hub.repositories["dataset", f"acme/{name}"] for name in ("results", "contents"))
+    target.has_discussions = False  # commits need none
+    assert faults(case) == faults(case, "warning") == []
+
+    edit(case, '"commit"', '"pull-request"')
+    (found,) = faults(case)
+    target.has_discussions, source.has_discussions = True, False
+    (noted,) = faults(case, "warning")
+
+    assert found.name == "discussions of hf://datasets/acme/contents"
+    assert found.text == "discussions and pull requests are disabled: the bot cannot propose rows there"
+    assert (noted.name, faults(case)) == ("discussions of hf://datasets/acme/results", [])
+
+
 def test_a_missing_webhook_is_wrong_where_a_secret_waits_for_deliveries(hub: Hub, case: ServiceCase) -> None:
     hub.webhooks.clear()
 

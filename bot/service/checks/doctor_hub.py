@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from bot.errors import BotError, Gone, Refused
+from bot.errors import BotError, DiscussionsDisabled, Gone, Refused
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient, role_of, service_headers
 from bot.platforms.hub.platform import HubPlatform
@@ -15,6 +15,7 @@ from bot.service.checks.diagnosis import (
     OF_SHELL,
     Diagnosis,
     ServiceCase,
+    Status,
     attempt,
     check_reach,
     compare_clocks,
@@ -40,6 +41,7 @@ def check_hub(case: ServiceCase) -> Iterator[Diagnosis]:
     targets = [one for one in case.targets if scheme_of(one.to) == "hf" and one.form != "comment" and not one.models]
     if is_known:
         yield from (check_right(client, target) for target in targets)
+        yield from check_discussions(case)
         yield from check_webhooks(case, client)
     else:
         yield from (unchecked(f"right to write {target.to}", NOBODY) for target in targets)
@@ -93,6 +95,24 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
     except BotError as error:
         return unchecked(name, error.in_one_line)
     return Diagnosis(name, "ok", f"{client.user} may write")
+
+
+def check_discussions(case: ServiceCase) -> Iterator[Diagnosis]:
+    """Name the repositories where the bot would write and people disabled discussions, which disables requests too."""
+    needed: dict[str, tuple[Status, str]] = {
+        watch.source: ("warning", "only the page shows faulty pushes") for watch in case.watches if watch.comments
+    }
+    needed |= {one.to: ("wrong", "the bot cannot propose rows there") for one in case.targets if one.form != "commit"}
+    for name in (one for one in case.addresses("hf") if one in needed):
+        status, effect = needed[name]
+        try:
+            if (discussions := case.opener.discussions(name)) is not None:
+                discussions.listed("discussion", "open")
+        except DiscussionsDisabled:
+            text = f"discussions and pull requests are disabled: {effect}"
+            yield Diagnosis(f"discussions of {name}", status, text, "enable them in the settings of the repository")
+        except BotError as error:
+            yield unchecked(f"discussions of {name}", error.in_one_line)
 
 
 def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
