@@ -7,8 +7,10 @@ form nobody takes a row from main: with a lost state that cannot be told from a 
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
+import math
 import multiprocessing
 import os
 import random
@@ -303,6 +305,55 @@ def check(folder: Path, form: str, seed: int, acts: int) -> None:
         assert [act for act, there in kept.settled.items() if lost.settled[act] != there][:1] == []
         assert state_of(lost) == state_of(kept)
         assert [one.line for one in again.ledgers] == [one.line for one in done.ledgers]
+
+
+def interrupted(folder: Path, form: str, seed: int, moment: float) -> tuple[object, int]:
+    """What twelve acts come to of which the last falls into a pass, at its request `moment`; and how many it makes."""
+    folder.mkdir()
+    luck, count = random.Random(seed), itertools.count()
+    drawn = luck.choices([act for _, act in ACTS[form]], [weight for weight, _ in ACTS[form]], k=11)
+    acts = [
+        (act, luck.choice(MODELS), luck.random())
+        for act in [*drawn, luck.choice([act for _, act in ACTS[form] if act is not rename_target])]
+    ]
+    with served(Hub()) as hub:
+        town = Town(Story(hub, folder, form=form))
+
+        def play(act: Act, model: str, own: float) -> None:
+            act(town, model, random.Random(own))
+
+        for number, one in enumerate(acts[:-1]):
+            play(*one)
+            if number < 8 and luck.random() < 0.5:
+                settle(town)
+        hub.faults.order("", times=-1, before=lambda: next(count) == moment and play(*acts[-1]))
+        with suppress(BotError):
+            settle_watches(town.story.contexts, [town.story.watch])
+        hub.faults.ordered.clear()
+        requests = next(count)
+        if moment >= requests:
+            play(*acts[-1])
+        done = settle(town)
+        town.story.contexts.store.close()
+        assert ([one.unexplained for one in done.ledgers], town.came_back()) == ([{}], [])
+        return (state_of(town), [one.line for one in done.ledgers]), requests
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(1, marks=pytest.mark.slow),
+        *(pytest.param(each, marks=pytest.mark.campaign) for each in range(2, 16)),
+    ],
+)
+def test_an_act_in_the_middle_of_a_pass_is_as_one_before_or_after_it(tmp_path: Path, form: str, seed: int) -> None:
+    before, requests = interrupted(tmp_path / "before", form, seed, 0)
+    after, _ = interrupted(tmp_path / "after", form, seed, math.inf)
+
+    for moment in random.Random(seed).sample(range(1, requests), 3):
+        there, _ = interrupted(tmp_path / str(moment), form, seed, moment)
+        assert there in (before, after), moment
 
 
 @pytest.mark.slow
