@@ -85,8 +85,9 @@ def verify(
         write_badge(badge, rows)
     if out is not None:
         write_record(out, rows, datetime.now(UTC).date().isoformat())
-    if not all(row.follows for row in rows):
-        raise typer.Exit(1)
+    outcomes = {row.outcome for row in rows if not row.follows}
+    if outcomes:
+        raise typer.Exit(3 if outcomes == {"unavailable"} else 1)
 
 
 def _print_rows(found: Iterable[VerifiedRow], form: str, *, is_quiet: bool) -> list[VerifiedRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from tests.command import bot
 from tests.evaluation.judging import EXAMPLES
 from tests.platforms.git.test_source import Folder
 from tests.service.passes import settle
+from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
@@ -276,6 +278,20 @@ def test_a_badge_without_certainty_is_neither_good_nor_bad() -> None:
     assert badge_of(3, 0, 1) == ("1 of 3 not checked", "unknown")
     assert badge_of(0, 0, 0) == ("no rows", "unknown")
     assert badge_of(3, 1, 1)[1] == "bad"
+
+
+def test_a_service_that_does_not_answer_is_no_row_that_differs(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    for model in MODELS:
+        story.push(model=model)
+    story.settle()
+    told = {**os.environ, "HF_ENDPOINT": hub.url, "HF_TOKEN": story.token}
+
+    hub.faults.order("acme/results", status=403, times=-1)
+    status, out, _ = bot("verify", "hf://datasets/acme/contents", env=told)
+
+    assert (status, out.count("✗ unavailable")) == (3, len(MODELS)), out
+    story.contexts.store.close()
 
 
 def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice(place: Path, hub: Hub) -> None:
