@@ -40,7 +40,7 @@ WORDS = [
 QUESTIONS, SCORER_BAR, COMMAND_BAR = 9536, 15.0, 7.0
 # DROP's passages have about 210 words; a few-shot prompt repeats three others before the question's own.
 PASSAGE_WORDS = 210
-LOGS = ("plain", "0-shot", "3-shot")
+LOGS = ("0-shot", "3-shot")
 
 
 def golds_of(random: Random) -> Golds:
@@ -113,17 +113,15 @@ def compare_scorers(samples: list[tuple[str, Golds]], theirs: Any) -> tuple[floa
 
 
 def write_logs(folder: Path, kind: str, rows: Sequence[tuple[int, str, Golds]], models: int) -> Path:
-    """Write a log for each model: rows of {prediction, gold_answers}, or the harness's own with 0 or 3 shots."""
+    """Write a log for each model: rows of the harness's own with 0 or 3 shots."""
     random, scorer = Random(3), Scorer()
     passages = [" ".join(word_of(random) for _ in range(PASSAGE_WORDS)) for _ in range(512)]
     folder.mkdir()
     for model, first in enumerate(range(0, len(rows), len(rows) // models)):
         with (folder / f"samples_drop_{model}.jsonl").open("w", encoding="utf-8") as log:
             for number, text, golds in rows[first : first + len(rows) // models]:
-                row: dict[str, Any] = {"prediction": text, "gold_answers": golds}
-                if kind != "plain":
-                    asked = [f"{passages[(number + shot) % 512]} How many in game {number}?" for shot in range(4)]
-                    row = harness_row(number, asked[0], "\n\n".join(asked[1 : 1 + int(kind[0])]), text, golds)
+                asked = [f"{passages[(number + shot) % 512]} How many in game {number}?" for shot in range(4)]
+                row = harness_row(number, asked[0], "\n\n".join(asked[1 : 1 + int(kind[0])]), text, golds)
                 log.write(json.dumps(row | scorer.score(text, golds)._asdict()) + "\n")
     return folder
 

@@ -1,7 +1,7 @@
 """Read the samples of DROP in a log: the generation, the gold answers, and the logged scores.
 
-Rows of the harness's usual form, and of the plain one, are decoded without what no figure needs: the passage and the
-prompt are most of a record. All others come from the common reader of sample logs, which takes three times as long.
+Rows of the harness's usual form are decoded without what no figure needs: the passage and the prompt are most of a
+record. All others come from the common reader of sample logs, which takes three times as long.
 """
 
 from __future__ import annotations
@@ -98,33 +98,16 @@ class HarnessRow(msgspec.Struct, gc=False):
     f1: float | None = None
 
 
-class PlainRow(msgspec.Struct, gc=False):
-    """A row of the plain format; the fields of null tell it from the formats of the harness."""
-
-    prediction: str
-    gold_answers: Golds
-    em: float | None = None
-    f1: float | None = None
-    filtered_resps: None = None
-    resps: None = None
-    logit_0: None = None
-    prompt_0: None = None
-
-
 _decode_harness = msgspec.json.Decoder(HarnessRow).decode
-_decode_plain = msgspec.json.Decoder(PlainRow).decode
 
 
 def read_drop_sample(data: bytes) -> DropSample:
     """Return the sample of a record. Raises MalformedSamples with the reason if there is none."""
-    for read in (_harness_row, _plain_row):
-        try:
-            sample = read(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            continue
-        if sample is not None:
-            return sample
-    return read_any(data)
+    try:
+        sample = _harness_row(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        sample = None
+    return read_any(data) if sample is None else sample
 
 
 def _harness_row(data: bytes) -> DropSample | None:
@@ -150,11 +133,6 @@ def _harness_row(data: bytes) -> DropSample | None:
 @lru_cache(maxsize=4)  # a run has one list; a stranger's may be as large as a record
 def _stop_words(until: bytes) -> str:
     return stop_words(msgspec.json.decode(until))
-
-
-def _plain_row(data: bytes) -> DropSample:
-    row = _decode_plain(data)
-    return DropSample("plain", row.prediction, row.gold_answers, row.em, row.f1)
 
 
 def read_any(data: bytes | str) -> DropSample:
