@@ -16,7 +16,6 @@ from bot.audits.drop.scorer import (
     DropScore,
     GoldAnswers,
     Scorer,
-    count_words,
     is_number,
     normalize_token,
     split_tokens,
@@ -117,8 +116,8 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
         return self.glued_matters or self.first_text_line > self.score or (CUT in self.flaws and not self.score.em)
 
 
-def assess(scorer: Scorer, sample: DropSample, answers: GoldAnswers) -> tuple[SampleOutcome, int]:
-    """Return the outcome of a sample and the number of generated words."""
+def assess(scorer: Scorer, sample: DropSample, answers: GoldAnswers) -> SampleOutcome:
+    """Return the outcome of a sample."""
     text = sample.prediction
     scorer.trim()
     tokens = split_tokens(text)
@@ -132,7 +131,7 @@ def assess(scorer: Scorer, sample: DropSample, answers: GoldAnswers) -> tuple[Sa
         glued = scorer.tokens.glued
         if glued and not glued.isdisjoint(tokens):
             unglued = scorer.score_tokens(split_tokens(" ".join(text.split())), answers)
-    outcome = SampleOutcome(
+    return SampleOutcome(
         score,
         literal,
         repaired,
@@ -146,7 +145,6 @@ def assess(scorer: Scorer, sample: DropSample, answers: GoldAnswers) -> tuple[Sa
         sample.form,
         sample.until,
     )
-    return outcome, count_words(tokens)
 
 
 def _cut(scorer: Scorer, text: str, answers: GoldAnswers) -> tuple[DropScore, DropScore, bool]:

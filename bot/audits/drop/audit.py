@@ -73,15 +73,10 @@ class Example:
     repaired: DropScore | None = None
     logged: tuple[float | None, float | None] | None = None
 
-    @property
-    def is_improved(self) -> bool:
-        """Tell whether a repair raises the score: such an example explains more than others."""
-        return self.repaired is not None and self.repaired > self.score
-
 
 @dataclass(slots=True)
 class Examples:
-    """The first `limit` examples of each flaw, those that a repair improves before others."""
+    """The first `limit` examples of each flaw."""
 
     path: str
     limit: int
@@ -93,13 +88,8 @@ class Examples:
         logged = (sample.em, sample.f1) if outcome.differs_from_log else None
         for flaw, repaired in _flaws(outcome):
             kept = self.flaws.setdefault(flaw, [])
-            kept.append(Example(self.path, line, _cut(sample.prediction), answers, outcome.score, repaired, logged))
-            kept.sort(key=lambda one: not one.is_improved)
-            del kept[self.limit :]
-
-    def by_flaw(self) -> dict[str, list[Example]]:
-        """Return the examples to show, by line; only flaws that have any."""
-        return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(self.flaws.items())}
+            if len(kept) < self.limit:
+                kept.append(Example(self.path, line, _cut(sample.prediction), answers, outcome.score, repaired, logged))
 
 
 def _flaws(outcome: SampleOutcome) -> Iterator[tuple[str, DropScore | None]]:
@@ -169,7 +159,7 @@ class LogAuditor:
             figures,
             counters,
             tuple(skipped.values()),
-            examples.by_flaw(),
+            dict(sorted(examples.flaws.items())),
             tuple(log_findings(str(path), figures, skipped)),
             tuple(symptoms),
         )
@@ -177,15 +167,14 @@ class LogAuditor:
     def _count(self, record: Record, examples: Examples, outcomes: dict[SampleOutcome, Lengths]) -> None:
         sample = read_drop_sample(record.data)
         golds = sample.golds if sample.golds is not None else join_golds(sample, self._golds)
-        answers = self._scorer.answers[golds]
-        outcome, words = assess(self._scorer, sample, answers)
+        outcome = assess(self._scorer, sample, self._scorer.answers[golds])
         lengths = outcomes.get(outcome)
         if lengths is None:
             outcomes[outcome] = lengths = Lengths()
         # More examples of one outcome would never be shown.
         if lengths.samples < self._examples and outcome.is_example:
             examples.add(record.line, sample, golds, outcome)
-        lengths.add(len(sample.prediction), words, answers.length)
+        lengths.add(len(sample.prediction))
 
 
 def _flush(outcomes: dict[SampleOutcome, Lengths], counters: Counters) -> None:

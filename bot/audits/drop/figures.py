@@ -57,16 +57,12 @@ class Lengths:
     samples: int = 0
     characters: int = 0
     squares: int = 0
-    words: int = 0
-    gold_words: int = 0
 
-    def add(self, characters: int, words: int, gold_words: int) -> None:
+    def add(self, characters: int) -> None:
         """Count one sample."""
         self.samples += 1
         self.characters += characters
         self.squares += characters * characters
-        self.words += words
-        self.gold_words += gold_words
 
 
 @dataclass(slots=True)
@@ -76,8 +72,6 @@ class LengthCounters:
     `x` is the number of characters and `y` f1: the sums that their correlation needs.
     """
 
-    words: int = 0
-    gold_words: int = 0
     x: int = 0
     y: int = 0
     xx: int = 0
@@ -86,8 +80,6 @@ class LengthCounters:
 
     def add(self, f1: int, lengths: Lengths) -> None:
         """Count the samples of one outcome."""
-        self.words += lengths.words
-        self.gold_words += lengths.gold_words
         self.x += lengths.characters
         self.xx += lengths.squares
         self.y += f1 * lengths.samples
@@ -147,15 +139,7 @@ class Counters:
 
     def __add__(self, other: Counters) -> Counters:
         total: Counters = _added(self, other)
-        total.until = _capped(total.until)
         return total
-
-
-def _capped(until: Counter[str]) -> Counter[str]:
-    """Keep the first few lists of stop words: whoever writes a log could name others in each sample."""
-    kept = dict(list(until.items())[:MAX_STOPS])
-    others = until.total() - sum(kept.values())
-    return Counter(kept | ({OTHER_STOPS: others + kept.get(OTHER_STOPS, 0)} if others else {}))
 
 
 def _added(one: Any, other: Any) -> Any:
@@ -232,8 +216,7 @@ class RerunEstimate:
 class Figures:
     """Everything that is reported of one log, or of all together.
 
-    `correlation` is Pearson's r of length in characters and f1, None if one of them does not vary;
-    `words_per_gold_word` compares the generations with the first gold answers.
+    `correlation` is Pearson's r of length in characters and f1, None if one of them does not vary.
     """
 
     samples: int
@@ -251,7 +234,6 @@ class Figures:
     distorted: Share
     decimals: Decimals
     correlation: float | None
-    words_per_gold_word: float | None
     rerun: RerunEstimate
 
 
@@ -274,7 +256,6 @@ def figures_of(counters: Counters) -> Figures:
         distorted=_share(counters.distorted, count),
         decimals=_decimals(counters),
         correlation=correlation(counters.length, counters.samples),
-        words_per_gold_word=counters.length.words / counters.length.gold_words if counters.length.gold_words else None,
         rerun=_reruns(counters.reruns, count),
     )
 

@@ -98,8 +98,6 @@ def _facts(figures: Figures) -> Iterator[str]:
     yield f"whole-number answers right: {decimals.integer_right} of {decimals.integer_samples}"
     if figures.correlation is not None:
         yield f"length and f1 correlate with r = {figures.correlation:.2f}"
-    if figures.words_per_gold_word is not None:
-        yield f"{figures.words_per_gold_word:.1f} generated words for each word of the answer"
 
 
 def _scores(figures: Figures) -> Table:
@@ -151,21 +149,15 @@ def _logs(logs: Iterable[LogAudit]) -> Table:
     rows = tuple(
         (
             log.path,
-            log.figures.samples,
+            one.samples,
             sum(group.count for group in log.skipped),
-            *_scores_of(log.figures),
+            *((one.scored.f1, one.first_text_line.f1, one.distorted.share) if one.samples else (None, None, None)),
             str(log.health),
         )
-        for log in logs
+        for log, one in ((log, log.figures) for log in logs)
     )
     columns = ("log", "samples", "skipped", "f1", "f1 after the cut", "decided by flaws", "health")
     return Table(columns, rows)
-
-
-def _scores_of(figures: Figures) -> tuple[float | None, float | None, float | None]:
-    if not figures.samples:
-        return None, None, None
-    return figures.scored.f1, figures.first_text_line.f1, figures.distorted.share
 
 
 def _example_line(example: Example) -> str:

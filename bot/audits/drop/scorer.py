@@ -44,11 +44,6 @@ def split_tokens(text: str) -> list[str]:
     return text.replace("-", " ").split(" ")
 
 
-def count_words(tokens: list[str]) -> int:
-    """Return the number of words as the scorer splits them; two spaces in a row have no word between them."""
-    return len(tokens) - tokens.count("")
-
-
 def normalize_token(token: str) -> str:
     """Lower the case; a number becomes str(float), anything else loses its punctuation and articles."""
     text = token.lower()
@@ -140,14 +135,13 @@ class GoldAnswers(NamedTuple):
 
     `scored` leaves out answers whose first span is blank, as the harness does. `kind` is "decimal" if each answer is
     one decimal number, "integer" if each is one whole number. `integer_parts` holds what a stop word "." leaves of
-    decimal answers: "12" for "12.25". `words` are the normalized words of all, `length` counts those of the first.
+    decimal answers: "12" for "12.25". `words` are the normalized words of all.
     """
 
     scored: tuple[GoldAnswer, ...]
     kind: Literal["decimal", "integer", "other"]
     integer_parts: frozenset[str]
     words: frozenset[str]
-    length: int
 
 
 class AnswersCache(dict[Golds, GoldAnswers]):
@@ -179,8 +173,7 @@ class AnswersCache(dict[Golds, GoldAnswers]):
             [text.partition(".")[0] for text in single if "." in text and DECIMAL.fullmatch(text)]
         )
         words = frozenset().union(*[span.bag for answer in scored for span in answer.spans])
-        length = len(golds[0][0].split()) if len(golds[0]) == 1 else sum(map(len, map(str.split, golds[0])))
-        return GoldAnswers(scored, _kind(golds, single), integer_parts, words, length)
+        return GoldAnswers(scored, _kind(golds, single), integer_parts, words)
 
     def _answer(self, spans: tuple[str, ...]) -> GoldAnswer:
         normals = list(map(self._normalize, spans))

@@ -99,7 +99,7 @@ def test_correlation_of_whole_numbers() -> None:
     sums = LengthCounters()
     for x, y in ((1, 2), (2, 4), (3, 7)):
         lengths = Lengths()
-        lengths.add(x, words=1, gold_words=1)
+        lengths.add(x)
         sums.add(y, lengths)
 
     assert correlation(sums, 3) == pytest.approx(0.9933992677987828)
