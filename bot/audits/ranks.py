@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import fsum, sqrt
 
 
@@ -78,22 +78,3 @@ def inversions(values: Sequence[float]) -> int:
 def reversed_pairs(left: Sequence[float], right: Sequence[float]) -> list[tuple[int, int]]:
     """Return the pairs (i, j), i < j, that the two lists order in opposite ways; ties reverse nothing."""
     return [(i, j) for i, j in combinations(range(len(left)), 2) if (left[i] - left[j]) * (right[i] - right[j]) < 0]
-
-
-def best_split(values: Sequence[float]) -> float:
-    """Return the share of variance that the best cut into two groups explains (Otsu 1979), 0 to 1.
-
-    A flat distribution gives 0.75, a normal one 2 / pi (0.64), two points 1.
-    """
-    ordered = sorted(values)
-    n, total = len(ordered), fsum(ordered)
-    variance = fsum((value - total / n) ** 2 for value in ordered)
-    if variance <= 0.0:
-        return 0.0
-    below = best = 0.0
-    for i, (value, following) in enumerate(pairwise(ordered), start=1):
-        below += value
-        if following > value:
-            gap = below / i - (total - below) / (n - i)
-            best = max(best, gap * gap * i * (n - i) / n)
-    return min(1.0, best / variance)

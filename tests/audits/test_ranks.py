@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.audits.ranks import best_split, kendall, pearson, places, ranks, reversed_pairs, spearman
+from bot.audits.ranks import kendall, pearson, places, ranks, reversed_pairs, spearman
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=30)
 
@@ -56,9 +56,3 @@ def test_what_does_not_vary_has_no_correlation() -> None:
     assert spearman([1, 1, 1], [1, 2, 3]) is None
     assert kendall([1, 1, 1], [1, 2, 3]) is None
     assert pearson([1], [1]) is None
-
-
-def test_the_best_split_knows_two_points_a_flat_line_and_one_value() -> None:
-    assert best_split([0, 0, 0, 1, 1]) == pytest.approx(1)
-    assert best_split(range(1000)) == pytest.approx(0.75, abs=1e-3)
-    assert best_split([3, 3, 3]) == 0

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import median
 
-from bot.audits.ranks import best_split, kendall, pearson, places, ranks
+from bot.audits.ranks import kendall, pearson, places, ranks
 from bot.audits.score_table import Cells, PublishedTable, WrongMean
 from bot.evaluation.finding import counted
 
@@ -203,7 +203,7 @@ class ColumnFigures:
     `mean_mass` are the shares of rows in that tenth, in the next, and on average in the eight above. `misplaced` counts
     rows on the floor that the other columns do not place among as many weakest; `misplacement` is its share of what
     chance would give; `ordered` is the share of pairs, a row on the floor and one above, whose upper row is the
-    stronger. `split` is the share of variance that the best cut in two explains (flat: 0.75).
+    stronger.
     `apart` is a floor that holds many rows irrespective of strength, wherever its top is; `zeros` are the rows with 0.
     `correlation` is Spearman's with the mean of the other sound columns, with the limits of its 95 % interval.
     """
@@ -219,7 +219,6 @@ class ColumnFigures:
     misplaced: int
     misplacement: float
     ordered: float
-    split: float
     correlation: float | None
     correlation_low: float | None
     correlation_high: float | None
@@ -356,7 +355,6 @@ def judge_column(
         misplaced=misplaced,
         misplacement=misplaced / chance if chance else 0.0,
         ordered=ordered_share(values, placed, floor),
-        split=best_split(values),
         correlation=correlation,
         correlation_low=limits[0],
         correlation_high=limits[1],

@@ -18,9 +18,8 @@ DEFINITIONS = (
     "range; next: in the tenth above it; mean above: on average in each of the eight higher tenths. Misplaced: rows on "
     "the floor that the other columns do not place among as many weakest, and their share of what chance would give. "
     "Ordered: of a row on the floor and one above, how often the upper is the stronger by the other columns. "
-    "Split: share of the variance that the best cut in two explains (a flat column: 0.75). Rho: Spearman's rank "
-    "correlation with the mean of the other columns, with its 95 % interval. Tau: Kendall's, between the orders with "
-    "and without the column."
+    "Rho: Spearman's rank correlation with the mean of the other columns, with its 95 % interval. Tau: Kendall's, "
+    "between the orders with and without the column."
 )
 
 
@@ -86,7 +85,7 @@ def _why(audit: BoardAudit) -> list[Section]:
 
 def _figures(audit: BoardAudit) -> Table:
     columns = (
-        "column", "range", "floor", "next", "mean above", "misplaced", "of chance", "ordered", "split", "rho", "95 %",
+        "column", "range", "floor", "next", "mean above", "misplaced", "of chance", "ordered", "rho", "95 %",
         "tau without", "largest move",
     )  # fmt: skip
     return Table(columns, tuple(map(_row, audit.columns)))
@@ -103,7 +102,6 @@ def _row(column: ColumnFigures) -> tuple[str | float | int | None, ...]:
         column.misplaced,
         f"{column.misplacement:.0%}",
         f"{column.ordered:.0%}",
-        round(column.split, 2),
         None if column.correlation is None else round(column.correlation, 2),
         "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",
         None if column.effect.tau is None else round(column.effect.tau, 3),
