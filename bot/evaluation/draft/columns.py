@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from bot.evaluation.aggregates import leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue, members_of
@@ -23,17 +23,9 @@ T = TypeVar("T")
 NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
 
 
-class SeenRow(NamedTuple):
-    """What files must share to make one row: the model's key, and how it was measured."""
-
-    model: RowKey
-    format_id: str
-    settings: tuple[tuple[str, str], ...]
-
-
 @dataclass(frozen=True, slots=True)
 class SeenRun:
-    """A leaf in one file; `row` names what the file's numbers can be joined with: its model, format and settings.
+    """A leaf in one file, with the key of its model.
 
     `counts` says whether the model is known, or no file's model is: other files choose no columns.
     """
@@ -41,7 +33,7 @@ class SeenRun:
     format_id: str
     leaf: LeafResult
     is_limited: bool
-    row: SeenRow
+    model: RowKey
     counts: bool
 
     def value(self, metric: Metric) -> float | None:
@@ -85,16 +77,16 @@ class Seen:
         """The number of files that lack a metric that counts."""
         return sum(any(one.key(run.format_id) not in run.leaf.numbers for one in self.metrics) for run in self.runs)
 
-    def rows(self) -> set[SeenRow]:
-        """The rows that have all metrics that count, with the usual number of shots."""
+    def models(self) -> frozenset[RowKey]:
+        """The models that have all metrics that count, with the usual number of shots."""
         usual = {None, *self.shots[:1]}
-        return {
-            run.row
+        return frozenset(
+            run.model
             for run in self.runs
             if run.counts
             and run.leaf.num_fewshot in usual
             and all(run.value(metric) is not None for metric in self.metrics)
-        }
+        )
 
     def values(self) -> list[float]:
         """All values of the metrics that count."""
@@ -142,10 +134,10 @@ def seen_in(results: Iterable[Result]) -> list[Seen]:
     is_any_known = any(is_known)
     for result, known in zip(results, is_known, strict=True):
         counts = known or not is_any_known
-        row = SeenRow(key_of("", result.model), result.format, tuple(sorted(result.settings.items())))
+        model = key_of("", result.model)
         for key, leaf in result.leaves.items():
             if key:
-                runs.setdefault(key, []).append(SeenRun(result.format, leaf, result.limit is not None, row, counts))
+                runs.setdefault(key, []).append(SeenRun(result.format, leaf, result.limit is not None, model, counts))
     return [_seen(key, found) for key, found in runs.items()]
 
 
@@ -242,24 +234,12 @@ def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[DraftCol
     columns += _named_groups(_merged(results), left)
     columns += [DraftColumn(leaf.key, (leaf,)) for leaf in left.values()]
     order = {leaf.key: place for place, leaf in enumerate(seen)}
-    usual = _usual_rows(seen)
-    trimmed = [_trimmed(column, usual) for column in columns]
-    return sorted(trimmed, key=lambda column: order[column.leaves[0].key])
+    return sorted(map(_trimmed, columns), key=lambda column: order[column.leaves[0].key])
 
 
-def _usual_rows(seen: Iterable[Seen]) -> set[SeenRow]:
-    """For each model the row with most leaves, among rows that cannot be joined."""
-    counts = Counter(row for leaf in seen for row in leaf.rows())
-    most: dict[RowKey, SeenRow] = {}
-    for row, count in counts.items():
-        if row.model not in most or count > counts[most[row.model]]:
-            most[row.model] = row
-    return set(most.values())
-
-
-def _trimmed(column: DraftColumn, usual: set[SeenRow]) -> DraftColumn:
+def _trimmed(column: DraftColumn) -> DraftColumn:
     """The column without the leaves that most of its models lack."""
-    models = [frozenset(row.model for row in leaf.rows() & usual) for leaf in column.leaves]
+    models = [leaf.models() for leaf in column.leaves]
     places = shared(models)
     return replace(
         column,

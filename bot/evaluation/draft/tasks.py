@@ -66,7 +66,8 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     known = columns or columns_of(seen_in(results), results)
     if not known:
         raise CallError("no task in these files has a name, so there is nothing to draft")
-    measured = [place for place, column in enumerate(known) if _is_score(column)] or list(range(len(known)))
+    speeds = {place for place, one in enumerate(known) if one.leaves[0].metrics[0].name.startswith("speed")}  # EuroEval
+    measured = [place for place in range(len(known)) if place not in speeds] or list(range(len(known)))
     places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
     formats = tuple(dict.fromkeys(result.format for result in results))
     tasks = [_task(column, results, formats, names, leaf_ids) for column in known]
@@ -83,10 +84,6 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
         nicknames=tuple(dict.fromkeys(one.model.id for one in results if has_nickname(one.model))),
         quoted=tuple(dict.fromkeys(result.quoted_from for result in results if result.quoted_from)),
     )
-
-
-def _is_score(column: DraftColumn) -> bool:
-    return not column.leaves[0].metrics[0].name.startswith("speed")  # of EuroEval, in tokens a second
 
 
 class FreeIds:
