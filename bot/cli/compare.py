@@ -111,7 +111,7 @@ def compare_measurements(
         "markdown": lambda: "\n".join(map(comparison_markdown, compared, "BCD")),
     }
     say(written[form]())
-    raise typer.Exit(1 if fail_on and any(one.is_worse(margin) for one in compared) else 0)
+    raise typer.Exit(1 if fail_on and any(one.worse(margin) for one in compared) else 0)
 
 
 def _sides(

@@ -205,11 +205,7 @@ class RunComparison:
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     has_logs: bool = True
 
-    def is_worse(self, margin: float = 0.0) -> bool:
-        """Tell whether a task or the average is worse beyond chance, and by more than a margin in percentage points."""
-        return bool(self.worse(margin))
-
-    def worse(self, margin: float) -> list[str]:
+    def worse(self, margin: float = 0.0) -> list[str]:
         """The tasks, and the average, that are worse beyond chance and by more than a margin in percentage points."""
         found = [*self.tasks, *([self.average] if self.average else [])]
         return [one.id for one in found if one.is_worse and abs(one.contrast.difference) * (one.points or 1) > margin]

@@ -14,8 +14,8 @@ from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifferenc
 from bot.evaluation.finding import counted, examples, first_few, grouped
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import LEVEL
-from bot.reporting.escape import brief, code, code_in_table, plain_markup, visible
-from bot.reporting.table import Table, text_table
+from bot.reporting.escape import brief, code, plain_markup, visible
+from bot.reporting.table import Cell, Table, markdown_table, text_table
 
 SCHEMA = "leaderboard-bot/compare/1"
 LEAST_P = 0.001  # a smaller p is not spelled out
@@ -281,21 +281,16 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     """The same as Markdown, for a comment."""
     lines = [f"**A** {code(brief(comparison.first))}  ", f"**{second}** {code(brief(comparison.second))}", "",
              sentence_of(comparison, second=second, escape=plain_markup), ""]  # fmt: skip
-    if comparison.settings:
-        lines += [f"| setting | A | {second} | tasks | what it is known to do |", "| --- | --- | --- | --- | --- |"]
-        for one in comparison.settings[:MOST_SETTINGS]:
-            cells = [
-                code_in_table(one.name),
-                *(code_in_table(brief(value)) if value else "" for value in one.values),
-                str(len(one.tasks)),
-                one.effect,
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-        left = len(comparison.settings) - MOST_SETTINGS
-        lines += ["", *([f"And {counted(left, 'more line')} of settings.", ""] if left > 0 else [])]
-    table = _table(comparison, second)
-    lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
-    lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]
+    settings = comparison.settings[:MOST_SETTINGS]
+    if settings:
+        titles = ("setting", "A", second, "tasks", "what it is known to do")
+        rows: list[tuple[Cell, ...]] = [
+            (one.name, *map(brief, one.values), len(one.tasks), one.effect) for one in settings
+        ]
+        left = len(comparison.settings) - len(settings)
+        more = [f"And {counted(left, 'more line')} of settings.", ""] if left else []
+        lines += [markdown_table(Table(titles, tuple(rows))), "", *more]
+    lines += [markdown_table(_table(comparison, second))]
     lines += [*_rest(comparison), ""]
     lines += [f"- {first_few(list(map(code, tasks)), MOST_TASKS)}: {plain_markup(why)}"
               for why, tasks in _by_reason(comparison).items()]  # fmt: skip

@@ -19,7 +19,7 @@ NARROWEST = 16
 MARKS = "_/-"
 # Text that Markdown leaves as it is wherever it is in a line; anything else goes into a code span.
 _WRITTEN = re.compile(r"[-+]?\d[\d,]*\.\d+")
-_HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()-]*")
+_HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()▲▼·≠?-]*")
 
 Cell = str | int | float | None
 
@@ -159,5 +159,5 @@ def _text(cell: Cell) -> str:
 
 
 def _markdown(cell: Cell) -> str:
-    is_plain = not isinstance(cell, str) or (_HARMLESS.fullmatch(cell) and "www." not in cell)
+    is_plain = _is_number(cell) or cell is None or (_HARMLESS.fullmatch(str(cell)) and "www." not in str(cell))
     return _text(cell) if is_plain else code_in_table(str(cell))

@@ -305,7 +305,11 @@ def test_a_lower_perplexity_is_no_loss() -> None:
     """The second ppl is that of pythia-2.8b there."""
     better, worse = perplexities(5.04), perplexities(6.09)
     found = compare(worse, better)
-    assert (found.tasks[0].conclusion, found.is_worse(), compare(better, worse).is_worse()) == ("lower", False, True)
+    assert (found.tasks[0].conclusion, bool(found.worse()), bool(compare(better, worse).worse())) == (
+        "lower",
+        False,
+        True,
+    )
     assert "Less is better: toy_a." in comparison_text(found)
     assert "Metric: ppl of toy_a." in comparison_text(found)
     assert comparison_json(found)["tasks"][0]["metric"] == "ppl,none"
@@ -315,7 +319,11 @@ def test_more_of_what_the_file_says_should_be_less_is_a_loss() -> None:
     rows = [{"toy_a": {"toxicity,none": value, "toxicity_stderr,none": 0.001}} for value in (0.1, 0.2)]
     calm, rude = (run(toys() | {"results": row, "higher_is_better": {"toy_a": {"toxicity": False}}}) for row in rows)
     found = compare(calm, rude)
-    assert (found.tasks[0].conclusion, found.is_worse(), compare(rude, calm).is_worse()) == ("higher", True, False)
+    assert (found.tasks[0].conclusion, bool(found.worse()), bool(compare(rude, calm).worse())) == (
+        "higher",
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -627,17 +635,20 @@ def test_an_interval_without_zero_that_is_not_separable_is_explained() -> None:
 
 def test_a_margin_is_in_points() -> None:
     found = compare(shares({"task": (0.5, 1000)}), shares({"task": (0.4, 1000)}))
-    assert [found.is_worse(margin) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
+    assert [bool(found.worse(margin)) for margin in (0.0, 0.2, 9.9, 10.1)] == [True, True, True, False]
     little = compare(numbers({"task": (0.5, 0.001)}), numbers({"task": (0.495, 0.001)}))
-    assert (little.is_worse(), little.is_worse(1.0)) == (True, False)
+    assert (bool(little.worse()), bool(little.worse(1.0))) == (True, False)
     exact = compare(shares({"task": (0.75, 1000)}), shares({"task": (0.5, 1000)}))
-    assert [exact.is_worse(margin) for margin in (24.9, 25.0)] == [True, False]  # by more than the margin
+    assert [bool(exact.worse(margin)) for margin in (24.9, 25.0)] == [True, False]  # by more than the margin
     row, other = (run_of_scores("row", [column((raw, 1000, "0"), score=100 * raw)], {}, {}) for raw in (0.75, 0.5))
-    assert [compare(row, other).is_worse(margin) for margin in (24.9, 25.0)] == [True, False]  # scores are points
-    assert not compare(shares({"task": (0.4, 1000)}), shares({"task": (0.5, 1000)})).is_worse()
-    assert not compare(shares({"task": (0.5, 1000)}), shares({"task": (0.49, 1000)})).is_worse()
+    assert [bool(compare(row, other).worse(margin)) for margin in (24.9, 25.0)] == [True, False]  # scores are points
+    assert not compare(shares({"task": (0.4, 1000)}), shares({"task": (0.5, 1000)})).worse()
+    assert not compare(shares({"task": (0.5, 1000)}), shares({"task": (0.49, 1000)})).worse()
     whole = compare(numbers({"task": (5.0, 0.1)}, 0.0), numbers({"task": (3.5, 0.1)}, 0.0))
-    assert [whole.is_worse(margin) for margin in (1.4, 1.6)] == [True, False]  # of a number that is no share, its unit
+    assert [bool(whole.worse(margin)) for margin in (1.4, 1.6)] == [
+        True,
+        False,
+    ]  # of a number that is no share, its unit
 
 
 def test_an_average_can_be_lower_where_no_task_is() -> None:
@@ -646,7 +657,7 @@ def test_an_average_can_be_lower_where_no_task_is() -> None:
     assert {task.conclusion for task in found.tasks} == {"not separable"}
     assert found.average is not None
     assert found.average.values == pytest.approx((0.5, 0.46))
-    assert (found.average.conclusion, found.is_worse()) == ("lower", True)
+    assert (found.average.conclusion, bool(found.worse())) == ("lower", True)
 
 
 def test_tasks_of_two_scales_have_no_average() -> None:
