@@ -73,7 +73,6 @@ class DuplicateResult:
     paths: tuple[str, ...]
     models: tuple[str, ...]
     values: int
-    same_samples: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +181,7 @@ def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:
             tuple(file.found.path for file in group),
             tuple(sorted({file.found.model for file in group})),
             len(values),
-            _same_samples(group),
         )
         for values, group in alike.items()
         if len(group) > 1 and sum(value != 0 for _, _, value in values) >= FEWEST_EQUAL
     ]
-
-
-def _same_samples(files: Sequence[ExaminedFile]) -> bool:
-    recorded = [file.result.task_hashes if file.result else {} for file in files]
-    return bool(recorded[0]) and all(one == recorded[0] for one in recorded)

@@ -16,6 +16,7 @@ from bot.evaluation.aggregates import (
 )
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.score import measured
 
 # Metrics that are 0 or 1 on one sample; of others (f1, mc2, inst_level_*) the error says nothing about n.
 ZERO_OR_ONE = frozenset(
@@ -63,7 +64,7 @@ def counts_of(result: Result) -> Iterator[CountCheck]:
     for task, leaf in result.leaves.items():
         for key, value in leaf.numbers.items():
             if type(value) in {float, int} and _is_zero_or_one(task, key.partition(",")[0]):
-                yield _count(task, key, finite(value), finite(leaf.numbers.get(stderr_beside(key))), leaf)
+                yield _count(task, key, measured(value), measured(leaf.numbers.get(stderr_beside(key))), leaf)
 
 
 def _is_zero_or_one(task: str, metric: str) -> bool:
@@ -71,13 +72,6 @@ def _is_zero_or_one(task: str, metric: str) -> bool:
     if is_mean_of_proportions(task, metric):
         return False
     return metric in ZERO_OR_ONE or (metric == "em" and task.startswith("drop"))
-
-
-def finite(value: object) -> float | None:
-    """Return a finite number as a double, None for all else."""
-    if isinstance(value, bool) or not isinstance(value, float | int) or not abs(value) < 1e300:
-        return None
-    return float(value)
 
 
 def _count(task: str, metric: str, value: float | None, stderr: float | None, leaf: LeafResult) -> CountCheck:
@@ -115,13 +109,13 @@ def groups_of(result: Result, sizes: Mapping[str, int]) -> Iterator[GroupCheck]:
             mark = (group, key, repr(numbers[key]))
             if mark not in said:
                 said.add(mark)
-                yield _group(result, group, key, finite(numbers[key]), means_of_leaves(result, members, key, sizes))
+                yield _group(result, group, key, measured(numbers[key]), means_of_leaves(result, members, key, sizes))
 
 
 def _group(result: Result, group: str, key: str, value: float | None, means: tuple[float, float] | None) -> GroupCheck:
     if value is None:
         return GroupCheck(group, key, None, None, None, NOT_FINITE)
-    weighted, plain = (finite(means[0]), finite(means[1])) if means else (None, None)
+    weighted, plain = (measured(means[0]), measured(means[1])) if means else (None, None)
     if weighted is None or plain is None:
         return GroupCheck(group, key, value, None, None, GROUP_UNKNOWN)
     near = any(

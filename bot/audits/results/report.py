@@ -51,13 +51,12 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
         if not file.is_sound:
             yield Section(file.path, list(_file(file)))
     if found.duplicates:
-        columns = ("files", "models", "values", "same samples")
+        columns = ("files", "models", "values")
         rows = tuple(
             (
                 first_few(one.paths, FEW),
                 ", ".join(one.models) or "(no name)",
                 one.values,
-                "yes" if one.same_samples else "not known",
             )
             for one in found.duplicates
         )
