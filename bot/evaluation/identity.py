@@ -128,36 +128,23 @@ def identified(
     """The submission with its model as the caller's `names`, then the declaration's `models` have it.
 
     A model that the file records no precision of has `precision`, unless a service answered. A branch or tag that was
-    asked for tells checkpoints apart where no commit is recorded. With `served` a model that
-    only a service has is called by the service and its name there, and its revision is the day of the measurement.
+    asked for tells checkpoints apart where no commit is recorded. With `served` a model that only a service has is
+    called by the service and its name there, and its revision is the day of the measurement.
     """
-    found = _with_branch(with_names(with_names(parsed, names), models))
-    if (
-        precision
-        and found.result is not None
-        and not found.result.model.precision
-        and not is_served(found.result.model)
-    ):
-        model = replace(found.result.model, precision=precision)
-        found = replace(found, result=replace(found.result, model=model))
-    if not served or found.result is None or not is_served(found.result.model) or name_for(parsed, names) is not None:
+    found = with_names(with_names(parsed, names), models)
+    if found.result is None:
         return found
     model = found.result.model
-    is_known = model.id.startswith(f"{model.source}/") or (is_hub_id(model.id) and "/" in model.id)
-    day = iso_date(own_date(found.result, parsed.path))[:DAY]
-    name = model.id if is_known else f"{model.source}/{model.id}"
-    named = replace(model, id=name, revision=model.revision or day)
-    return replace(found, result=replace(found.result, model=named))
-
-
-def _with_branch(parsed: Parsed) -> Parsed:
-    """The submission with the branch that was asked for as its revision, where that is not the main one."""
-    if parsed.result is None:
-        return parsed
-    model = parsed.result.model
-    if model.revision or model.requested_revision in MAIN:
-        return parsed
-    return replace(parsed, result=replace(parsed.result, model=replace(model, revision=model.requested_revision)))
+    if not model.revision and model.requested_revision not in MAIN:
+        model = replace(model, revision=model.requested_revision)
+    if precision and not model.precision and not is_served(model):
+        model = replace(model, precision=precision)
+    if served and is_served(model) and name_for(parsed, names) is None:
+        is_known = model.id.startswith(f"{model.source}/") or (is_hub_id(model.id) and "/" in model.id)
+        day = iso_date(own_date(found.result, parsed.path))[:DAY]
+        name = model.id if is_known else f"{model.source}/{model.id}"
+        model = replace(model, id=name, revision=model.revision or day)
+    return found if model is found.result.model else replace(found, result=replace(found.result, model=model))
 
 
 def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:

@@ -93,48 +93,26 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
 
     Such a key spells the model otherwise, at any revision, or the settings of the same model.
     """
-    ordered, settings = sorted(rows), _Settings()
-    for _, key in ordered:
-        settings.expect(key)
     models: dict[str, str] = {}
+    like: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)  # all but the end of a revision
     found: dict[str, str] = {}
-    for _, key in ordered:
+    for _, key in sorted(rows):
         first = models.setdefault(reading_of(key), key)
         if first.rpartition("/")[0] == key.rpartition("/")[0]:
-            first = settings.first_like(key)
+            revision, *others = _parts(key)
+            near = like[revision[:SHORT], *others]
+            first = next((known for known, other in near if _is_one_revision(revision, other)), key)
+            near += [(key, revision)] if first == key else []
         if first != key:
             found[key] = first
     return found
 
 
-class _Settings:
-    """The first row of each model with a revision and settings; a shortened commit counts as the whole one.
-
-    The lengths of commits that occur are noted before, so that very many rows of one model cost no more for each.
-    """
-
-    def __init__(self) -> None:
-        self._lengths: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
-        self._known: dict[tuple[str, ...], str] = {}
-        self._begun: dict[tuple[str, ...], str] = {}  # the first whole commit with this beginning
-
-    def expect(self, key: str) -> None:
-        """Note the length of a row's revision, if that may be a shortened commit."""
-        revision, *others = _parts(key)
-        if COMMIT.fullmatch(revision) and len(revision) < WHOLE:
-            self._lengths[*others].add(len(revision))
-
-    def first_like(self, key: str) -> str:
-        """The key of the earlier row that reads the same; the key itself if there is none."""
-        revision, *others = _parts(key)
-        is_whole = len(revision) == WHOLE and COMMIT.fullmatch(revision)
-        shorter = [(revision[:length], *others) for length in self._lengths[*others]] if is_whole else []
-        same = (self._known.get(one) for one in ((revision, *others), *shorter))
-        first = next(filter(None, same), None) or self._begun.get((revision, *others))
-        if first is None:
-            first = self._known[revision, *others] = key
-            self._begun.update({one: self._begun.get(one, key) for one in shorter})
-        return first
+def _is_one_revision(one: str, other: str) -> bool:
+    """Tell whether two revisions are equal, or one is a whole commit and the other a shortening of it."""
+    short, whole = sorted((one, other), key=len)
+    is_shortened = len(whole) == WHOLE and COMMIT.fullmatch(whole) and COMMIT.fullmatch(short)
+    return one == other or bool(is_shortened and whole.startswith(short))
 
 
 def _parts(key: str) -> list[str]:

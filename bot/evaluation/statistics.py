@@ -39,11 +39,6 @@ class Contrast:
     step: float = 0.0
 
 
-def normal_p(z: float) -> float:
-    """The two-sided p of a standard normal value."""
-    return 2 * NORMAL.cdf(-abs(z))
-
-
 def quantile(level: float) -> float:
     """How many standard errors a two-sided interval reaches: 1.96 for 0.05."""
     return NORMAL.inv_cdf(1 - level / 2)
@@ -140,7 +135,8 @@ def independent(first: float, second: float, errors: tuple[float, float]) -> Con
     """Compare two means of different samples by their standard errors."""
     error = sqrt(errors[0] ** 2 + errors[1] ** 2)
     difference = second - first
-    return _symmetric(difference, error, normal_p(difference / error) if error else None, quantile)
+    p = 2 * NORMAL.cdf(-abs(difference / error)) if error else None
+    return _symmetric(difference, error, p, quantile)
 
 
 def _symmetric(difference: float, error: float, p: float | None, reach: Callable[[float], float]) -> Contrast:

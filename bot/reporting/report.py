@@ -93,7 +93,10 @@ def summarize(judgement: Judgement) -> dict[str, Any]:
 def _digest(body: Mapping[str, Any]) -> str:
     """The SHA-256 of the report without paths and lines: the same wherever the files lie and whatever is shown."""
     names = {one["path"]: one["sha256"] for one in body["submissions"]}
-    submissions = sorted(_canonical(_placeless_submission(one, names)) for one in body["submissions"])
+    submissions = sorted(
+        _canonical({**one, "path": one["sha256"], "findings": _placeless_findings(one, names)})
+        for one in body["submissions"]
+    )
     rows = _canonical([_placeless_row(row, names) for row in body["rows"]])
     board = _canonical(body["leaderboard"]["digest"])
     placeless = f'{{"leaderboard":{board},"rows":{rows},"submissions":[{",".join(submissions)}]}}'
@@ -104,15 +107,9 @@ def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _placeless_submission(submission: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A submission without lines, with its SHA-256 for its path; the path of another file becomes empty."""
-    findings = [_placeless_finding(finding, names) for finding in submission["findings"]]
-    return {**submission, "path": names[submission["path"]], "findings": findings}
-
-
 def _placeless_row(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """A row with the SHA-256 of each file for its path, and findings without messages, which may name files."""
-    findings = [_placeless_finding(finding, names) for finding in row["findings"]]
+    findings = _placeless_findings(row, names)
     tasks = [
         {**task, "leaves": [{**leaf, "file": names.get(leaf["file"], "")} for leaf in task["leaves"]]}
         for task in row["scores"]["tasks"]
@@ -125,9 +122,13 @@ def _placeless_row(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     }
 
 
-def _placeless_finding(finding: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    place = finding["location"]
-    return {**finding, "location": {"path": names.get(place["path"], ""), "pointer": place["pointer"]}}
+def _placeless_findings(one: Mapping[str, Any], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The findings without lines, with a SHA-256 for the path; the path of another file becomes empty."""
+    places = [(finding, finding["location"]) for finding in one["findings"]]
+    return [
+        {**finding, "location": {"path": names.get(place["path"], ""), "pointer": place["pointer"]}}
+        for finding, place in places
+    ]
 
 
 def _submission(verdict: Verdict) -> dict[str, Any]:

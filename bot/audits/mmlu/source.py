@@ -112,7 +112,7 @@ def of_result(path: str, result: Result) -> MmluSource:
 
 def _aggregates(result: Result, subjects: Mapping[str, LeafResult]) -> Iterable[Aggregate]:
     for metric in METRICS:
-        values = {subject: _value(leaf, metric) for subject, leaf in subjects.items()}
+        values = {subject: _value(leaf.numbers, metric) for subject, leaf in subjects.items()}
         had = {subject: value for subject, value in values.items() if value is not None}
         if not had:
             continue
@@ -122,14 +122,15 @@ def _aggregates(result: Result, subjects: Mapping[str, LeafResult]) -> Iterable[
         micro = None
         if len(known) == len(sizes):
             micro = fsum(value * size for value, size in zip(had.values(), known, strict=True)) / sum(known)
-        reported = _reported(result, metric)
+        whole_test = (_value(row.numbers, metric) for row in result.groups if row.key in WHOLE_TEST)
+        reported = next((value for value in whole_test if value is not None), None)  # the file's own aggregate
         yield Aggregate(metric, macro, micro, len(had), reported, _named(reported, micro, macro))
 
 
-def _value(leaf: LeafResult, metric: str) -> float | None:
+def _value(numbers: Mapping[str, object], metric: str) -> float | None:
     """Return a metric of a subject, whatever the answer filter is called; None if it is not a share (NaN, too)."""
-    for key, value in leaf.numbers.items():
-        if key.partition(",")[0] == metric and type(value) in {float, int} and abs(value) <= 1:
+    for key, value in numbers.items():
+        if key.partition(",")[0] == metric and (type(value) is float or type(value) is int) and abs(value) <= 1:
             return float(value)
     return None
 
@@ -140,12 +141,6 @@ def _size(leaf: LeafResult, metric: str) -> int | None:
         return leaf.samples
     keys = (key for key in leaf.numbers if key.partition(",")[0] == metric)
     return whole(next(filter(None, (samples_behind_key(leaf, key) for key in keys)), None))
-
-
-def _reported(result: Result, metric: str) -> float | None:
-    """Return the file's own aggregate over all subjects."""
-    whole_test = (LeafResult(row.numbers) for row in result.groups if row.key in WHOLE_TEST)
-    return next((value for row in whole_test if (value := _value(row, metric)) is not None), None)
 
 
 def _named(reported: float | None, micro: float | None, macro: float) -> str:

@@ -23,8 +23,8 @@ from bot.audits.samples.sample import (
     by_likelihood,
     document_hash,
     identifier,
+    likelihoods,
     number,
-    number_in_text,
     sha256,
     text,
 )
@@ -43,8 +43,10 @@ def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
     """
     if find_spec("pyarrow") is None:
         raise CallError(f"{path}: to read Parquet install leaderboard-bot[tables]")
+    # what Python needs to find Arrow, and no secret
+    environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH") if name in os.environ}
     place, program = 0, [sys.executable, "-P", parquet_rows.__file__, str(path), str(MEMORY)]
-    with TemporaryFile() as said, Popen(program, stdout=PIPE, stderr=said, env=_environment()) as process:
+    with TemporaryFile() as said, Popen(program, stdout=PIPE, stderr=said, env=environment) as process:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         printed, is_read = 0, False
         try:
@@ -64,11 +66,6 @@ def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
             said.seek(0)
             why = said.read(LONGEST_REASON).decode("utf-8", "replace").strip().rpartition("\n")[2] or "Arrow ended"
             raise CallError(f"{path}: cannot be read as Parquet after row {place}: {why}")
-
-
-def _environment() -> dict[str, str]:
-    """What Python needs to find Arrow, and no secret."""
-    return {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH") if name in os.environ}
 
 
 def read_row(row: dict[str, Any], place: int) -> Sample | SkippedRecord:
@@ -112,7 +109,9 @@ def _finished(sample: Sample, choices: Any, values: Any, index: Any, metrics: An
     """The sample with its metrics, its log-likelihoods, and acc and acc_norm as these give them."""
     numbers = {name: number(value) for name, value in metrics.items()} if isinstance(metrics, dict) else {}
     sample.metrics = {name: value for name, value in numbers.items() if value is not None}
-    _likelihoods(sample, choices, values)
+    if not sample.response and isinstance(choices, list):
+        sample.logprobs, sample.greedy = likelihoods(values, len(choices))
+        sample.continuations = tuple(map(text, choices)) if sample.logprobs else ()
     golds = {one for one in (index if isinstance(index, list) else [index]) if isinstance(one, int)}
     if golds and len(sample.logprobs) > 1:
         sample.rescored = {
@@ -134,16 +133,3 @@ def _gold(choices: Any, index: Any) -> str:
     if isinstance(choices, list) and isinstance(first, int) and 0 <= first < len(choices):
         return text(choices[first])
     return ""
-
-
-def _likelihoods(sample: Sample, choices: Any, values: Any) -> None:
-    """Set the log-likelihoods of the choices where the log has one for each, and no text was written."""
-    if sample.response or not isinstance(choices, list) or not isinstance(values, list) or len(values) != len(choices):
-        return
-    parts = [one if isinstance(one, list) and one else [one] for one in values]
-    found = [number_in_text(part[0]) for part in parts]
-    known = tuple(one for one in found if one is not None)
-    if len(known) == len(found):
-        sample.continuations, sample.logprobs = tuple(map(text, choices)), known
-        if all(len(part) == 2 and isinstance(part[1], bool) for part in parts):
-            sample.greedy = tuple(bool(part[1]) for part in parts)

@@ -108,24 +108,19 @@ def open_log(path: Path) -> Iterator[Log]:
         yield stack.enter_context(gzip.GzipFile(fileobj=stream)) if packed else stream
 
 
-def is_array(log: Log) -> bool:
-    """Tell whether the log is one JSON array and not JSON lines. Raises one of DAMAGE."""
-    return log.peek(64).lstrip(codecs.BOM_UTF8 + b" \t\r\n").startswith(b"[")
-
-
 def read_records(log: Log) -> Iterator[Record | SkippedRecord]:
     """Yield each record; one that is too long, and the place where a damaged file ends, as SkippedRecord.
 
     Memory stays within a few times MAX_RECORD, whatever the size of the file.
     """
     try:
-        array = is_array(log)
+        is_array = log.peek(64).lstrip(codecs.BOM_UTF8 + b" \t\r\n").startswith(b"[")
     except DAMAGE:
         yield SkippedRecord(1, _damage(log))
         return
     if log.peek(3).startswith(codecs.BOM_UTF8):
         log.read(3)
-    yield from array_elements(log) if array else read_lines(log)
+    yield from array_elements(log) if is_array else read_lines(log)
 
 
 def _damage(log: Log) -> str:
