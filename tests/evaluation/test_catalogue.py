@@ -44,9 +44,7 @@ dataset = "acme/quiz"
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('choices = "counted"\n', "", "quiz has no source of choices"),
         ("samples = 100", "samples = 0", "greater than 0"),
-        ("choices = 4", 'guess = "1/4"', "guess needs a guess_reason"),
         ("choices = 4", "choices = 400", "write a number of at most 20"),
         ('dataset = "acme/quiz"', 'dataset = "quiz"', "write org/name of the dataset"),
         ("num_fewshot = 0", "num_fewshot = 0\nshots = 0", "is not a known key"),
@@ -56,6 +54,17 @@ def test_a_fault_of_a_file_is_named(old: str, new: str, why: str) -> None:
     assert parse_toml(ONE, "one.toml", CatalogueFile).benchmarks[0].guessing == Fraction(1, 4)
     with pytest.raises(MalformedDeclaration, match=why):
         parse_toml(ONE.replace(old, new, 1), "one.toml", CatalogueFile)
+
+
+def test_each_fact_has_its_source_and_each_guess_its_reason() -> None:
+    for file in catalogue().files.values():
+        for known in (*file.benchmarks, *file.groups):
+            facts = {"samples", "metrics", "num_fewshot", "dataset"}
+            facts |= {"choices"} if known.choices else set()
+            facts |= {"members"} if hasattr(known, "members") else set()
+            assert facts <= {*file.sources, *known.sources}, known.id
+            members = known.members.values() if isinstance(getattr(known, "members", None), dict) else ()
+            assert all(one.guess is None or one.guess_reason for one in (known, *members)), known.id
 
 
 def test_no_key_of_a_format_is_described_twice() -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from bot.evaluation.task import Bound, Dataset, DeclarationModel, FormatId, Metric, Text
 from bot.evaluation.toml_file import parse_toml
@@ -31,12 +31,6 @@ class Guessable(DeclarationModel):
     choices: Annotated[int, Field(gt=1, le=len(NUMBERS))] | None = None
     guess: Bound | None = None
     guess_reason: Text | None = None
-
-    @model_validator(mode="after")
-    def _a_guess_has_its_reason(self) -> Self:
-        if self.guess is not None and not self.guess_reason:
-            raise ValueError("guess needs a guess_reason")
-        return self
 
     @property
     def guessing(self) -> Fraction:
@@ -110,16 +104,6 @@ class CatalogueFile(DeclarationModel):
     sources: dict[Fact, Text]
     benchmarks: tuple[KnownBenchmark, ...] = ()
     groups: tuple[Group, ...] = ()
-
-    @model_validator(mode="after")
-    def _each_fact_has_its_source(self) -> Self:
-        for known in (*self.benchmarks, *self.groups):
-            facts = {"samples", "metrics", "num_fewshot", "dataset"}
-            facts |= {"members"} if isinstance(known, Group) else set()
-            facts |= {"choices"} if known.choices else set()
-            if missing := sorted(facts - self.sources.keys() - known.sources.keys()):
-                raise ValueError(f"{known.id} has no source of {', '.join(missing)}")
-        return self
 
 
 @dataclass(frozen=True, slots=True)
