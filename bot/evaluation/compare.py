@@ -118,10 +118,6 @@ class MeasuredRun:
     of_leaves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     sources: Mapping[str, LeafSource] = field(default_factory=dict)
 
-    def key_of(self, leaf: str) -> str:
-        """The key of a leaf in its result."""
-        return self.sources[leaf].key if leaf in self.sources else leaf
-
 
 @dataclass(frozen=True, slots=True)
 class Pairs:

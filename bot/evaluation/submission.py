@@ -91,22 +91,17 @@ class UnreadPath:
     why: str
 
 
-def why_misplaced(path: str) -> Problem | None:
-    """Why a file is not read because of its path, which every text about it would repeat; None if it is read."""
-    size = len(path.encode("utf-8", "surrogateescape"))
-    if size <= MAX_PATH:
-        return None
-    return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
-
-
 def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "") -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
     `files` has the bytes by name: "" for a file that is the submission, else those below the run's folder at `path`.
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
-    problem, result = why_misplaced(path), None
-    if problem is None:
+    problem, result, size = None, None, len(path.encode("utf-8", "surrogateescape"))
+    if size > MAX_PATH:  # every text about it would repeat it
+        why = f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read"
+        problem = Problem(why, hint="give it a shorter name")
+    else:
         try:
             result = parse_content(Content(files, lies_at or path))
         except MalformedResult as error:

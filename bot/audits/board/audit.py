@@ -163,6 +163,7 @@ def moved_rows(
 
 
 def _averages(columns: Mapping[str, Sequence[float]], without: Collection[str] = ()) -> list[float]:
+    """Return for each row the mean of the columns that are not left out."""
     kept = [values for column, values in columns.items() if column not in without]
     return [fsum(row) / len(kept) for row in zip(*kept, strict=True)]
 
@@ -275,7 +276,10 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     figures = tuple(named.get(column) or judged[column] for column in columns)
     effect = effect_of(names, _averages(columns), _averages(columns, named)) if named else None
     moved = moved_rows(names, columns, named) if named else ()
-    points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
+    points = {
+        column: tuple(zip(names, _averages(columns, {column, *named}), columns[column], strict=True))
+        for column in named
+    }
     incomplete = len(board.names) - len(names)
     is_less, wrong = board.less_is_better, board.wrong_means
     return BoardAudit(
@@ -317,11 +321,6 @@ def _judge_others(
     return {column: judge_column(names, columns, column, named, ranked, averages=averages) for column in others}
 
 
-def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
-    """Return for each row the mean of the other columns, without those that are named already."""
-    return _averages(columns, {column, *named})
-
-
 def judge_column(
     names: Sequence[str],
     columns: Mapping[str, Sequence[float]],
@@ -332,8 +331,8 @@ def judge_column(
     averages: Sequence[float],
 ) -> ColumnFigures:
     """Return the figures of one column and its alarms; `ranked` are the ranks of the rows in each column."""
-    values, lacking = columns[column], rest(columns, column, {})
-    strength = rest(columns, column, named) if named else lacking
+    values, lacking = columns[column], _averages(columns, {column})
+    strength = _averages(columns, {column, *named}) if named else lacking
     low, high, floor, counts = tenths(values)
     rows, on_floor, placed = len(values), counts[0], ranks(strength)
     misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
@@ -341,7 +340,7 @@ def judge_column(
     limits = interval(correlation, rows)
     is_related = limits[1] is not None and limits[1] >= UNRELATED
     # by the mean of the ranks each column counts alike, whatever its scale
-    apart = find_floor(values, rest(ranked, column, named)) if is_related else None
+    apart = find_floor(values, _averages(ranked, {column, *named})) if is_related else None
     chance = on_floor * (1 - on_floor / rows)  # how many rows on the floor chance would misplace
     figures = ColumnFigures(
         column,

@@ -106,11 +106,6 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
         return self.starts_with_break and self.score > self.first_line
 
     @property
-    def is_example(self) -> bool:
-        """Tell whether the sample shows anything."""
-        return bool(self.flaws) or self.differs_from_log or self.literal_cut_is_worse
-
-    @property
     def is_distorted(self) -> bool:
         """Tell whether the score depends on the format of the generation rather than on the answer of the model."""
         return self.glued_matters or self.first_text_line > self.score or (CUT in self.flaws and not self.score.em)

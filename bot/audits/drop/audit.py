@@ -172,7 +172,8 @@ class LogAuditor:
         if lengths is None:
             outcomes[outcome] = lengths = Lengths()
         # More examples of one outcome would never be shown.
-        if lengths.samples < self._examples and outcome.is_example:
+        is_flawed = outcome.flaws or outcome.differs_from_log or outcome.literal_cut_is_worse
+        if is_flawed and lengths.samples < self._examples:
             examples.add(record.line, sample, golds, outcome)
         lengths.add(len(sample.prediction))
 

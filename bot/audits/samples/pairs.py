@@ -294,7 +294,9 @@ def pairs_between(
     found: dict[str, Pairs | str] = {}
     for name, one in first.tasks.items():
         other = second.tasks.get(name)
-        keys = [[run.key_of(leaf) for leaf in one.leaves] for run in (first, second)]
+        keys = [
+            [run.sources[leaf].key if leaf in run.sources else leaf for leaf in one.leaves] for run in (first, second)
+        ]
         is_logged = all(key in own for own, of_run in zip(logs, keys, strict=True) for key in of_run)
         if other is None or other.metric != one.metric or not is_logged:
             continue
