@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from math import fsum, sqrt
+from math import sqrt
+from statistics import StatisticsError, correlation
 
 
 def ranks(values: Sequence[float]) -> list[float]:
@@ -26,17 +27,10 @@ def places(values: Sequence[float]) -> list[int]:
 
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return the correlation of two lists of one length; None if one of them does not vary."""
-    n = len(left)
-    if n < 2:
+    try:
+        return max(-1.0, min(1.0, correlation(left, right)))
+    except StatisticsError:
         return None
-    mean_left, mean_right = fsum(left) / n, fsum(right) / n
-    off_left = [value - mean_left for value in left]
-    off_right = [value - mean_right for value in right]
-    spread = fsum(x * x for x in off_left) * fsum(y * y for y in off_right)
-    if spread <= 0.0:
-        return None
-    together = fsum(x * y for x, y in zip(off_left, off_right, strict=True))
-    return max(-1.0, min(1.0, together / sqrt(spread)))
 
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:

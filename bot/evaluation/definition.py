@@ -43,16 +43,6 @@ Fields = Mapping[str, AskedField]
 Derive = Callable[[dict[str, Any]], Mapping[str, str]]
 
 
-class AskedDefinition(msgspec.Struct, frozen=True, gc=False):
-    """The definition of one leaf: a digest of all of it, and its fields with the digest and the text of each.
-
-    A field is named by its place below `Result.pointer_to("definition")`.
-    """
-
-    digest: str
-    fields: tuple[AskedField, ...]
-
-
 class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
     """A definition that counts: for each field the digests of the values that it may have.
 
@@ -192,13 +182,14 @@ def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> 
 
 
 @lru_cache(REMEMBERED)
-def _derived(spelled: bytes, fields: tuple[str, ...], derive: Derive) -> AskedDefinition:
+def _derived(spelled: bytes, fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
+    """The digest of a definition, and its fields by their places below `Result.pointer_to("definition")`."""
     found = derive(dict(zip(fields, json.loads(spelled), strict=True)))
     digests = {field: digest_of(text) if text != NONE else NONE for field, text in found.items()}
     kept = {field: text for field, text in found.items() if digest_of(text) not in _shipped("values")}
     excerpts = {field: text[:LONGEST].encode("utf-8", "replace").decode() for field, text in kept.items()}
     asked = (AskedField(field, digest, excerpts.get(field, "")) for field, digest in digests.items())
-    return AskedDefinition(digest_of_fields(digests), tuple(asked))
+    return digest_of_fields(digests), tuple(asked)
 
 
 class AskedDefinitions:
@@ -222,12 +213,9 @@ class AskedDefinitions:
         except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
             spelled = json.dumps(values).encode()
         derived = _derived if len(spelled) <= LONGEST_REMEMBERED else _derived.__wrapped__
-        definition = derived(spelled, fields, derive)
-        digest = definition.digest
+        digest, asked = derived(spelled, fields, derive)
         if digest not in self.definitions and digest not in _shipped("definitions"):
-            self.definitions[digest] = tuple(
-                [self.fields.setdefault(field, len(self.fields)) for field in definition.fields]
-            )
+            self.definitions[digest] = tuple([self.fields.setdefault(field, len(self.fields)) for field in asked])
         return digest
 
     @property
