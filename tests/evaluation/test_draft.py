@@ -157,15 +157,6 @@ def test_a_known_metric_that_most_files_have_counts_before_an_unknown_one_of_all
     assert "# TODO: 1 of 4 files of sts have no main_score" in text
 
 
-def test_a_headline_that_is_a_metric_of_all_files_goes_by_its_own_name() -> None:
-    new = [modern({"topics": {"main_score,none": i / 100, "ndcg_at_10,none": i / 100}}) for i in range(3)]
-    old = modern({"topics": {"ndcg_at_10,none": 0.8}})
-    assert only_task(*new, old)[0].metrics[0].name == "ndcg_at_10"
-    new[0]["results"]["topics"]["ndcg_at_10,none"] = 0.3
-    assert only_task(*new, new[0], old)[0].metrics[0].name == "ndcg_at_10"
-    assert only_task(*new, new[1], new[2], *new, *new)[0].metrics[0].name == "main_score"
-
-
 def test_what_no_file_of_a_format_shows_is_not_asked_for() -> None:
     scores = {"test": [{"main_score": 0.5, "hf_subset": name, "languages": []} for name in ("arabic", "english")]}
     data = {"task_name": "Tweets", "dataset_revision": "d5" * 20, "mteb_version": "1.18.0", "scores": scores}

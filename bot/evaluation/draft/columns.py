@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from bot.evaluation.aggregates import leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue, members_of
 from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import number
-from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.task import Metric, canonical_version
@@ -25,16 +24,12 @@ NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
 
 @dataclass(frozen=True, slots=True)
 class SeenRun:
-    """A leaf in one file, with the key of its model.
-
-    `counts` says whether the model is known, or no file's model is: other files choose no columns.
-    """
+    """A leaf in one file, with the key of its model."""
 
     format_id: str
     leaf: LeafResult
     is_limited: bool
     model: RowKey
-    counts: bool
 
     def value(self, metric: Metric) -> float | None:
         """The value of a metric, None if it is not a finite number."""
@@ -83,9 +78,7 @@ class Seen:
         return frozenset(
             run.model
             for run in self.runs
-            if run.counts
-            and run.leaf.num_fewshot in usual
-            and all(run.value(metric) is not None for metric in self.metrics)
+            if run.leaf.num_fewshot in usual and all(run.value(metric) is not None for metric in self.metrics)
         )
 
     def values(self) -> list[float]:
@@ -129,15 +122,11 @@ class Seen:
 def seen_in(results: Iterable[Result]) -> list[Seen]:
     """Every leaf of the files that has a name, in the order of the files."""
     runs: dict[str, list[SeenRun]] = {}
-    results = list(results)
-    is_known = [is_served(one.model) or not why_unidentified(one.model) for one in results]
-    is_any_known = any(is_known)
-    for result, known in zip(results, is_known, strict=True):
-        counts = known or not is_any_known
+    for result in results:
         model = key_of("", result.model)
         for key, leaf in result.leaves.items():
             if key:
-                runs.setdefault(key, []).append(SeenRun(result.format, leaf, result.limit is not None, model, counts))
+                runs.setdefault(key, []).append(SeenRun(result.format, leaf, result.limit is not None, model))
     return [_seen(key, found) for key, found in runs.items()]
 
 
@@ -169,8 +158,7 @@ def _chosen(runs: Sequence[SeenRun]) -> Metric:
 def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
     """The keys of known metrics that nine in ten runs of a format have, or half of them, else those that most have.
 
-    The first is the one to draft; of a format that orders its metrics all are known. Where a metric that more runs have
-    always has the value of the first one, it is that metric under its own name.
+    The first is the one to draft; of a format that orders its metrics all are known.
     """
     found = [run.leaf.numbers for run in runs if run.format_id == format_id]
     counts = Counter(key for numbers in found for key in metric_keys(format_id, numbers))
@@ -178,14 +166,7 @@ def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
     known = [key for key in counts if has_order or kind_of(split_key(format_id, key)[0]) is not None]
     usual = ([key for key in known if counts[key] >= share * len(found)] for share in (0.9, 0.5))
     common = [key for key in counts if counts[key] == max(counts.values())]
-    keys = metric_keys(format_id, dict.fromkeys(next(filter(None, usual), common), 0))
-    same = [key for key in keys if counts[key] > counts[keys[0]] and _is_same(key, keys[0], found)]
-    return [*same[:1], *(key for key in keys if key not in same[:1])]
-
-
-def _is_same(one: str, other: str, found: Iterable[Mapping[str, Any]]) -> bool:
-    """Tell whether two metrics have the same value wherever both are."""
-    return all(numbers[one] == numbers[other] for numbers in found if one in numbers and other in numbers)
+    return metric_keys(format_id, dict.fromkeys(next(filter(None, usual), common), 0))
 
 
 def is_integral(metric: Metric, run: SeenRun) -> bool:
