@@ -12,6 +12,7 @@ from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.definition import definition_of, is_whole, spelled
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
 from bot.evaluation.finding import counted, examples, first_few, in_units
+from bot.evaluation.identity import has_nickname, is_served, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.task import Task
@@ -25,9 +26,9 @@ SEVERAL = 3  # tasks, of which a decision that all ask for is said once
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
 TOO_FEW = (
     "a model without one of a board's columns has no rank, and too few of the models above have these as"
-    " well. Put them into a second board, or take away the # of those that every model will have."
+    " well, or they are speeds, which are no scores. Put them into a second board, or take away the # of those that"
+    " every model will have."
 )
-NO_SCORE = "a speed is that of a machine, too, and not a score to be averaged with others."
 HEAD = """\
 # All of it was read from the files or is in the catalogue (docs/catalogue.md), but for what a person must decide.
 # Then check it, and the files against it:
@@ -51,10 +52,12 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) 
     `names` are the ids of models by what the files call them; without it nicknames stay as they are.
     """
     files = counted(len(draft.results), "file")
-    lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft)}."), HEAD]
-    lines += [*_served(draft), "[harness]", f"formats = {toml_text(list(draft.formats))}", *_quoted(draft), ""]
-    lines += _pins(draft.harnesses)
-    lines += _named(names if names is not None else dict(zip(draft.nicknames, draft.nicknames, strict=True)))
+    lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft.results)}."), HEAD]
+    formats = list(dict.fromkeys(one.format for one in draft.results))
+    lines += [*_served(draft.results), "[harness]", f"formats = {toml_text(formats)}", *_quoted(draft.results), ""]
+    lines += _pins(list(dict.fromkeys(one.harness for one in draft.results)))
+    nicknames = {one.model.id: one.model.id for one in draft.results if has_nickname(one.model)}
+    lines += _named(nicknames if names is None else names)
     everywhere = _todo_of_all(draft.tasks)
     lines += [line for todo in everywhere for line in ("", *_comment(f"TODO: in each task: {todo}"))]
     lines += [line for task in draft.tasks for line in ("", *_task(task, everywhere))]
@@ -65,7 +68,7 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) 
             f"a declaration of {columns} would have more than {most}: name fewer files, as of one benchmark"
         )
     lines += _definitions(text, draft.results)
-    lines += [*_left_out(draft.others, TOO_FEW), *_left_out(draft.speeds, NO_SCORE)]
+    lines += _left_out(draft.others)
     return "\n".join(lines) + "\n"
 
 
@@ -96,9 +99,10 @@ def _definitions(text: str, results: Sequence[Result]) -> Iterator[str]:
         yield f"fields = {values}"
 
 
-def _served(draft: LeaderboardDraft) -> Iterator[str]:
+def _served(results: Sequence[Result]) -> Iterator[str]:
     """The key that takes models that only a service has, where the files have some."""
-    if draft.has_served:
+    served = [one.model for one in results if is_served(one.model)]
+    if any("/" not in model.id or why_unidentified(model) for model in served):
         yield "served_models = true"
         yield from _comment("TODO: whether to take models that only a service has: nobody can measure them again.")
         yield ""
@@ -113,19 +117,19 @@ def _named(names: Mapping[str, str]) -> Iterator[str]:
         yield from ("[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()))
 
 
-def _quoted(draft: LeaderboardDraft) -> Iterator[str]:
+def _quoted(results: Sequence[Result]) -> Iterator[str]:
     """The key that accepts quoted numbers, where the files have some."""
-    if draft.quoted:
+    if places := list(dict.fromkeys(one.quoted_from for one in results if one.quoted_from)):
         yield 'quoted = "accepted"'
-        yield from _comment(f"TODO: whether to accept numbers that were copied from {examples(draft.quoted)}")
+        yield from _comment(f"TODO: whether to accept numbers that were copied from {examples(places)}")
 
 
-def _left_out(tasks: Sequence[DraftTask], why: str) -> Iterator[str]:
+def _left_out(tasks: Sequence[DraftTask]) -> Iterator[str]:
     """Columns as comments: to be added one by one, or for a second board."""
     if not tasks:
         return
     yield ""
-    yield from _comment(f"Left out: {why}")
+    yield from _comment(f"Left out: {TOO_FEW}")
     for task in tasks[:WRITTEN]:
         yield from ("#", *_comment(f"{counted(task.models, 'model')} with all of {task.keys['id']}:"))
         yield from (f"# {line}" for line in _task(task) if not line.startswith("#"))
@@ -133,8 +137,8 @@ def _left_out(tasks: Sequence[DraftTask], why: str) -> Iterator[str]:
         yield from ("#", *_comment(f"and {counted(len(names), 'more column')}: {', '.join(names)}"))
 
 
-def _models(draft: LeaderboardDraft) -> str:
-    names = [brief(name) for name in draft.models if name]
+def _models(results: Sequence[Result]) -> str:
+    names = [brief(name) for name in dict.fromkeys(one.model.id for one in results) if name]
     return f" of {first_few(names, MOST)}" if names else ""
 
 
@@ -142,7 +146,7 @@ def _comment(text: str) -> list[str]:
     return wrap(brief(text, 2_000), LINE, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
-def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:
+def _pins(harnesses: Sequence[HarnessVersion]) -> Iterator[str]:
     """The harness versions as a proposal: a leaderboard that pins none takes any."""
     releases = sorted({release for harness in harnesses if (release := _release(harness))})
     commits = sorted({brief(one.git_hash, 40) for one in harnesses if one.git_hash and not _release(one)})
@@ -156,7 +160,7 @@ def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:
         yield from _comment(f"The files name these commits, without their repository: {', '.join(commits)}")
 
 
-def _repository(harnesses: tuple[HarnessVersion, ...]) -> str:
+def _repository(harnesses: Sequence[HarnessVersion]) -> str:
     """The repository of the harness, as its format knows it."""
     known = [one.repository for one in harnesses if one.repository]
     if known:

@@ -14,9 +14,8 @@ from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in,
 from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
-from bot.evaluation.identity import has_nickname, is_served, why_unidentified
 from bot.evaluation.leaderboard import COLUMNS
-from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.result import Result
 
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
 NOT_A_TITLE = re.compile(r"\([^\w.,:+/-]*\)|[^\w.,:()+/-]+")  # also brackets around a mark, as in `HellaSwag (✱)`
@@ -38,23 +37,11 @@ class DraftTask:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardDraft:
-    """A declaration: the formats that it takes, its tasks, and the results with their harnesses and models.
+    """A declaration of tasks for some results; `others` are columns that too few models have, and those of speeds."""
 
-    `others` are columns that too few models have for a common ranking, `speeds` those that are no scores, `quoted` the
-    places that numbers were copied from; `has_served` tells whether a service answered as one of the models,
-    `nicknames` are names of models that are no ids of the Hub.
-    """
-
-    formats: tuple[str, ...]
     tasks: tuple[DraftTask, ...]
     others: tuple[DraftTask, ...]
-    speeds: tuple[DraftTask, ...]
-    harnesses: tuple[HarnessVersion, ...]
-    models: tuple[str, ...]
     results: tuple[Result, ...]
-    quoted: tuple[str, ...] = ()
-    has_served: bool = False
-    nicknames: tuple[str, ...] = ()
 
 
 def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> LeaderboardDraft:
@@ -66,24 +53,14 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     known = columns or columns_of(seen_in(results), results)
     if not known:
         raise CallError("no task in these files has a name, so there is nothing to draft")
-    speeds = {place for place, one in enumerate(known) if one.leaves[0].metrics[0].name.startswith("speed")}  # EuroEval
-    measured = [place for place in range(len(known)) if place not in speeds] or list(range(len(known)))
+    names_of_metrics = [column.leaves[0].metrics[0].name for column in known]  # EuroEval has tokens a second, too
+    measured = [place for place, name in enumerate(names_of_metrics) if not name.startswith("speed")]
+    measured = measured or list(range(len(known)))
     places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
     formats = tuple(dict.fromkeys(result.format for result in results))
     tasks = [_task(column, results, formats, names, leaf_ids) for column in known]
-    served = [result.model for result in results if is_served(result.model)]
-    return LeaderboardDraft(
-        formats=formats,
-        tasks=tuple(tasks[place] for place in places),
-        others=tuple(task for place, task in enumerate(tasks) if place not in places and place in measured),
-        speeds=tuple(task for place, task in enumerate(tasks) if place not in places and place not in measured),
-        harnesses=tuple(dict.fromkeys(result.harness for result in results)),
-        models=tuple(dict.fromkeys(result.model.id for result in results)),
-        results=tuple(results),
-        has_served=any("/" not in model.id or why_unidentified(model) for model in served),
-        nicknames=tuple(dict.fromkeys(one.model.id for one in results if has_nickname(one.model))),
-        quoted=tuple(dict.fromkeys(result.quoted_from for result in results if result.quoted_from)),
-    )
+    others = tuple(task for place, task in enumerate(tasks) if place not in places)
+    return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results))
 
 
 class FreeIds:
