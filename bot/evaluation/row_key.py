@@ -94,25 +94,24 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
     Such a key spells the model otherwise, at any revision, or the settings of the same model.
     """
     models: dict[str, str] = {}
-    like: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)  # all but the end of a revision
+    like: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)  # commits by their first digits
     found: dict[str, str] = {}
     for _, key in sorted(rows):
         first = models.setdefault(reading_of(key), key)
         if first.rpartition("/")[0] == key.rpartition("/")[0]:
             revision, *others = _parts(key)
-            near = like[revision[:SHORT], *others]
-            first = next((known for known, other in near if _is_one_revision(revision, other)), key)
+            near = like[revision[:SHORT] if COMMIT.fullmatch(revision) else revision, *others]
+            first = next((known for known, other in near if _is_one(revision, other)), key)
             near += [(key, revision)] if first == key else []
         if first != key:
             found[key] = first
     return found
 
 
-def _is_one_revision(one: str, other: str) -> bool:
+def _is_one(one: str, other: str) -> bool:
     """Tell whether two revisions are equal, or one is a whole commit and the other a shortening of it."""
     short, whole = sorted((one, other), key=len)
-    is_shortened = len(whole) == WHOLE and COMMIT.fullmatch(whole) and COMMIT.fullmatch(short)
-    return one == other or bool(is_shortened and whole.startswith(short))
+    return one == other or (len(whole) == WHOLE and whole.startswith(short))
 
 
 def _parts(key: str) -> list[str]:
