@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import fsum
+from math import comb, fsum
 from pathlib import Path
 
 from bot.audits.mmlu.samples import of_helm, of_logs
@@ -16,7 +16,7 @@ from bot.audits.samples.records import files_below
 from bot.audits.score_table import read_score_table
 from bot.errors import CallError, MalformedResult
 from bot.evaluation.benchmarks.mmlu_family import TITLES
-from bot.evaluation.finding import grouped
+from bot.evaluation.finding import counted, grouped
 from bot.evaluation.formats import MAX_BYTES, parse_result
 
 
@@ -86,6 +86,7 @@ def _pair(models: Sequence[str], columns: Mapping[str, Sequence[float]], left: s
 
 
 HELM_RUN, LOGS = "run_spec.json", ("samples_*.jsonl", "*_write_out_info.json")
+MOST_PAIRS = 1_000_000  # of models, in all pairs of columns: every one is looked at, and the reversed are listed
 GZIP = b"\x1f\x8b"
 # By these two numbers are of one kind or not; each with what it is called in the report.
 AXES = ("implementation", "metric", "shots", "subjects", "chat template", "limit")
@@ -166,6 +167,9 @@ def table_of(path: Path) -> ImplementationComparison | None:
     full = [i for i in range(len(board.names)) if all(cells[i] is not None for cells in board.columns.values())]
     if len(board.columns) < 2 or len(full) < 2:
         raise CallError(f"{path}: a comparison needs two columns of scores and two models that have both")
+    if comb(len(full), 2) * comb(len(board.columns), 2) > MOST_PAIRS:
+        models = counted(len(full), "model")
+        raise CallError(f"{path}: {models} in {len(board.columns)} columns are too many; keep those of implementations")
     columns = {column: [cells[i] or 0.0 for i in full] for column, cells in board.columns.items()}
     return compare([board.names[i] for i in full], columns)
 

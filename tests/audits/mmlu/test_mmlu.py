@@ -25,6 +25,7 @@ from tests.audits.mmlu.mmlu_logs import call, helm_run, log, one, row
         ("x.jsonl", '{"doc": {"passage": "p"}}\n', "no sample of MMLU: not a sample of a known format (1)"),
         ("x.jsonl", "", "no sample of MMLU: it is empty"),
         ("x.csv", "model,a\nx,1\n", "two columns of scores"),
+        ("x.csv", "model,a,b\n" + "".join(f"m{i},{i % 97}.5,{i % 89}.5\n" for i in range(1_500)), "1,500 models in 2"),
     ],
 )
 def test_what_is_no_result_of_mmlu_is_one_line_with_status_1(tmp_path: Path, name: str, text: str, why: str) -> None:
