@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import fsum, isclose, isfinite
 from statistics import fmean
 
+from bot.audits.ranks import spearman
 from bot.errors import CallError
 from bot.evaluation.draft.metric_kinds import names_of_errors
 from bot.reporting.escape import visible
@@ -38,7 +39,9 @@ LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TASKS = re.compile(
     r"(task|metric|benchmark|dataset|eval)s?([\W_]+(name|task|metric|benchmark|dataset)s?)?\W*", re.IGNORECASE
 )
+RANK = re.compile(r"rank(ing)?", re.IGNORECASE)
 DECIMALS = re.compile(r"\d\.(\d+)")
+MOST_BY_CHANCE = 0.5  # the rank correlation beyond which a board's ranks say that less is better
 TEXT, MEAN = "holds text", "is an average or a total"
 LONGEST_CELL = 500  # characters of a cell of Markdown that are parsed
 MOST_HEADING = 1_000  # characters; patterns for headings would take minutes for very long ones
@@ -120,7 +123,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
             )
     names = _names(texts, named, left_out) if named is not None else [f"row {i}" for i in range(1, len(rows) + 1)]
     wrong = tuple(_wrong_means(names, texts, columns, [one for one, why in left_out.items() if why == MEAN]))
-    less = _errors_among(columns, header)
+    less = _errors_among(columns, header) or (list(columns) if _ranks_rise(columns, texts) else [])
     if only and 0 < len(less) < len(columns):
         other = next(column for column in columns if column not in less)
         raise CallError(f"{path}: less is better in {less[0]}, and more in {other}: name columns of one kind")
@@ -145,6 +148,15 @@ def _errors_among(columns: Iterable[str], header: Sequence[str]) -> list[str]:
         return []
     is_average_less = any(AVERAGE.match(column) and _less().search(column) for column in header)
     return [column for column in columns if _less().search(column) or (is_average_less and "↑" not in column)]
+
+
+def _ranks_rise(columns: Mapping[str, Cells], texts: Mapping[str, list[str]]) -> bool:
+    """Tell whether the table's own ranks rise with the values, so that the first row has the lowest."""
+    ranks = next((list(map(_number, cells)) for column, cells in texts.items() if RANK.fullmatch(column)), [])
+    rows = [(rank, row) for rank, row in zip(ranks, zip(*columns.values(), strict=True), strict=False) if rank]
+    whole = [(rank, fmean(row)) for rank, row in rows if None not in row]
+    found = spearman(*zip(*whole, strict=True)) if whole else None
+    return found is not None and found > MOST_BY_CHANCE
 
 
 def _names(texts: Mapping[str, list[str]], named: str, left_out: Mapping[str, str]) -> list[str]:

@@ -223,6 +223,26 @@ def test_a_count_is_told_from_a_benchmark_by_its_values() -> None:
     assert set(read.left_out.values()) == {"holds text", "is not a score by its name"}
 
 
+def test_the_ranks_of_a_table_say_that_less_is_better() -> None:
+    """Six rows of README.md of lechmazur/confabulations `734d5fab`; no heading says that these are errors."""
+    text = """|Rank|Model|Confab %|Non-Resp %|Weighted|
+|--:|--|--:|--:|--:|
+|1|GPT-5 (medium reasoning)|10.9|9.8|10.34|
+|2|Gemini 2.5 Pro Preview 05-06|5.9|15.3|10.62|
+|3|Grok 3 Mini Beta (high)|6.9|14.7|10.80|
+|4|Gemini 2.5 Pro Exp 03-25|4.0|17.6|10.80|
+|5|GLM-4.5|7.9|14.7|11.30|
+|6|o1 (medium reasoning)|10.9|12.6|11.74|
+"""
+    read = read_score_table(text.encode(), "README.md")
+    assert (read.less_is_better, len(read.columns)) == (True, 3)
+    turned = text.replace("|Rank|", "|Row|")
+    assert not read_score_table(turned.encode(), "README.md").less_is_better
+    falling = "rank,model,ALL,arc,bbh\n1,a,8,9,8\n2,b,7,8,8\n3,c,3,4,3\n"
+    read = read_score_table(falling.encode(), "x.csv")
+    assert (read.less_is_better, read.left_out["ALL"]) == (False, "is an average or a total")
+
+
 def test_a_column_without_a_cell_is_called_empty() -> None:
     """Like leaderboard.csv of a board whose rows all lack one task."""
     read = read_score_table(b"model,revision,arc\na,,7.5\nb,,3.5\n", "x.csv")
