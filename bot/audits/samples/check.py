@@ -46,8 +46,10 @@ SIGNS = re.compile(r"[\W_]+")
 
 def metric_in_log(format_id: str, leaf_key: str, key: str) -> str:
     """What the samples of a leaf call a metric of its result."""
-    is_mean = format_id == "inspect" and key in {"accuracy", "mean"}
-    return leaf_key.rpartition(" ")[2] if is_mean else key
+    if format_id != "inspect" or key not in {"accuracy", "mean"}:
+        return key
+    task, _, score = leaf_key.partition(" ")
+    return leaf_key.rpartition(") ")[2] if "(" in task else score  # the arguments of a task may have spaces
 
 
 def check_leaf(result: Result, leaf_key: str, log: Path, name: str) -> CheckedSamples | None:

@@ -325,6 +325,16 @@ def test_the_samples_of_an_inspect_log_are_checked(tmp_path: Path) -> None:
     assert "other-questions" in inspect_checked(tmp_path, log | {"samples": [*log["samples"][:3], log["samples"][0]]})
 
 
+@pytest.mark.parametrize("given", [{}, {"subject": "law school (all)"}])
+def test_a_score_whose_name_has_spaces_is_checked(tmp_path: Path, given: dict[str, str]) -> None:
+    """As in Raheemrana/scicode-bench `81a849e2`: the mean of `Problem Correctness` could be anything."""
+    sound, edited = inspect_log([1.0, 0.0]), inspect_log([1.0, 1.0], ["C", "I"])
+    for log, found in ((sound, set[str]()), (edited, {"samples-disagree"})):
+        log["eval"]["task_args_passed"] = given
+        spelled = json.loads(json.dumps(log).replace('"choice"', '"Problem Correctness"'))
+        assert inspect_checked(tmp_path, spelled) == found
+
+
 def test_samples_of_an_inspect_log_that_failed_or_have_no_score_are_no_other_questions(tmp_path: Path) -> None:
     log = inspect_log([1.0, 0.0, 1.0, 0.0])
     failed = {"id": 4, "epoch": 1, "input": "4?", "target": "A", "scores": None, "error": {"message": "boom"}}
