@@ -154,6 +154,13 @@ def test_an_old_file_without_a_name_of_its_task_is_no_result(name: Any) -> None:
         parse_result(dumps({"mteb_dataset_name": name, "train": {"main_score": 0.5}, "test": {"main_score": 0.5}}))
 
 
+def test_a_task_of_376_subsets_is_read() -> None:
+    """As BelebeleRetrieval of 191 models in embeddings-benchmark/results `f4cc6c8b`, which was refused as too large."""
+    metrics = {f"nauc_precision_at_{k}_{kind}": 0.123456 for k in range(50) for kind in ("max", "std", "diff1")}
+    subsets = [ARABIC | metrics | {"hf_subset": f"s{number}"} for number in range(376)]
+    assert len(read(task("BelebeleRetrieval", {"test": subsets})).leaves) == 376
+
+
 def test_a_subset_that_stands_twice_is_two_leaves() -> None:
     result = read(task("T", {"test": [ARABIC, ARABIC | {"main_score": 0.5}, 7, None]}))
     assert list(result.leaves) == ["T/arabic/test", "T/arabic/test (2)"]

@@ -120,7 +120,7 @@ def test_rows_beyond_any_real_file_are_refused() -> None:
     wide = {f"/results/t{number}": {"a" * 400 + str(key): 0.5 for key in range(100)} for number in range(60)}
     problem = parsed(patched(wide)).problem
     assert problem is not None
-    assert "the limit is 976.6 KB" in problem.why
+    assert "the limit is 2 MB" in problem.why
 
 
 @pytest.mark.parametrize(

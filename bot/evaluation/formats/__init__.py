@@ -186,7 +186,7 @@ def _unknown(content: Content) -> UnknownFormat:
 __all__ = ["MAX_BYTES", "Content", "Format"]
 
 
-MAX_ROW_BYTES = 1_000_000  # of all rows together, as MessagePack
+MAX_ROW_BYTES = 2_000_000  # of all rows together, as MessagePack; BelebeleRetrieval of MTEB has 1,500,000
 MAX_FOUND = 20  # malformed fields that one result lists
 NAME, WORD, LONG = 500, 200, 10_000  # characters: of a name, of a version or precision, of model arguments
 ENCODE = msgspec.msgpack.Encoder().encode
