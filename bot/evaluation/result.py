@@ -51,6 +51,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     recorded; several are joined by a line break. `pointers` says where a number lies, by its key, in formats where that
     does not follow from the keys. `definition` is the digest of its definition, "" where the file does not record one.
     `less_is_better` are the keys of the numbers of which the file says so, `ranges` what it says that others can be.
+    `contradicted` says of numbers what other parts of the same file give for them, where that is another value.
     """
 
     numbers: Mapping[str, Any]
@@ -66,6 +67,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     definition: str = ""
     less_is_better: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = {}
+    contradicted: Mapping[str, str] = {}
 
 
 class AskedField(msgspec.Struct, frozen=True, gc=False, array_like=True):

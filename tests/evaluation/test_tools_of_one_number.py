@@ -119,7 +119,7 @@ def test_euroeval_gives_a_leaf_for_each_line_with_true_standard_errors() -> None
 @pytest.mark.parametrize(
     ("names", "value", "expected"),
     [
-        (("mcc", "macro_f1"), 0.89, ("mcc", (0.0, 100.0), 1.0)),
+        (("mcc", "macro_f1"), 0.89, ("mcc", (-100.0, 100.0), 1.0)),
         (("micro_f1_no_misc", "micro_f1"), 20.9, ("micro_f1_no_misc", (0.0, 100.0), 1.0)),
         (("mcc", "macro_f1"), -1.5, ("mcc", (-100.0, 100.0), 1.0)),
         (("bertscore", "rouge_l"), 66.4, ("bertscore", (0.0, 100.0), 1.0)),
@@ -195,7 +195,7 @@ WRONG = {"id": "simple_python_5", "model_name": "acme_atlas-20b", "test_category
 
 
 def test_bfcl_gives_the_category_of_its_first_lines() -> None:
-    result = at("score/x/non_live/BFCL_v4_simple_python_score.json", lines(COUNTS, WRONG, WRONG).lstrip())
+    result = at("score/x/non_live/BFCL_v4_simple_python_score.json", lines(COUNTS, *[WRONG] * 55).lstrip())
     assert (result.format, result.model.id) == ("bfcl", "acme_atlas-20b")
     leaf = result.leaves["simple_python"]
     assert (leaf.numbers, leaf.samples, leaf.version) == ({"accuracy": 0.8625}, 400, "v4")

@@ -105,9 +105,11 @@ class Scale:
     todo: tuple[str, ...] = ()
 
 
-def percent_scale(values: Sequence[float]) -> Scale:
-    """The scale of values that are percentages."""
-    return Scale({"unit": "percent"} | ({"range": [-100, 100]} if min(values, default=0.0) < 0 else {}))
+def percent_scale(metric_name: str, values: Sequence[float]) -> Scale:
+    """The scale of values that are percentages; an MCC may be below 0 even where all of these are above."""
+    kind = kind_of(metric_name)
+    least = min([*values, kind.range[0] if kind else 0.0])
+    return Scale({"unit": "percent"} | ({"range": [-100, 100]} if least < 0 else {}))
 
 
 def said_scale(said: tuple[float, float] | None, values: Sequence[float], *, is_less: bool) -> Scale | None:
@@ -134,6 +136,8 @@ def scale_of(metric_name: str, values: Sequence[float], *, less_is_better: bool 
     """
     kind = kind_of(metric_name)
     least, most = min(values, default=0.0), max(values, default=0.0)
+    if kind is not None and most <= 1:
+        least = min(least, kind.range[0])
     unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)
     if less_is_better or (kind is not None and not kind.higher_is_better):
         return _less_is_better(values)

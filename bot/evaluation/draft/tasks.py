@@ -86,7 +86,7 @@ def _task(
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
-    said = percent_scale(values) if is_percent else said_scale(first.range, values, is_less=first.less_is_better)
+    said = percent_scale(name, values) if is_percent else said_scale(first.range, values, is_less=first.less_is_better)
     scale = said or scale_of(name, values, less_is_better=first.less_is_better)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None

@@ -15,6 +15,7 @@ from typing import Any
 from jiter import from_json
 
 from bot.errors import MalformedResult
+from bot.evaluation.finding import counted
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import number, table, text, whole
 from bot.evaluation.formats.format import Format, Kind
@@ -57,6 +58,10 @@ def parse(content: Content) -> Result:
         raise MalformedResult("names no category: keep the name that BFCL gives the file, <category>_score.json")
     if right is None or not samples or value is None or not isclose(right / samples, value, abs_tol=1e-9):
         raise MalformedResult("has counts that do not give the accuracy", line=1)
+    lines = content.data.strip().count(b"\n")
+    if lines != samples - right:
+        why = f"lists {counted(lines, 'wrong answer')}, and its first line counts {samples - right:,}"
+        raise MalformedResult(why, hint="upload the file as BFCL wrote it")
     release = path["release"] if path else None
     return Result(
         model=Model(id=model),

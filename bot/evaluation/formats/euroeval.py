@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
+from bot.evaluation.formats.fields import Given, contradicted, free_name, items, number, revision, table, text
 from bot.evaluation.formats.format import Format, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -97,7 +97,20 @@ def _leaf(record: Mapping[str, Any]) -> LeafResult:
             numbers[key] = value
         elif (half := number(value)) is not None and isfinite(half):
             numbers[f"{key.removesuffix(ERROR)}_stderr"] = half / HALF
-    return LeafResult(numbers, epochs=len(items(table(record["results"]).get("raw"))) or 1, reducer="mean")
+    rounds = [table(one) for one in items(table(record["results"]).get("raw"))]
+    return LeafResult(
+        numbers, epochs=len(rounds) or 1, reducer="mean", contradicted=contradicted(numbers, _means(numbers, rounds))
+    )
+
+
+def _means(numbers: Mapping[str, Any], rounds: list[dict[str, Any]]) -> Iterator[Given]:
+    """The mean of the rounds of each metric; the rounds are fractions, but for metrics that are percentages there."""
+    for key, value in numbers.items():
+        values = [one for each in rounds if (one := number(each.get(key, each.get(START + key)))) is not None]
+        if values and (value := number(value)) is not None:
+            mean = sum(values) / len(values)
+            given = min(mean, 100 * mean, key=lambda one: abs(one - value))
+            yield Given(key, given, 1e-6 * max(1.0, abs(given)), f"the mean of its {counted(len(values), 'round')} is")
 
 
 EUROEVAL = Format(

@@ -7,11 +7,12 @@ Source of the shapes: mlfoundations/evalchemy at 6ed6741, `eval/eval.py` (`add_r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bot.evaluation.definition import AskedDefinitions
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import number, row, setting, text, whole
+from bot.evaluation.formats.fields import Given, contradicted, items, number, row, setting, table, text, whole
 from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_beside
 from bot.evaluation.formats.lm_eval_04 import PLACES, model_of, settings_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
@@ -25,7 +26,8 @@ NO_METRICS = frozenset({
 ABSENT = frozenset({"chat_template", "num_fewshot", "version", "release"})
 # Its own benchmarks always apply the chat template, whatever the frame of the harness says.
 OWN_PLACES = {name: place for name, place in PLACES.items() if name not in ABSENT}
-OWN_PLACES["samples"] = "/results/{leaf}/num_examples"
+OWN_PLACES |= {"samples": "/results/{leaf}/num_examples", "definition": "/config"}
+DECIDING = ("annotator_model", "max_tokens", "gen_kwargs")  # who judges, and how answers are generated
 AVERAGE, ERROR = "_avg", "_std_err"
 UNSET = ("", "auto", "default")
 
@@ -49,19 +51,25 @@ def parse(content: Content) -> Result:
     config, results = content.config or {}, content.results or {}
     # The longest answer, and who judges: both change the values.
     own = {name: one for name in ("max_tokens", "annotator_model") if (one := setting(config.get(name))) not in UNSET}
+    asked = AskedDefinitions()
+    definition = asked.add(config, DECIDING)
     return Result(
         model=model_of(content, config),
         harness=HarnessVersion("evalchemy", "mlfoundations/evalchemy", text(content.top.get("git_hash")) or None),
-        leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
+        leaves={
+            key: _leaf(row(results, key, "/results"), definition) for key, value in results.items() if value is not None
+        },
         limit=number(config.get("limit")),
         date=number(content.top.get("date")),
         settings=settings_of(content, config) | own,
         task_hashes=content.table("task_hashes") or {},
         places=OWN_PLACES,
+        definitions=asked.definitions,
+        asked=asked.asked,
     )
 
 
-def _leaf(members: Mapping[str, Any]) -> LeafResult:
+def _leaf(members: Mapping[str, Any], definition: str) -> LeafResult:
     """A row without the members that are not metrics; `num_examples` counts answers, `num_total` questions."""
     samples = whole(members.get("num_examples", members.get("num_total")))
     rate = number(members.get("completion_rate"))
@@ -72,7 +80,19 @@ def _leaf(members: Mapping[str, Any]) -> LeafResult:
         samples=samples,
         original=None if original is None else whole(float(round(original))),
         epochs=max(1, whole(members.get("num_repeat")) or 1),
+        definition=definition,
+        contradicted=contradicted(members, _parts(members)),
     )
+
+
+def _parts(members: Mapping[str, Any]) -> Iterator[Given]:
+    """What gives the accuracy again: the number of questions that were solved, and the runs that it is the mean of."""
+    solved, total = number(members.get("num_solved")), number(members.get("num_total"))
+    if solved is not None and total:
+        yield Given("accuracy", solved / total, 1e-6, f"{solved:g} of {total:g} is")
+    runs = [number(table(run).get("accuracy")) for run in items(members.get("run_stats"))]
+    if runs and None not in runs:
+        yield Given("accuracy_avg", sum(filter(None, runs)) / len(runs), 1e-6, f"the mean of its {len(runs)} runs is")
 
 
 def stderr_key(value_key: str) -> str:

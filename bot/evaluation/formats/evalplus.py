@@ -14,9 +14,11 @@ from itertools import zip_longest
 from math import comb, fsum, sqrt
 from typing import Any
 
+from msgspec.structs import replace
+
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import items, seconds, table, text
+from bot.evaluation.formats.fields import Given, contradicted, items, number, seconds, table, text
 from bot.evaluation.formats.format import Format
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -46,10 +48,16 @@ def parse(content: Content) -> Result:
     tasks = table(top["eval"])
     benchmark = next(iter(tasks)).partition("/")[0].lower()
     version, leaves = text(top["hash"]) or None, {}
-    for name, status in ((benchmark, "base_status"), (f"{benchmark}+", "plus_status")):
-        right = list(_counted(tasks, status, has_plus=name != benchmark))
+    for name, kind in ((benchmark, "base"), (f"{benchmark}+", "plus")):
+        right = list(_counted(tasks, f"{kind}_status", has_plus=name != benchmark))
         if right:
-            leaves[name] = _leaf(right, version)
+            leaf, said = _leaf(right, version), table(table(top.get("pass_at_k")).get(kind))
+            parts = [
+                Given(key, one, 1e-6, "pass_at_k is")
+                for key, value in said.items()
+                if (one := number(value)) is not None
+            ]
+            leaves[name] = replace(leaf, contradicted=contradicted(leaf.numbers, parts))
     found = NAME.fullmatch(content.path)
     return Result(
         model=Model(id=found["model"].replace("--", "/", 1), source=found["backend"]) if found else Model(),

@@ -6,11 +6,13 @@ metrics; the scores are rounded to four digits by EvalScope itself. The report h
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import items, table, text, whole
+from bot.evaluation.formats.fields import Given, contradicted, items, number, table, text, whole
 from bot.evaluation.formats.format import Format, Kind
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -39,13 +41,26 @@ def parse(content: Content) -> Result:
         numbers[name], pointers[name] = metric.get("score"), f"/metrics/{place}/score"
         counts.add(whole(metric.get("num")))
     samples = counts.pop() if len(counts) == 1 else None
+    wrong = contradicted(numbers, (part for metric in top["metrics"] for part in _of_subsets(metric)))
     model = text(top["model_name"])
     return Result(
         model=Model(id=model),
         harness=HarnessVersion("evalscope", repository="modelscope/evalscope"),
-        leaves={text(top["dataset_name"]): LeafResult(numbers, samples=samples, pointers=pointers)},
+        leaves={text(top["dataset_name"]): LeafResult(numbers, samples=samples, pointers=pointers, contradicted=wrong)},
         places=PLACES,
     )
+
+
+def _of_subsets(metric: Mapping[str, Any]) -> Iterator[Given]:
+    """The mean of the scores of a metric's subsets, weighted by their samples; all are rounded to four digits."""
+    listed = chain.from_iterable(items(table(one).get("subsets")) for one in items(metric.get("categories")))
+    found = [(number(one.get("num")) or 0.0, number(one.get("score")) or 0.0) for one in map(table, listed)]
+    total, asked = sum(size for size, _ in found), number(metric.get("num"))
+    if total > 0:
+        mean = sum(size * score for size, score in found) / total
+        is_whole = asked in {None, total}
+        what = f"its subsets with {total:,.0f} samples{'' if is_whole else f' of {asked:,.0f}'} give"
+        yield Given(text(metric["name"]), mean, 2e-4 if is_whole else -1.0, what)
 
 
 EVALSCOPE = Format(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from math import inf
-from typing import Any
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
 from bot.errors import MalformedResult
 from bot.evaluation.result import escape_pointer
@@ -129,6 +129,11 @@ def release(value: object) -> str:
     return "" if text(value).startswith(NO_PACKAGE) else text(value)
 
 
+def name_of_second(name: str) -> str:
+    """What `free_name` calls a name that comes for the second time."""
+    return f"{name} (2)"
+
+
 def free_name(name: str, taken: Mapping[str, Any]) -> str:
     """The name, with a number added if it is taken, so that a name that comes twice overwrites nothing.
 
@@ -143,6 +148,25 @@ def free_name(name: str, taken: Mapping[str, Any]) -> str:
         middle = (low + high) // 2
         low, high = (middle, high) if f"{name} ({middle})" in taken else (low, middle)
     return f"{name} ({high})"
+
+
+class Given(NamedTuple):
+    """What other parts of a file give for a number: its key, the value, how far off it may be, and the parts."""
+
+    key: str
+    value: float
+    tolerance: float
+    parts: str
+
+
+def contradicted(numbers: Mapping[str, Any], given: Iterable[Given]) -> dict[str, str]:
+    """What other parts of the file give for numbers that are something else, by their keys."""
+    found = {}
+    for one in given:
+        value = number(numbers.get(one.key))
+        if value is not None and isfinite(value) and abs(value - one.value) > one.tolerance:
+            found[one.key] = f"{one.parts} {one.value:.8g}"
+    return found
 
 
 def revision(*candidates: object) -> str:

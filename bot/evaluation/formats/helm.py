@@ -15,7 +15,7 @@ from typing import Any
 from bot.errors import MalformedResult
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import LARGEST, items, number, table, text, whole
+from bot.evaluation.formats.fields import LARGEST, Given, contradicted, items, number, table, text, whole
 from bot.evaluation.formats.format import Format, Kind, stderr_beside
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -66,14 +66,16 @@ def parse(content: Content) -> Result:
     adapter = table(spec.get("adapter_spec"))
     split, found = _means(content.json(STATS))
     numbers = {name: mean for name, (_, mean) in found.items() if name not in COUNTS}
-    errors = _standard_errors(content, split, numbers)
+    values = _instance_values(content, split)
+    samples = whole(found["num_instances"][1]) if "num_instances" in found else None
     name, asked = _leaf_key(spec["name"]), AskedDefinitions()
     leaf = LeafResult(
-        numbers | errors,
+        numbers | _standard_errors(values, numbers),
         _shots(found, adapter),
-        samples=whole(found["num_instances"][1]) if "num_instances" in found else None,
+        samples=samples,
         pointers={name: f"{STATS}#/{place}/mean" for name, (place, _) in found.items()},
         definition=asked.add(spec, DECIDING, deciding),
+        contradicted=contradicted(numbers, _parts(content.json(STATS), split, values, samples)),
     )
     model = text(adapter.get("model"))
     return Result(
@@ -129,14 +131,25 @@ def deciding(recorded: dict[str, Any]) -> dict[str, str]:
     return picked(recorded | {f"adapter_spec/{name}": adapter[name] for name in asked})
 
 
-def _standard_errors(content: Content, split: str, numbers: Mapping[str, Any]) -> dict[str, float]:
+def _parts(stats: Any, split: str, instances: Mapping[str, list[float]], samples: int | None) -> Iterator[Given]:
+    """What gives the means again: the sum and count beside each, and the values of all instances."""
+    for _, name, stat in _plain(stats):
+        total, count = number(stat.get("sum")), number(stat.get("count"))
+        if total is not None and count and text(name.get("split")) == split:
+            yield Given(name["name"], total / count, 1e-9 * max(1.0, abs(total)), "its sum and count give")
+    for metric, values in instances.items():
+        if len(values) == samples and all(0 <= value <= 1 for value in values):  # others may be no means, as bits are
+            yield Given(metric, fsum(values) / len(values), 1e-6, f"the mean of its {len(values)} instances is")
+
+
+def _standard_errors(instances: Mapping[str, list[float]], numbers: Mapping[str, Any]) -> dict[str, float]:
     """The standard error of each mean, where the values of all instances are there and give that very mean.
 
     It is the standard deviation with n - 1 over sqrt(n), as lm-eval writes it: sqrt(p(1 - p) / (n - 1)) for zeros and
     ones.
     """
     errors = {}
-    for name, values in _instance_values(content, split).items():
+    for name, values in instances.items():
         mean, wanted = fsum(values) / len(values), number(numbers.get(name))
         if len(values) > 1 and wanted is not None and abs(mean - wanted) <= 1e-9 * max(1.0, abs(mean)):
             variance = fsum([(value - mean) ** 2 for value in values]) / (len(values) - 1)

@@ -52,7 +52,7 @@ OPERATION = re.compile(r"(^|_)(timeout|retries|connections|workers|concurrency|v
 # Where the parts of a log lie that decide what is asked; the arguments that were given are in the leaf's key, too.
 DECIDING = (
     "eval/dataset/name", "eval/dataset/shuffled", "eval/task_args", "eval/config/message_limit",
-    "eval/config/token_limit", "plan/steps", "plan/config",
+    "eval/config/token_limit", "plan/steps", "plan/config", "eval/scorers", "eval/model_roles",
 )  # fmt: skip
 PLACES = {
     "definition": "",
@@ -126,6 +126,10 @@ def deciding(recorded: dict[str, Any]) -> dict[str, str]:
     given, config = table(found["eval/task_args"]), table(found["plan/config"])
     found["eval/task_args"] = {name: value for name, value in given.items() if not OPERATION.search(name)}
     found["plan/config"] = {name: one for name, one in config.items() if name not in NO_SETTINGS and one is not None}
+    scorers = {text(table(one).get("name")): table(one).get("options") for one in items(found["eval/scorers"])}
+    found["eval/scorers"] = {name: options for name, options in scorers.items() if options}
+    roles = table(found["eval/model_roles"])
+    found["eval/model_roles"] = {role: table(one).get("model") or one for role, one in roles.items()}
     return picked(found, {"eval/dataset/shuffled": False})
 
 

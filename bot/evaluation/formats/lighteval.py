@@ -32,6 +32,7 @@ DECIDING = (
     "few_shots_select", "generation_size", "generation_grammar", "stop_sequence", "num_samples",
     "must_remove_duplicate_docs",
 )  # fmt: skip
+OF_RUN = ("generation_parameters", "system_prompt")  # what decides for all tasks
 DEFAULTS = {"must_remove_duplicate_docs": False, "hf_revision": "main", "few_shots_select": "random"}
 NOT_DEFAULT = partial(picked, defaults=DEFAULTS)
 
@@ -63,13 +64,22 @@ def parse(content: Content) -> Result:
     averages = [key for key in results if key.rpartition("|")[0].endswith(AVERAGE)]
     leaves = [key for key in results if key != ALL and not key.rpartition("|")[0].endswith(AVERAGE)]
     asked, versions = AskedDefinitions(), table(top.get("versions"))
+    fields = table(config)
+    generation = {
+        name: one for name, one in _chosen(general, fields).items() if name != "seed" and (one or one is False)
+    }
+    of_run = dict(zip(OF_RUN, (generation, fields.get("system_prompt")), strict=True))
     counts_samples = any(_count(one, "original_num_docs") is not None for one in tasks.values())  # until 0.11
+    configs = {key: table(tasks.get(key, tasks.get(key.rpartition("|")[0]))) for key in leaves}
+    configs = {key: one if one.keys().isdisjoint(DECIDING) else {**one, **of_run} for key, one in configs.items()}
     return Result(
         model=_model(general, config),
         harness=HarnessVersion("lighteval", REPOSITORY, _commit(general)),
-        leaves={key: _leaf(tasks, versions.get(key), key, row(results, key, "/results"), asked) for key in leaves},
+        leaves={
+            key: _leaf(configs[key], versions.get(key), key, row(results, key, "/results"), asked) for key in leaves
+        },
         limit=number(general.get("max_samples")),
-        settings=_settings(general, table(config)),
+        settings=_settings(general, fields),
         groups=tuple(
             GroupRow(key, f"/results/{escape_pointer(key)}", row(results, key, "/results")) for key in averages
         ),
@@ -116,12 +126,16 @@ def _commit(general: Mapping[str, Any]) -> str | None:
     return commit if commit.strip("?") else None
 
 
-def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
-    """The other settings that affect answers; a generation parameter that is null was not set."""
+def _chosen(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """The generation parameters that were set; one that is null was not."""
     parameters = table(config.get("generation_parameters")) or table(general.get("generation_parameters"))
-    chosen = {name: value for name, value in without_secrets(parameters).items() if value is not None}
+    return {name: value for name, value in without_secrets(parameters).items() if value is not None}
+
+
+def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
+    """The other settings that affect answers."""
     found = {name: setting(config.get(name)) for name in ("system_prompt", *FLAGS)}
-    found["generation_parameters"] = setting(chosen)
+    found["generation_parameters"] = setting(_chosen(general, config))
     if (seeds := whole(general.get("num_fewshot_seeds"))) is not None and seeds > 1:
         found["num_fewshot_seeds"] = str(seeds)
     return {name: value for name, value in found.items() if value}
@@ -134,18 +148,17 @@ def _count(config: Any, name: str) -> int | None:
 
 
 def _leaf(
-    tasks: Mapping[str, Any], own: Any, key: str, numbers: Mapping[str, Any], asked: AskedDefinitions
+    config: Mapping[str, Any], own: Any, key: str, numbers: Mapping[str, Any], asked: AskedDefinitions
 ) -> LeafResult:
     task, _, shots = key.rpartition("|")
-    config = tasks.get(key, tasks.get(task))
     return LeafResult(
         numbers,
         int(shots) if task and shots.isdecimal() and len(shots) < 4 else None,
         version(own),
         _count(config, "effective_num_docs"),
         _count(config, "original_num_docs"),
-        definition=asked.add(table(config), DECIDING, NOT_DEFAULT),
-        less_is_better=tuple(name for name in _less_is_better(table(config).get("metrics")) if name in numbers),
+        definition=asked.add(config, (*DECIDING, *OF_RUN), NOT_DEFAULT),
+        less_is_better=tuple(name for name in _less_is_better(config.get("metrics")) if name in numbers),
     )
 
 

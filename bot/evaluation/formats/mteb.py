@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import isfinite, nan
 from typing import Any, NamedTuple
 
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
+from bot.evaluation.formats.fields import Given, contradicted, free_name, items, number, revision, table, text
 from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, has_keys, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -23,6 +24,9 @@ PLACE = re.compile(
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 NO_METRICS = frozenset({"hf_subset", "languages", "mteb_version", "evaluation_time", "dataset_revision"})
 REPOSITORY = "embeddings-benchmark/mteb"
+MAIN, EXPERIMENTS = "main_score", "scores_per_experiment"
+FEW = 2  # experiments of people, whose scores are combined otherwise than by a mean
+ROUNDED = 1e-5  # how far a number of five digits may be from another
 OLD_NAME, DEFAULT, NO_REVISION = "mteb_dataset_name", "default", ("", "None")
 SIMILARITIES = ("cos_sim", "dot", "euclidean", "manhattan", "max")  # of which each has scores of its own
 
@@ -123,7 +127,24 @@ def _leaf(scores: SubsetScores, dataset_revision: str) -> LeafResult:
         numbers,
         version=None if dataset_revision in NO_REVISION else dataset_revision,
         pointers={key: f"{scores.pointer}/{scores.inner.get(key) or escape_pointer(key)}" for key in numbers},
+        contradicted=_contradicted(numbers, [table(one) for one in items(scores.members.get(EXPERIMENTS))]),
     )
+
+
+def _contradicted(numbers: Mapping[str, Any], experiments: list[dict[str, Any]]) -> dict[str, str]:
+    """The metrics that the experiments contradict, and the main score where it is none of the other metrics."""
+    given = []
+    for key in numbers:
+        found = [number(one.get(key)) for one in experiments]
+        if len(found) > FEW and None not in found:
+            mean = sum(filter(None, found)) / len(found)
+            given.append(Given(key, mean, ROUNDED, f"the mean of its {len(found)} experiments is"))
+    wrong = contradicted(numbers, given)
+    values = {key: value for key in numbers if (value := number(numbers[key])) is not None}
+    main = values.pop(MAIN, nan)
+    if values and isfinite(main) and not any(abs(main - values[key]) <= ROUNDED for key in values.keys() - wrong):
+        wrong[MAIN] = "no metric of the subset has this value"
+    return wrong
 
 
 def rerun(wanted: Rerun) -> str:

@@ -13,7 +13,20 @@ from typing import Any, NamedTuple
 
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import free_name, items, revision, seconds, setting, table, text, version, whole
+from bot.evaluation.formats.fields import (
+    Given,
+    contradicted,
+    free_name,
+    items,
+    number,
+    revision,
+    seconds,
+    setting,
+    table,
+    text,
+    version,
+    whole,
+)
 from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, has_keys
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
@@ -21,12 +34,13 @@ from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, R
 ONE_TASK = ("task_name", "task_config", "metrics", "model_config")
 # Members of a task that are not metrics, where these stand beside them.
 NO_METRICS = frozenset({"task", "num_instances", "task_config", "processing_time", "alias", "task_hash", "model_hash"})
+PRIMARY = "primary_score"
 SETTINGS = ("chat_template", "system_prompt", "process_output")
 HUB_PATH = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 # The members of a task's configuration that decide what is asked, and of these what only says how answers are kept.
 DECIDING = (
     "dataset_path", "dataset_name", "revision", "split", "limit", "random_subsample_seed", "fewshot_source",
-    "fewshot_seed", "context_kwargs", "generation_kwargs", "chat_overrides",
+    "fewshot_seed", "context_kwargs", "generation_kwargs", "chat_overrides", "primary_metric",
 )  # fmt: skip
 OF_FILES = ("truncation_size_when_saved",)
 STAMP = "%Y-%m-%d %H:%M:%S UTC"
@@ -70,6 +84,7 @@ def parse(content: Content) -> Result:
     top = content.bare
     recorded = table(top.get("model_config"))
     model, above = table(without_secrets(recorded)), _above(top)
+    summary = dict(one.rpartition(": ")[::2] for one in items(top.get("all_primary_scores")) if type(one) is str)
     leaves: dict[str, OlmesTask] = {}
     asked = AskedDefinitions()
     groups = []
@@ -82,7 +97,7 @@ def parse(content: Content) -> Result:
     return Result(
         model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
         harness=HarnessVersion("olmes", repository="allenai/olmes"),
-        leaves={name: _leaf(task, asked) for name, task in leaves.items()},
+        leaves={name: _leaf(task, asked, summary.get(task.name)) for name, task in leaves.items()},
         date=seconds(text(top.get("current_date")), STAMP),
         settings={name: found for name in SETTINGS if (found := setting(model.get(name)))},
         groups=tuple(groups),
@@ -123,15 +138,15 @@ def _tasks(top: Mapping[str, Any]) -> Iterator[OlmesTask]:
         yield _task(top, 0)
         return
     listed = top.get("tasks")
-    for number, members in enumerate(items(listed if isinstance(listed, list) else top.get("metrics"))):
+    for place, members in enumerate(items(listed if isinstance(listed, list) else top.get("metrics"))):
         if type(members) is dict and (name := _name(members)):
-            yield _task(members, number)._replace(name=name)
+            yield _task(members, place)._replace(name=name)
 
 
-def _task(members: Mapping[str, Any], number: int) -> OlmesTask:
+def _task(members: Mapping[str, Any], place: int) -> OlmesTask:
     found = members.get("metrics")
     flat = {key: value for key, value in members.items() if key not in NO_METRICS}
-    return OlmesTask(_name(members), members, found if type(found) is dict else flat, number)
+    return OlmesTask(_name(members), members, found if type(found) is dict else flat, place)
 
 
 def _name(members: Mapping[str, Any]) -> str:
@@ -149,7 +164,10 @@ def deciding(recorded: dict[str, Any]) -> dict[str, str]:
     return picked(found)
 
 
-def _leaf(task: OlmesTask, asked: AskedDefinitions) -> LeafResult:
+def _leaf(task: OlmesTask, asked: AskedDefinitions, summed_up: str | None) -> LeafResult:
+    primary = text(task.config.get("primary_metric"))
+    parts = [(number(task.metrics.get(primary)), f"its {primary} is"), (_number(summed_up), "the summary says")]
+    given = [Given(PRIMARY, one, 1e-5 * max(1.0, abs(one)), what) for one, what in parts if one is not None]
     return LeafResult(
         {key: value for key, value in task.metrics.items() if type(value) not in {dict, list}},
         whole(task.config.get("num_shots")),
@@ -157,7 +175,16 @@ def _leaf(task: OlmesTask, asked: AskedDefinitions) -> LeafResult:
         whole(task.members.get("num_instances")),
         epochs=max(1, whole(table(task.config.get("generation_kwargs")).get("repeats")) or 1),
         definition=asked.add(task.config, DECIDING, deciding),
+        contradicted=contradicted(task.metrics, given),
     )
+
+
+def _number(written: str | None) -> float | None:
+    """A number in a text, None where it is none, such as "NA"."""
+    try:
+        return float(written or "NA")
+    except ValueError:
+        return None
 
 
 def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:

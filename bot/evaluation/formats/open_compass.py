@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import Given, contradicted
 from bot.evaluation.formats.format import Format, Kind, check_rows, stderr_after
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
@@ -26,6 +27,7 @@ SPLITTING = (
 )
 COUNT = "total_count"  # a column of AISBench, which is made from OpenCompass
 COUNTED = re.compile(r"\d{1,9}")
+RIGHT = re.compile(r"\((\d{1,9})/(0*[1-9]\d{0,8})\)")  # of AISBench: "87.50 (7/8)"
 HARNESS = {
     False: HarnessVersion("opencompass", repository="open-compass/opencompass"),
     True: HarnessVersion("ais_bench", repository="AISBench/benchmark"),
@@ -56,12 +58,17 @@ def parse(content: Content) -> Result:
         dataset, version, metric, _, *count, value = line
         if NONE in {metric, value}:  # a dataset without a value, or a heading
             continue
-        known = rows[dataset].numbers if dataset in rows else {}
-        if metric in known:
+        known = rows.get(dataset, LeafResult({}))
+        if metric in known.numbers:
             raise MalformedResult("holds a metric of a dataset twice", line=place)
         samples = int(count[0]) if count and COUNTED.fullmatch(count[0]) else None
-        numbers = {**known, metric: _value(value, place)}
-        rows[dataset] = LeafResult(numbers, version=None if version == NONE else version, samples=samples)
+        numbers = {**known.numbers, metric: _value(value, place)}
+        given = [
+            Given(metric, 100 * int(right) / int(of), 0.006, f"{right} of {of} is")
+            for right, of in RIGHT.findall(value)
+        ]
+        wrong = {**known.contradicted, **contradicted(numbers, given)}
+        rows[dataset] = LeafResult(numbers, None, version if version != NONE else None, samples, contradicted=wrong)
     groups = _groups(rows)
     return Result(
         model=Model(id=head[fixed]),
@@ -101,7 +108,7 @@ def _lines(data: bytes) -> Iterator[list[str]]:
 
 def _value(value: str, place: int) -> float:
     try:
-        return float(value.partition(" ")[0])  # AISBench writes "87.50 (7/8)"
+        return float(value.partition(" ")[0])
     except ValueError:
         raise MalformedResult("holds a value that is not a number", line=place) from None
 

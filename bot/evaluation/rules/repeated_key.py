@@ -1,7 +1,8 @@
-"""A key occurs twice in the file, with different values.
+"""A key or a task occurs twice in the file, with different values.
 
 ## What it does
-Compares the values of keys that one object of the file has more than once. Equal ones are not reported.
+Compares the values of keys that one object of the file has more than once, and of tasks that a list of the file has
+twice, where the leaderboard uses only the first. Equal ones are not reported.
 
 ## Why is this bad?
 JSON does not say which of them counts. This bot takes the last, as most readers do; others take the first and publish
@@ -17,12 +18,14 @@ another number. No tool writes such a file: it was merged or edited by hand.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, counted, examples, shown
+from bot.evaluation.formats.fields import name_of_second
+from bot.evaluation.measurement import required_metrics
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
 @rule(Severity.ERROR)
 def repeated_key(case: Case) -> Violations:
-    """Yield one violation for the file, with the first key."""
+    """Yield one violation for the keys of the file, and one for each number of a task that is there twice."""
     repeated = case.result.repeated
     if repeated:
         first = repeated[0]
@@ -33,3 +36,16 @@ def repeated_key(case: Case) -> Violations:
             "upload the file as the harness wrote it",
             first.pointer,
         )
+    used = {required.leaf_key for required in required_metrics(case.leaderboard, case.result.format)}
+    for measurement in case.measurements.present:
+        leaf_key, value_key = measurement.required.leaf_key, measurement.required.value_key
+        again = case.result.leaves.get(name_of_second(leaf_key))
+        if again is None or name_of_second(leaf_key) in used or value_key not in again.numbers:
+            continue
+        values = measurement.raw, again.numbers[value_key]
+        if values[0] != values[1]:
+            yield case.at(
+                [measurement],
+                f"{leaf_key} is in the file twice, with {value_key} {values[0]!r} and {values[1]!r}",
+                "keep the run that counts, and put the other into a file of its own",
+            )

@@ -1,7 +1,8 @@
 """A value lies outside what its metric can take.
 
 ## What it does
-Compares each value with the declared range (0 to 1 for a fraction).
+Compares each value with the declared range (0 to 1 for a fraction), and with the range that the file itself gives its
+metric; if that is 100 times the declared one, or a hundredth, the unit is another.
 
 ## Why is this bad?
 41.2 where 0.412 is meant passes every other check and tops the table.
@@ -27,14 +28,17 @@ from bot.evaluation.rules.rule import Case, Violations, rule
 def value_out_of_range(case: Case) -> Violations:
     """Yield one violation for each task with values outside their range; what is not finite is another rule's."""
     for measurement in case.measurements.present:
-        low, high = measurement.required.task.range
-        if isfinite(measurement.value) and not low <= measurement.value <= high:
-            required = measurement.required
-            yield case.at(
-                [measurement],
-                f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",
-                _hint(measurement.value) if required.unit == 1 else "",
-            )
+        required, value = measurement.required, measurement.value
+        low, high = required.task.range
+        said = measurement.leaf.ranges.get(required.value_key, required.task.range)
+        is_other_unit = high > 0 and high in {100 * said[1], said[1] / 100}
+        what = f"{required.leaf_key} has {required.value_key} {value!r}"
+        if isfinite(value) and not low <= value <= high:
+            hint = _hint(value) if required.unit == 1 else ""
+            yield case.at([measurement], f"{what}, outside {low:g} to {high:g}", hint)
+        elif isfinite(value) and (is_other_unit or not said[0] <= value <= said[1]):
+            whose = f"of {said[0]:g} to {said[1]:g}, as the file says, and of {low:g} to {high:g} on the leaderboard"
+            yield case.at([measurement], f"{what} {whose}", "write the value and its range in the leaderboard's unit")
 
 
 def _hint(value: float) -> str:

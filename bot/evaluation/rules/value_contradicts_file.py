@@ -1,0 +1,35 @@
+"""A value is not what other parts of the same file give.
+
+## What it does
+Computes values again from the parts that a file has beside them, as far as these are exact: the rounds of a dataset
+(EuroEval), the experiments of a task (MTEB), the scores of subsets (EvalScope), the values of instances (HELM), the
+right answers (AISBench, evalchemy), the outcomes of solutions (EvalPlus). Compares the main score with the metric that
+it repeats (MTEB, OLMES), and with the summary (OLMES).
+
+## Why is this bad?
+The value was edited, or two runs were put together in one file. Nobody can tell which of both was measured.
+
+## Example
+(result) leaves/leaderboard_mmlu_pro/contradicted: {"acc,none": "its 10 rounds give 0.41"}
+
+## Use instead
+(result) leaves/leaderboard_mmlu_pro/contradicted: {}
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violations, rule
+
+
+@rule(Severity.ERROR, is_one_a_task=True)
+def value_contradicts_file(case: Case) -> Violations:
+    """Yield one violation for each task with values that other parts of the file contradict."""
+    for measurement in case.measurements.present:
+        required = measurement.required
+        if given := measurement.leaf.contradicted.get(required.value_key):
+            yield case.at(
+                [measurement],
+                f"{required.leaf_key} has {required.value_key} {measurement.raw!r}, but {given}",
+                "upload the file as the harness wrote it",
+            )
