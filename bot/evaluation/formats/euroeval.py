@@ -110,7 +110,7 @@ def _means(numbers: Mapping[str, Any], rounds: list[dict[str, Any]]) -> Iterator
         if values and (value := number(value)) is not None:
             mean = sum(values) / len(values)
             given = min(mean, 100 * mean, key=lambda one: abs(one - value))
-            yield Given(key, given, 1e-6 * max(1.0, abs(given)), f"the mean of its {counted(len(values), 'round')} is")
+            yield Given(key, given, 1e-6, f"the mean of its {counted(len(values), 'round')} is")
 
 
 EUROEVAL = Format(

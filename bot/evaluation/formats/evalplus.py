@@ -52,12 +52,8 @@ def parse(content: Content) -> Result:
         right = list(_counted(tasks, f"{kind}_status", has_plus=name != benchmark))
         if right:
             leaf, said = _leaf(right, version), table(table(top.get("pass_at_k")).get(kind))
-            parts = [
-                Given(key, one, 1e-6, "pass_at_k is")
-                for key, value in said.items()
-                if (one := number(value)) is not None
-            ]
-            leaves[name] = replace(leaf, contradicted=contradicted(leaf.numbers, parts))
+            given = [Given(key, number(value), 1e-6, "pass_at_k is") for key, value in said.items()]
+            leaves[name] = replace(leaf, contradicted=contradicted(leaf.numbers, given))
     found = NAME.fullmatch(content.path)
     return Result(
         model=Model(id=found["model"].replace("--", "/", 1), source=found["backend"]) if found else Model(),

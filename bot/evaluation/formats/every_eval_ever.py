@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from bot.evaluation.definition import NONE, AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import free_name, items, number, revision, seconds, table, text, whole
+from bot.evaluation.formats.fields import free_name, items, number, number_in, revision, seconds, table, text, whole
 from bot.evaluation.formats.format import Format, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
@@ -49,18 +49,6 @@ class Measured(NamedTuple):
     members: Mapping[str, Any]
     number: int
 
-    @property
-    def is_less_better(self) -> bool:
-        """Tell whether the record says that its metric is better where it is less."""
-        return table(self.members.get("metric_config")).get("lower_is_better") is True
-
-    @property
-    def range(self) -> tuple[float, float] | None:
-        """The least and the greatest value of its metric, None if the record does not say both."""
-        config = table(self.members.get("metric_config"))
-        least, most = number(config.get("min_score")), number(config.get("max_score"))
-        return (least, most) if least is not None and most is not None else None
-
 
 def recognise(content: Content) -> bool:
     """Recognise it by its schema's version, its id, and the list of results."""
@@ -75,6 +63,7 @@ def parse(content: Content) -> Result:
     info, release = table(top.get("model_info")), text(library.get("version"))
     shown = table(without_secrets(info))
     places = [text(source.get(name)) for name in ("source_name", "source_organization_name")]  # of quoted numbers
+    agents = [name for key in AGENT if (name := text(table(shown.get("additional_details")).get(key)))]
     leaves, asked = _leaves(items(top.get("evaluation_results"))), AskedDefinitions()
     return Result(
         model=_model(shown),
@@ -83,7 +72,7 @@ def parse(content: Content) -> Result:
         ),
         leaves={name: _leaf([*found.values()], asked) for name, found in leaves.items()},
         date=_date(text(top.get("evaluation_timestamp"))),
-        settings={"agent": agent} if (agent := _agent(shown)) else {},
+        settings={"agent": agents[0]} if agents else {},
         places=PLACES,
         secrets=secrets_in(info, "/model_info"),
         quoted_from=next(filter(None, places), QUOTED) if source.get("source_type") == QUOTED else "",
@@ -103,11 +92,6 @@ def _model(info: Mapping[str, Any]) -> Model:
         args=text(details.get("model_args")),
         requested_revision=asked,
     )
-
-
-def _agent(info: Mapping[str, Any]) -> str:
-    details = table(info.get("additional_details"))
-    return next((name for key in AGENT if (name := text(details.get(key)))), "")
 
 
 def _leaves(listed: list[Any]) -> dict[str, dict[str, Measured]]:
@@ -143,6 +127,8 @@ def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
         if error is not None:
             numbers[stderr_after(one.key)] = error
             pointers[stderr_after(one.key)] = f"{above}/uncertainty/standard_error/value"
+    configs = {one.key: table(one.members.get("metric_config")) for one in found}
+    ranges = ((key, number(one.get("min_score")), number(one.get("max_score"))) for key, one in configs.items())
     first = found[0].members
     generation = table(first.get("generation_config"))
     recorded = {DATA: first.get(DATA), GENERATION: generation.get("generation_args")}
@@ -153,8 +139,8 @@ def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
         original=whole(table(first.get(DATA)).get("samples_number")),
         pointers=pointers,
         definition=asked.add(recorded, tuple(DECIDING), deciding),
-        less_is_better=tuple(one.key for one in found if one.is_less_better),
-        ranges={one.key: one.range for one in found if one.range},
+        less_is_better=tuple(key for key, config in configs.items() if config.get("lower_is_better") is True),
+        ranges={key: (low, high) for key, low, high in ranges if low is not None and high is not None},
     )
 
 
@@ -171,10 +157,8 @@ def _shots(value: object) -> int | None:
 
 def _date(stamp: str) -> float | None:
     """When it was measured: seconds since 1970 as a text, or ISO 8601. When the record was made does not count."""
-    try:
-        return number(float(stamp))
-    except ValueError:
-        return seconds(stamp)
+    since = number_in(stamp)
+    return seconds(stamp) if since is None else since
 
 
 EVERY_EVAL_EVER = Format(

@@ -64,6 +64,14 @@ def number(value: object) -> float | None:
     return value if type(value) is float else None
 
 
+def number_in(written: str) -> float | None:
+    """The number that a text is, None where it is none."""
+    try:
+        return float(written)
+    except ValueError:
+        return None
+
+
 def version(value: object) -> float | str | None:
     """A task version as the file spells it, None if it is neither number nor text."""
     return value if type(value) is str else number(value)
@@ -129,11 +137,6 @@ def release(value: object) -> str:
     return "" if text(value).startswith(NO_PACKAGE) else text(value)
 
 
-def name_of_second(name: str) -> str:
-    """What `free_name` calls a name that comes for the second time."""
-    return f"{name} (2)"
-
-
 def free_name(name: str, taken: Mapping[str, Any]) -> str:
     """The name, with a number added if it is taken, so that a name that comes twice overwrites nothing.
 
@@ -151,10 +154,13 @@ def free_name(name: str, taken: Mapping[str, Any]) -> str:
 
 
 class Given(NamedTuple):
-    """What other parts of a file give for a number: its key, the value, how far off it may be, and the parts."""
+    """What other parts of a file give for a number, None for nothing: its key, the value, how exact it is, the parts.
+
+    The tolerance is absolute up to 1, and relative above.
+    """
 
     key: str
-    value: float
+    value: float | None
     tolerance: float
     parts: str
 
@@ -162,10 +168,12 @@ class Given(NamedTuple):
 def contradicted(numbers: Mapping[str, Any], given: Iterable[Given]) -> dict[str, str]:
     """What other parts of the file give for numbers that are something else, by their keys."""
     found = {}
-    for one in given:
-        value = number(numbers.get(one.key))
-        if value is not None and isfinite(value) and abs(value - one.value) > one.tolerance:
-            found[one.key] = f"{one.parts} {one.value:.8g}"
+    for key, other, tolerance, parts in given:
+        value = number(numbers.get(key))
+        if other is None or value is None or not isfinite(value):
+            continue
+        if abs(value - other) > tolerance * max(1.0, abs(other)):
+            found[key] = f"{parts} {other:.8g}"
     return found
 
 

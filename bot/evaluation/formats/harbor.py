@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import LARGEST, items, number, seconds, table, text, whole
+from bot.evaluation.formats.fields import LARGEST, items, number, number_in, seconds, table, text, whole
 from bot.evaluation.formats.format import Format, Kind, has_keys, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
@@ -139,11 +139,8 @@ def _check_mean(mean: float | None, rewards: Mapping[str, float], most: int) -> 
 
 def _reward(value: str) -> float:
     """A reward, NaN where it is none, or so large that sums of it would overflow."""
-    try:
-        reward = float(value)
-    except ValueError:
-        return nan
-    return reward if abs(reward) <= LARGEST else nan
+    reward = number_in(value)
+    return reward if reward is not None and abs(reward) <= LARGEST else nan
 
 
 def _names(trials: object) -> list[str]:

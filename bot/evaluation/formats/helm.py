@@ -136,7 +136,7 @@ def _parts(stats: Any, split: str, instances: Mapping[str, list[float]], samples
     for _, name, stat in _plain(stats):
         total, count = number(stat.get("sum")), number(stat.get("count"))
         if total is not None and count and text(name.get("split")) == split:
-            yield Given(name["name"], total / count, 1e-9 * max(1.0, abs(total)), "its sum and count give")
+            yield Given(name["name"], total / count, 1e-9, "its sum and count give")
     for metric, values in instances.items():
         if len(values) == samples and all(0 <= value <= 1 for value in values):  # others may be no means, as bits are
             yield Given(metric, fsum(values) / len(values), 1e-6, f"the mean of its {len(values)} instances is")

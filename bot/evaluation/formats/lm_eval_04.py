@@ -162,7 +162,8 @@ def subtasks_of(content: Content) -> dict[str, tuple[str, ...]]:
     members: dict[str, list[str]] = {}
     above: list[tuple[int, str]] = []
     for key, values in (content.results or EMPTY).items():
-        depth = _indentation(values)
+        match = INDENTED.match(text(table(values).get("alias")))
+        depth = len(match[1]) if match else 0
         while above and above[-1][0] >= depth:
             above.pop()
         if above:
@@ -170,11 +171,6 @@ def subtasks_of(content: Content) -> dict[str, tuple[str, ...]]:
         if key not in _configs(content):
             above.append((depth, key))
     return {group: tuple(found) for group, found in members.items()}
-
-
-def _indentation(values: Any) -> int:
-    match = INDENTED.match(text(table(values).get("alias")))
-    return len(match[1]) if match else 0
 
 
 def _configs(content: Content) -> dict[str, Any]:

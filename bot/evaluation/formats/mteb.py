@@ -56,22 +56,18 @@ def parse(content: Content) -> Result:
     leaves: dict[str, LeafResult] = {}
     for scores in _old_scores(top) if OLD_NAME in top else _scores(top):
         leaves[free_name(scores.name, leaves)] = _leaf(scores, text(top.get("dataset_revision")))
+    parts = [(*name.rsplit("/", 2)[::2], name) for name in leaves]
+    # The subsets of each task, apart by split: no mean is made of two splits.
+    subsets = grouped((task if split == "test" else f"{task}/{split}", name) for task, split, name in parts)
     return Result(
         model=_model(place),
         harness=HarnessVersion("mteb", REPOSITORY, version=text(top.get("mteb_version")) or None),
         leaves=leaves,
         date=number(top.get("date")),
-        subtasks=_subsets(leaves),
+        subtasks={group: tuple(names) for group, names in subsets.items() if len(names) > 1},
         settings={"experiment": settings} if settings else {},
         places={"release": "/mteb_version", "version": "/dataset_revision", "leaves": "/scores"},
     )
-
-
-def _subsets(leaves: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The subsets of each task of which there are several, apart by split: no mean is made of two splits."""
-    parts = [(*name.rsplit("/", 2)[::2], name) for name in leaves]
-    found = grouped((task if split == "test" else f"{task}/{split}", name) for task, split, name in parts)
-    return {group: tuple(names) for group, names in found.items() if len(names) > 1}
 
 
 def _model(place: re.Match[str] | None) -> Model:

@@ -19,6 +19,7 @@ from bot.evaluation.formats.fields import (
     free_name,
     items,
     number,
+    number_in,
     revision,
     seconds,
     setting,
@@ -83,7 +84,9 @@ def parse(content: Content) -> Result:
     """Read the file; a member of the list that is not a task of this form is skipped."""
     top = content.bare
     recorded = table(top.get("model_config"))
-    model, above = table(without_secrets(recorded)), _above(top)
+    model = table(without_secrets(recorded))
+    listed = "/tasks" if isinstance(top.get("tasks"), list) else "/metrics"
+    above = listed if "all_primary_scores" in top else ""  # where the list of tasks lies
     summary = dict(one.rpartition(": ")[::2] for one in items(top.get("all_primary_scores")) if type(one) is str)
     leaves: dict[str, OlmesTask] = {}
     asked = AskedDefinitions()
@@ -97,7 +100,7 @@ def parse(content: Content) -> Result:
     return Result(
         model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
         harness=HarnessVersion("olmes", repository="allenai/olmes"),
-        leaves={name: _leaf(task, asked, summary.get(task.name)) for name, task in leaves.items()},
+        leaves={name: _leaf(task, asked, summary.get(task.name, "")) for name, task in leaves.items()},
         date=seconds(text(top.get("current_date")), STAMP),
         settings={name: found for name in SETTINGS if (found := setting(model.get(name)))},
         groups=tuple(groups),
@@ -108,13 +111,6 @@ def parse(content: Content) -> Result:
         definitions=asked.definitions,
         asked=asked.asked,
     )
-
-
-def _above(top: Mapping[str, Any]) -> str:
-    """Where the list of tasks lies, "" in the file of one task."""
-    if "all_primary_scores" not in top:
-        return ""
-    return "/tasks" if isinstance(top.get("tasks"), list) else "/metrics"
 
 
 def _places(above: str, top: Mapping[str, Any]) -> dict[str, str]:
@@ -164,10 +160,12 @@ def deciding(recorded: dict[str, Any]) -> dict[str, str]:
     return picked(found)
 
 
-def _leaf(task: OlmesTask, asked: AskedDefinitions, summed_up: str | None) -> LeafResult:
+def _leaf(task: OlmesTask, asked: AskedDefinitions, summed_up: str) -> LeafResult:
     primary = text(task.config.get("primary_metric"))
-    parts = [(number(task.metrics.get(primary)), f"its {primary} is"), (_number(summed_up), "the summary says")]
-    given = [Given(PRIMARY, one, 1e-5 * max(1.0, abs(one)), what) for one, what in parts if one is not None]
+    given = (
+        Given(PRIMARY, number(task.metrics.get(primary)), 1e-5, f"its {primary} is"),
+        Given(PRIMARY, number_in(summed_up), 1e-5, "the summary says"),
+    )
     return LeafResult(
         {key: value for key, value in task.metrics.items() if type(value) not in {dict, list}},
         whole(task.config.get("num_shots")),
@@ -177,14 +175,6 @@ def _leaf(task: OlmesTask, asked: AskedDefinitions, summed_up: str | None) -> Le
         definition=asked.add(task.config, DECIDING, deciding),
         contradicted=contradicted(task.metrics, given),
     )
-
-
-def _number(written: str | None) -> float | None:
-    """A number in a text, None where it is none, such as "NA"."""
-    try:
-        return float(written or "NA")
-    except ValueError:
-        return None
 
 
 def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:

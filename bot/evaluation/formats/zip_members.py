@@ -103,14 +103,10 @@ class ZipMembers:
         at = max(0, info.header_offset)
         name, extra = struct.unpack("<HH", self._data[at + 26 : at + 30])
         begin = at + 30 + name + extra
-        if bytes(self._data[at + 30 : at + 30 + name]) != _name_bytes(info):
+        named = info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437")  # as in the directory
+        if bytes(self._data[at + 30 : at + 30 + name]) != named:
             raise MalformedResult(f"is a damaged archive: its {info.filename} has another name in its directory")
         return self._data[begin : begin + info.compress_size]
-
-
-def _name_bytes(info: ZipInfo) -> bytes:
-    """The name of a member as it stands in the directory."""
-    return info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437")
 
 
 def _inflated(packed: memoryview, method: int, size: int) -> bytes | None:

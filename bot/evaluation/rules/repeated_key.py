@@ -18,7 +18,6 @@ another number. No tool writes such a file: it was merged or edited by hand.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, counted, examples, shown
-from bot.evaluation.formats.fields import name_of_second
 from bot.evaluation.measurement import required_metrics
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
@@ -39,8 +38,9 @@ def repeated_key(case: Case) -> Violations:
     used = {required.leaf_key for required in required_metrics(case.leaderboard, case.result.format)}
     for measurement in case.measurements.present:
         leaf_key, value_key = measurement.required.leaf_key, measurement.required.value_key
-        again = case.result.leaves.get(name_of_second(leaf_key))
-        if again is None or name_of_second(leaf_key) in used or value_key not in again.numbers:
+        second = f"{leaf_key} (2)"  # as `free_name` calls it
+        again = case.result.leaves.get(second)
+        if again is None or second in used or value_key not in again.numbers:
             continue
         values = measurement.raw, again.numbers[value_key]
         if values[0] != values[1]:

@@ -29,7 +29,8 @@ def unscored_samples(case: Case) -> Violations:
     for found in unscored.values():
         leaves = {measurement.required.leaf_key: measurement for measurement in found}
         first, total = found[0], sum(measurement.leaf.unscored or 0 for measurement in leaves.values())
-        more = f" (and {_others(len(leaves) - 1)} some)" if len(leaves) > 1 else ""
+        others = "1 more leaf has" if len(leaves) == 2 else f"{len(leaves) - 1:,} more leaves have"
+        more = f" (and {others} some)" if len(leaves) > 1 else ""
         were = "was" if first.leaf.unscored == 1 else "were"
         yield case.at(
             found,
@@ -38,10 +39,6 @@ def unscored_samples(case: Case) -> Violations:
             "find out why the scorer gave no score, then run these samples again",
             "unscored",
         )
-
-
-def _others(count: int) -> str:
-    return "1 more leaf has" if count == 1 else f"{count:,} more leaves have"
 
 
 def _as_wrong(measurement: Measurement) -> str:
