@@ -98,16 +98,11 @@ def check(
         typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
     else:
         say(written[form]())
-    _propose_names(judgement)
+    results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
+    if any(not one.model.id for one in results.values()):  # these share a row; their paths may tell whose they are
+        warn_proposed(proposed_names(results), "check")
     is_contradicted = any(found["severity"] == "error" for one in logs for found in one["findings"])
     raise typer.Exit(1) if is_contradicted else end(judgement)
-
-
-def _propose_names(judgement: Judgement) -> None:
-    """Where files name no model, and so share a row, say how their paths may tell it."""
-    results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
-    if any(not one.model.id for one in results.values()):
-        warn_proposed(proposed_names(results), "check")
 
 
 def _names_leaderboard(context: typer.Context) -> bool:

@@ -17,6 +17,8 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 
 # Of a path: an entry of an index of PostgreSQL has at most 2,704 bytes, a path and a key beside each other.
 LONGEST_NAME, KEPT_OF_NAME = 1_000, 200
+HALF = re.compile("[\ud800-\udfff]")  # half surrogates; git writes a byte that is no text as one of the last 128
+NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
 
 
@@ -45,29 +47,15 @@ def named_change(path: str, oid: str | None, size: int) -> Change:
 
     Half surrogates in `path` stand for bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
     """
-    name = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
+    name = path.encode("utf-8", "surrogatepass" if NO_BYTE.search(path) else "surrogateescape")
     if len(name) > LONGEST_NAME:
         # Patterns of paths look at the beginning and at the end.
         start, end = (part.decode("utf-8", "backslashreplace") for part in (name[:KEPT_OF_NAME], name[-KEPT_OF_NAME:]))
         why = f"its name has more than {LONGEST_NAME:,} bytes; rename it"
         return Change(f"{start}…{hashlib.sha256(name).hexdigest()[:16]}…{end}", oid, size, why)
-    if is_text(path):
+    if not HALF.search(path):
         return Change(path, oid, size)
     return Change(name.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
-
-
-def is_text(path: str) -> bool:
-    """Tell whether a name is UTF-8, without half surrogates."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_escaped(path: str) -> bool:
-    """Tell whether every half surrogate represents a byte."""
-    return all(not "\ud800" <= sign <= "\udfff" or "\udc80" <= sign <= "\udcff" for sign in path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,9 @@ def is_entry_file(path: str, size: int = 0) -> bool:
 def read_row(path: str, data: bytes | None) -> Entry | str:
     """The entry in a file of the folder of rows, or why it has none; `data` is None if the file was not read."""
     if data is None:
-        return _why_unread(path)
+        if path.endswith(SUFFIX):
+            return f"{path} is larger than {in_units(MAX_BYTES)}, the most that an entry may have"
+        return f"{path} is not an entry: its name does not end in {SUFFIX}"
     try:
         entry = parse_entry(data, path)
         if entry.to_bytes() != data and parse_json(data)[1]:
@@ -111,9 +113,3 @@ def stored_entries(rows: Mapping[str, Entry | str]) -> StoredEntries:
     """
     entries = tuple(row for _, row in sorted(rows.items()) if isinstance(row, Entry))
     return StoredEntries(entries, {path: row for path, row in rows.items() if isinstance(row, str)})
-
-
-def _why_unread(path: str) -> str:
-    if path.endswith(SUFFIX):
-        return f"{path} is larger than {in_units(MAX_BYTES)}, the most that an entry may have"
-    return f"{path} is not an entry: its name does not end in {SUFFIX}"

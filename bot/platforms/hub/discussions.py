@@ -421,12 +421,10 @@ def _as_comment(event: DiscussionComment, place: int) -> Comment:
 
 def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:
     """The number of rows in a list, and the rows of one page."""
-    return int(answer["count"]), [as_listed(row) for row in answer["discussions"]]
-
-
-def as_listed(row: dict[str, Any]) -> Listed:
-    """A row of the list."""
-    author = (row.get("author") or {}).get("name", "")
-    comments = row.get("numComments")
-    count = comments if isinstance(comments, int) else None
-    return Listed(row["num"], row["title"], row["status"], author, count)
+    rows = []
+    for row in answer["discussions"]:
+        comments = row.get("numComments")
+        author = (row.get("author") or {}).get("name", "")
+        count = comments if isinstance(comments, int) else None
+        rows.append(Listed(row["num"], row["title"], row["status"], author, count))
+    return int(answer["count"]), rows

@@ -86,7 +86,13 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     choices = {one.column_path: one.fault or _choose(one, rows, readings) for one in columns}
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
-    for choice in _parts_first([one for one in choices.values() if isinstance(one, Matched)]):
+    chosen = [one for one in choices.values() if isinstance(one, Matched)]
+
+    def is_mean(one: Matched) -> bool:
+        """Tell whether a column is the mean of what several other columns show: these come first."""
+        return sum(other.reading.leaf_ids < one.reading.leaf_ids for other in chosen) > 1
+
+    for choice in sorted(chosen, key=is_mean):
         clash = next((one for one in found if _clash(one.reading, choice.reading)), None)
         if clash is None:
             found.append(choice)
@@ -114,15 +120,6 @@ def is_near(matching: Matching, readings: Sequence[TaskReading]) -> bool:
     rows, columns = matching.table.rows, [column for column in matching.columns if not column.fault]
     tried = (_tried(column, reading, rows) for column, reading in product(columns, readings))
     return any(one.fitting * 2 >= one.covered > 0 for one in tried)
-
-
-def _parts_first(choices: Sequence[Matched]) -> list[Matched]:
-    """The columns in their order, but those after all others that are means of what several other columns show."""
-
-    def is_mean(one: Matched) -> bool:
-        return sum(other.reading.leaf_ids < one.reading.leaf_ids for other in choices) > 1
-
-    return sorted(choices, key=is_mean)
 
 
 def _values(reading: TaskReading, models: Sequence[ModelFiles]) -> list[float]:

@@ -52,7 +52,8 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
     for label, column in options.columns.items():
         column_path = options.column_path(label)
         if column.default is not None:
-            defaults[column_path] = _constant(column.default)
+            fixed = column.default
+            defaults[column_path] = fixed if isinstance(fixed, bool | str) else Decimal(repr(fixed))
             continue
         cells[column_path] = _cell(label, column, row, options.table_format)
         unit = column.unit or unit_of(column.value or "", row)
@@ -119,10 +120,6 @@ def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:
     if column.missing == NULL:
         return "" if written in {"csv", "markdown"} else None
     return column.missing
-
-
-def _constant(default: str | float) -> Cell:
-    return default if isinstance(default, bool | str) else Decimal(repr(default))
 
 
 def as_text(cell: Cell) -> str:

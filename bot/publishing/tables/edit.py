@@ -126,7 +126,10 @@ class _Planner:
         index = self.look(row)
         for column_path, cell in row.cells.items():
             self.columns[column_path].check(cell, row.units.get(column_path))
-        _refuse_twin(self.seen, row)
+        key = _loosely(tuple(row.key.values()))
+        if key in self.seen:
+            raise Unwritable(f"{self.seen[key]} has the same key columns: {DISTINGUISH}")
+        self.seen[key] = row.change_key
         at = index.find(row)
         if at is None:
             return Insertion(self.place(row), row, {**row.defaults, **row.cells})
@@ -161,14 +164,6 @@ class _Planner:
             return new
         numbers = {id(each): number_in(each.cells[column_path]) for each in new}
         return sorted(new, key=lambda each: (each.before, numbers[id(each)] is None, sign * (numbers[id(each)] or 0)))
-
-
-def _refuse_twin(seen: dict[KeyTexts, str], row: WantedRow) -> None:
-    """Raise Unwritable for a second row with the same key columns, or nearly the same."""
-    key = _loosely(tuple(row.key.values()))
-    if key in seen:
-        raise Unwritable(f"{seen[key]} has the same key columns: {DISTINGUISH}")
-    seen[key] = row.change_key
 
 
 def _differing(grid: Grid, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:

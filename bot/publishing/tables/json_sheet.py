@@ -125,7 +125,12 @@ class JsonSheet(Grid):
         place = self.places[row]
         if column_path == (self.key,):
             return str(place.name)
-        return _cell_in(place.value, column_path)
+        value: Any = place.value
+        for name in column_path:
+            if not isinstance(value, dict) or name not in value:
+                return ABSENT
+            value = value[name]
+        return value if value is None or isinstance(value, str | bool | Decimal) else json.dumps(value, default=str)
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
         """Replace values at their positions; a key that the row does not have is added at its end."""
@@ -244,14 +249,6 @@ def _collect(row: Object, column_path: ColumnPath, found: dict[ColumnPath, None]
         check_columns_count(len(found))
         if isinstance(value, dict):
             _collect(value, (*column_path, name), found)
-
-
-def _cell_in(row: Any, column_path: ColumnPath) -> Cell:
-    for name in column_path:
-        if not isinstance(row, dict) or name not in row:
-            return ABSENT
-        row = row[name]
-    return row if row is None or isinstance(row, str | bool | Decimal) else json.dumps(row, default=str)
 
 
 def nested(cells: Mapping[ColumnPath, Cell]) -> Object:

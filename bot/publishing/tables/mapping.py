@@ -121,10 +121,6 @@ class MappedColumn(TargetOptions):
         return self
 
 
-def _as_table(column: object) -> object:
-    return {"value": column} if isinstance(column, str) else column
-
-
 class TableOptions(TargetOptions):
     """`kind = "table"`: one row of a table that somebody keeps is edited in place.
 
@@ -144,7 +140,10 @@ class TableOptions(TargetOptions):
     keyed: StrictBool = False
     key: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
     columns: Annotated[
-        dict[ColumnName, Annotated[MappedColumn, BeforeValidator(_as_table)]],
+        dict[
+            ColumnName,
+            Annotated[MappedColumn, BeforeValidator(lambda one: {"value": one} if isinstance(one, str) else one)],
+        ],
         Field(min_length=1),
     ]
     on_existing: Literal["update", "refuse"] = "refuse"

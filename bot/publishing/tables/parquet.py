@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -19,15 +18,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
-from pathspec import PathSpec
 
 from bot.errors import Unwritable
 from bot.evaluation.finding import in_units
-from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.cells import Cell, ColumnPath
-from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, changes_of, says, sequence
-from bot.publishing.tables.rows import MappedRows
-from bot.publishing.tables.sheet import MOST_CELLS, Grid, Splice, check_bytes, numbered, spliced
+from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, says
+from bot.publishing.tables.sheet import MOST_CELLS, Grid, Splice, numbered, spliced
 from bot.publishing.yaml_text import compose, entries, front_matter
 
 CARD = "README.md"
@@ -337,98 +333,31 @@ def _count(node: yaml.Node, start: int) -> Counted:
     return start + node.start_mark.index, start + node.end_mark.index, int(node.value)
 
 
-class ParquetLayout:
-    """The Parquet files of one split; the file with the row, or the last one, is rewritten.
+def counted_card(card: bytes, shards: Shards, growth: Mapping[str, int]) -> dict[str, bytes]:
+    """The card with the new counts of a table, nothing if it counts nothing.
 
-    The caller must be able to write binary files, which the Hub keeps in its large-file storage.
+    Raises Unwritable where it counts other rows than the table has, or none of a table of several files.
     """
-
-    def __init__(self, rows: MappedRows) -> None:
-        self.rows, self.options = rows, rows.options
-
-    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
-        """The folder of the files."""
-        folder = str(PurePosixPath(self.options.path).parent)
-        return () if folder == "." else (folder,)
-
-    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
-        """All files of the table, and the card."""
-        return (*(self._shard_paths(listed) or [self.options.path]), CARD)
-
-    def _shard_paths(self, paths: Collection[str]) -> list[str]:
-        """Those of the paths that are files of the table: entries may lie beside it."""
-        matching = PathSpec.from_lines("gitignore", [f"/{self.options.path}"])
-        return sorted(matching.match_files(paths))
-
-    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The files with the rows of the changes; where they cannot be edited, every row is refused."""
-        try:
-            shards = self.grid(current)
-            edit = _writable(shards, self.rows.edit(shards, changes))
-            if not edit.updates and not edit.insertions:
-                return Draft(refused=edit.refused)
-            card = current[CARD].decode() if CARD in current else ""
-            files, after = self._files(shards, edit, card, current)
-        except Unwritable as error:
-            return Draft(refused=dict.fromkeys((change.key for change in changes), f"{self.options.path}: {error}"))
-        except UnicodeDecodeError:
-            return Draft(refused=dict.fromkeys((change.key for change in changes), f"{CARD}: it is not UTF-8 text"))
-        return Draft(files, edit.refused, changes_of(shards, edit), tuple(self.rows.remarks(shards, after, edit)))
-
-    def grid(self, current: Mapping[str, bytes]) -> Shards:
-        """The files of the table. Raises Unwritable if there are none, or one of several is missing."""
-        found = {path: current[path] for path in self._shard_paths(current)}
-        if not found:
-            raise Unwritable("there is no such file at the target")
-        _check_names(list(found))
-        for data in found.values():
-            check_bytes(data)
-        return Shards({path: read_parquet(data) for path, data in found.items()})
-
-    def _files(
-        self, shards: Shards, edit: TableEdit, card: str, current: Mapping[str, bytes]
-    ) -> tuple[dict[str, bytes | None], Shards]:
-        """The files that change, and the whole table after the edit."""
-        files: dict[str, bytes | None] = {}
-        after = dict(shards.grids)
-        growth: Counter[str] = Counter()  # of what the card counts
-        for path, grid in shards.grids.items():
-            part = shards.part(path, edit)
-            if not part.updates and not part.insertions:
-                continue
-            slots = sequence(len(grid), part)
-            after[path] = edited = grid.edited(slots)
-            data = edited.to_bytes()
-            prove_parquet(grid, read_parquet(data), slots)
-            files[path] = data
-            memory = edited.table.nbytes - grid.table.combine_chunks().nbytes
-            growth.update(num_bytes=memory, dataset_size=memory, num_examples=len(edited) - len(grid))
-            growth.update(download_size=len(data) - len(current[path]))
-        return {**files, **self._card(shards, card, growth)}, Shards(after)
-
-    def _card(self, shards: Shards, card: str, growth: Mapping[str, int]) -> dict[str, bytes | None]:
-        """The card with the new counts, nothing if it counts nothing."""
-        config, split = _split(next(iter(shards.grids)))
-        counts = counts_of(card, config, split)
-        if counts is None:
-            if len(shards.grids) > 1:
-                raise Unwritable(f"it has several files, and {CARD} does not say num_examples for {split!r}")
-            return {}
-        there = counts["num_examples"][2]
-        if there != len(shards):
-            raise Unwritable(f"{CARD} says num_examples {there}, and the files have {len(shards)} rows")
-        splices = [Splice(start, end, str(count + growth[name])) for name, (start, end, count) in counts.items()]
-        return {CARD: spliced(card, splices).encode()}
-
-    def count(self, current: Mapping[str, bytes]) -> int:
-        """The number of rows of all files, 0 where they cannot be read."""
-        try:
-            return len(self.grid(current))
-        except Unwritable:
-            return 0
+    try:
+        text = card.decode()
+    except UnicodeDecodeError:
+        raise Unwritable(f"{CARD} is not UTF-8 text") from None
+    place = PurePosixPath(next(iter(shards.grids)))
+    shard, folder = SHARD.fullmatch(place.stem), place.parent.name  # as `push_to_hub` names files and folders
+    config, split = "default" if folder in {"", "data"} else folder, shard[1] if shard else place.stem
+    counts = counts_of(text, config, split)
+    if counts is None:
+        if len(shards.grids) > 1:
+            raise Unwritable(f"it has several files, and {CARD} does not say num_examples for {split!r}")
+        return {}
+    there = counts["num_examples"][2]
+    if there != len(shards):
+        raise Unwritable(f"{CARD} says num_examples {there}, and the files have {len(shards)} rows")
+    splices = [Splice(start, end, str(count + growth[name])) for name, (start, end, count) in counts.items()]
+    return {CARD: spliced(text, splices).encode()}
 
 
-def _writable(shards: Shards, edit: TableEdit) -> TableEdit:
+def without_unfit(shards: Shards, edit: TableEdit) -> TableEdit:
     """The edit without the rows that their file cannot hold."""
     refused = dict(edit.refused)
     for path, grid in shards.grids.items():
@@ -443,7 +372,7 @@ def _writable(shards: Shards, edit: TableEdit) -> TableEdit:
     return TableEdit(updates, [new for new in edit.insertions if new.wanted.change_key not in refused], refused)
 
 
-def _check_names(paths: Sequence[str]) -> None:
+def check_names(paths: Sequence[str]) -> None:
     """Several files are one table only where each says which of how many it is."""
     found = [SHARD.fullmatch(PurePosixPath(path).stem) for path in paths]
     named = [(match[1], int(match[2]), int(match[3])) for match in found if match]
@@ -453,11 +382,3 @@ def _check_names(paths: Sequence[str]) -> None:
     numbers = [number for _, number, _ in named]
     if len(named) < len(paths) or len(stems) > 1 or numbers != list(range(len(paths))) or named[0][2] != len(paths):
         raise Unwritable(f"its {len(paths)} files are not numbered like train-00000-of-{len(paths):05}.parquet")
-
-
-def _split(path: str) -> tuple[str, str]:
-    """The configuration and the split of a file, as `push_to_hub` names folders and files."""
-    place = PurePosixPath(path)
-    shard = SHARD.fullmatch(place.stem)
-    folder = place.parent.name
-    return "default" if folder in {"", "data"} else folder, shard[1] if shard else place.stem

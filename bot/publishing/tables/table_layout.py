@@ -1,23 +1,35 @@
-"""The layout of a table that somebody else maintains: JSON, JSONL, CSV, YAML or Markdown."""
+"""The layout of a table that somebody else maintains: JSON, JSONL, CSV, YAML, Markdown or Parquet."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
+
+from pathspec import PathSpec
 
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.csv_sheet import CsvSheet, separator_of
-from bot.publishing.tables.edit import TableEdit, changes_of, prove
+from bot.publishing.tables.edit import TableEdit, changes_of, prove, sequence
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.mapping import TableFormat, TableOptions
 from bot.publishing.tables.markdown_sheet import MarkdownSheet
-from bot.publishing.tables.parquet import ParquetLayout
+from bot.publishing.tables.parquet import (
+    CARD,
+    Shards,
+    check_names,
+    counted_card,
+    prove_parquet,
+    read_parquet,
+    without_unfit,
+)
 from bot.publishing.tables.rows import MappedRows
-from bot.publishing.tables.sheet import Sheet, Splice, spliced, text_of
+from bot.publishing.tables.sheet import Grid, Sheet, Splice, check_bytes, spliced, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load
 
@@ -30,21 +42,56 @@ SAID = re.compile(r"auto-?(matically )?generated|generated (by|from|automaticall
 TAG = re.compile(r"<[a-zA-Z/][^<>]*>")
 SORT_KEY = "@@"
 PUSHES = re.compile(r"git\s+push|git-auto-commit|create-pull-request|add-and-commit|github-push")
+MISSING = "there is no such file at the target"
 HINT = "set hand_edited = true if people edit it all the same"
 
 
-def table_layout(options: TableOptions, leaderboard: Leaderboard) -> TableLayout | ParquetLayout:
+def table_layout(options: TableOptions, leaderboard: Leaderboard) -> TableLayout:
     """The layout for a target of `kind = "table"`. Raises CallError if the mapping names an unknown task."""
     rows = MappedRows(options, leaderboard)
     rows.check()
-    return ParquetLayout(rows) if options.table_format == "parquet" else TableLayout(rows)
+    return ParquetLayout(rows) if options.table_format == "parquet" else TextLayout(rows)
 
 
-class TableLayout:
-    """A table in one text file."""
+class TableLayout(ABC):
+    """A table that somebody else keeps, in one text file or in Parquet files."""
 
     def __init__(self, rows: MappedRows) -> None:
         self.rows, self.options = rows, rows.options
+
+    @abstractmethod
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """The folders whose files are listed; they may be missing."""
+
+    @abstractmethod
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """The files that are read, of those listed and by their names."""
+
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The table with the rows of the changes; where the file cannot be edited, every row is refused."""
+        try:
+            return self._draft(changes, current)
+        except Unwritable as error:
+            return Draft(refused=dict.fromkeys((change.key for change in changes), f"{self.options.path}: {error}"))
+
+    def count(self, current: Mapping[str, bytes]) -> int:
+        """The number of rows of the table, 0 where it cannot be read."""
+        try:
+            return len(self.grid(current))
+        except Unwritable:
+            return 0
+
+    @abstractmethod
+    def grid(self, current: Mapping[str, bytes]) -> Grid:
+        """The table as it is. Raises Unwritable if the file cannot be read, or if a program writes it."""
+
+    @abstractmethod
+    def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """As `draft`; raises Unwritable."""
+
+
+class TextLayout(TableLayout):
+    """A table in one text file, of which a row is edited in its place."""
 
     def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
         """The folder of the workflows, one of which may write the table; it may be missing."""
@@ -54,37 +101,26 @@ class TableLayout:
         """The table, and the workflows."""
         return (self.options.path, *(path for path in sorted(listed) if path.startswith(f"{WORKFLOWS}/")))
 
-    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The table with the rows of the changes; where the file cannot be edited, every row is refused."""
-        try:
-            return self._draft(changes, current)
-        except Unwritable as error:
-            return Draft(refused=dict.fromkeys((change.key for change in changes), f"{self.options.path}: {error}"))
-
     def grid(self, current: Mapping[str, bytes]) -> Sheet:
         """The table as it is. Raises Unwritable if the file cannot be read, or if a program writes it."""
-        sheet = open_sheet(self._file(current), self.options)
+        if self.options.path not in current:
+            raise Unwritable(MISSING)
+        sheet = open_sheet(current[self.options.path], self.options)
         if not self.options.hand_edited:
             workflows = {path: text for path, text in current.items() if path.startswith(f"{WORKFLOWS}/")}
             check_not_generated(self.options.path, sheet, self.options.table_format, workflows)
         return sheet
 
     def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        sheet, data = self.grid(current), self._file(current)
-        edit = self.rows.edit(sheet, changes)
-        splices, edit = self._splices(sheet, edit)
+        sheet = self.grid(current)
+        splices, edit = self._splices(sheet, self.rows.edit(sheet, changes))
         if not splices:
             return Draft(refused=edit.refused)
-        new = to_bytes(spliced(sheet.text, splices), data)
+        new = to_bytes(spliced(sheet.text, splices), current[self.options.path])
         after = open_sheet(new, self.options)
         prove(sheet, after, edit)
         remarks = tuple(self.rows.remarks(sheet, after, edit))
         return Draft({self.options.path: new}, edit.refused, changes_of(sheet, edit), remarks)
-
-    def _file(self, current: Mapping[str, bytes]) -> bytes:
-        if self.options.path not in current:
-            raise Unwritable("there is no such file at the target")
-        return current[self.options.path]
 
     def _splices(self, sheet: Sheet, edit: TableEdit) -> tuple[list[Splice], TableEdit]:
         """The characters that change, and the edit without the rows that cannot be written."""
@@ -105,12 +141,59 @@ class TableLayout:
                 refused |= {new.wanted.change_key: str(error) for new in rows}
         return splices, TableEdit(updates, insertions, refused)
 
-    def count(self, current: Mapping[str, bytes]) -> int:
-        """The number of rows of the table, 0 where it cannot be read."""
-        try:
-            return len(open_sheet(self._file(current), self.options))
-        except Unwritable:
-            return 0
+
+class ParquetLayout(TableLayout):
+    """The Parquet files of one split; the file with the row, or the last one, is rewritten.
+
+    The caller must be able to write binary files, which the Hub keeps in its large-file storage.
+    """
+
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """The folder of the files."""
+        folder = str(PurePosixPath(self.options.path).parent)
+        return () if folder == "." else (folder,)
+
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """All files of the table, and the card."""
+        return (*(self._shard_paths(listed) or [self.options.path]), CARD)
+
+    def _shard_paths(self, paths: Collection[str]) -> list[str]:
+        """Those of the paths that are files of the table: entries may lie beside it."""
+        matching = PathSpec.from_lines("gitignore", [f"/{self.options.path}"])
+        return sorted(matching.match_files(paths))
+
+    def grid(self, current: Mapping[str, bytes]) -> Shards:
+        """The files of the table. Raises Unwritable if there are none, or one of several is missing."""
+        found = {path: current[path] for path in self._shard_paths(current)}
+        if not found:
+            raise Unwritable(MISSING)
+        check_names(list(found))
+        for data in found.values():
+            check_bytes(data)
+        return Shards({path: read_parquet(data) for path, data in found.items()})
+
+    def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        shards = self.grid(current)
+        edit = without_unfit(shards, self.rows.edit(shards, changes))
+        files: dict[str, bytes | None] = {}
+        after = dict(shards.grids)
+        growth: Counter[str] = Counter()  # of what the card counts
+        for path, grid in shards.grids.items():
+            part = shards.part(path, edit)
+            if not part.updates and not part.insertions:
+                continue
+            slots = sequence(len(grid), part)
+            after[path] = edited = grid.edited(slots)
+            files[path] = data = edited.to_bytes()
+            prove_parquet(grid, read_parquet(data), slots)
+            memory = edited.table.nbytes - grid.table.combine_chunks().nbytes
+            growth.update(num_bytes=memory, dataset_size=memory, num_examples=len(edited) - len(grid))
+            growth.update(download_size=len(data) - len(current[path]))
+        if not files:
+            return Draft(refused=edit.refused)
+        files |= counted_card(current.get(CARD, b""), shards, growth)
+        remarks = tuple(self.rows.remarks(shards, Shards(after), edit))
+        return Draft(files, edit.refused, changes_of(shards, edit), remarks)
 
 
 def open_sheet(data: bytes, options: TableOptions) -> Sheet:

@@ -105,7 +105,9 @@ def test_a_card_that_is_no_text_refuses_every_row() -> None:
     after, draft = edited(CONTENTS, {**BOARD, "README.md": b"\xff"}, *rows)
 
     assert after == {**BOARD, "README.md": b"\xff"}
-    assert draft.refused == dict.fromkeys([row.key for row in rows], "README.md: it is not UTF-8 text")
+    assert draft.refused == dict.fromkeys(
+        [row.key for row in rows], "data/train-*.parquet: README.md is not UTF-8 text"
+    )
 
 
 def test_the_card_counts_the_bytes_of_the_rows() -> None:
