@@ -1,8 +1,7 @@
 """Rows in a JSON file: the items of a list, the members of an object, or the lines of a JSONL file.
 
 A changed value is replaced at its position. A new row copies the layout of a neighbouring row (order of the keys, line
-breaks, indentation), so the file may have any style. Where there is no row to copy, the whole file must be exactly what
-one setting of Python's serializer writes.
+breaks, indentation), so the file may have any style.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 from bot.errors import Unwritable
@@ -31,9 +29,6 @@ from bot.publishing.tables.sheet import (
 from bot.reporting.locate import JsonPlace, places, skip
 
 Object = dict[str, Any]
-INDENTS = (2, 4, None, 1, 3, "\t")
-TIGHT = (",", ":")
-SETTINGS = ("indent", "ensure_ascii", "separators")  # of the serializer
 
 
 def _refuse_constant(name: str) -> Any:
@@ -164,7 +159,7 @@ class JsonSheet(Grid):
     def insert(self, before: int, rows: Sequence[Mapping[ColumnPath, Cell]]) -> list[Splice]:
         """Insert new rows, each in the layout of the nearest row that has all its keys, else of the row before."""
         if not self.places:
-            return [self._first(rows)]
+            raise Unwritable("it has no row whose layout could be copied: write the first row by hand")
         models = [next(self.nearest(before, cells.keys()), max(0, before - 1)) for cells in rows]
         new = [self._clone(model, cells) for model, cells in zip(models, rows, strict=True)]
         return [joined(self.spans, before, new, self._gap())]
@@ -210,16 +205,6 @@ class JsonSheet(Grid):
             return self._object(model, column_path, cells)
         return "[]" if model is not None and isinstance(model.value, list) else "null"  # a page may loop over it
 
-    def _first(self, rows: Sequence[Mapping[ColumnPath, Cell]]) -> Splice:
-        """The first rows of an empty list, in the style of the whole file."""
-        new: list[Object] | Object = [nested(cells) for cells in rows]
-        if self.key is not None:
-            column_path = (self.key,)
-            new = {
-                str(cells[column_path]): nested({k: v for k, v in cells.items() if k != column_path}) for cells in rows
-            }
-        return dumped_like(self.text, self.container, new)
-
     def ordinary(self) -> list[Any]:
         """The rows as Python's own reader gives them."""
         return rows_at(ordinary(self.text), self.resolved[1])
@@ -251,18 +236,6 @@ def _collect(row: Object, column_path: ColumnPath, found: dict[ColumnPath, None]
             _collect(value, (*column_path, name), found)
 
 
-def nested(cells: Mapping[ColumnPath, Cell]) -> Object:
-    """The cells of a row as an object, without those that are absent."""
-    row: Object = {}
-    for column_path, cell in cells.items():
-        if cell is not ABSENT:
-            inner = row
-            for name in column_path[:-1]:
-                inner = inner.setdefault(name, {})
-            inner[column_path[-1]] = cell
-    return row
-
-
 @dataclass(frozen=True)
 class JsonLinesSheet(JsonSheet):
     """The rows of a JSONL text."""
@@ -285,10 +258,6 @@ class JsonLinesSheet(JsonSheet):
     def _gap(self) -> str:
         return line_end(self.text)
 
-    def _first(self, rows: Sequence[Mapping[ColumnPath, Cell]]) -> Splice:
-        new = "".join(json.dumps(nested(cells), default=as_double) + "\n" for cells in rows)
-        return Splice(0, len(self.text), new)
-
     def ordinary(self) -> list[Any]:
         """The rows as Python's own reader gives them, line by line."""
         return [ordinary(self.text[start:end]) for start, end in lines(self.text) if self.text[start:end].strip()]
@@ -309,22 +278,3 @@ def token(cell: Cell, *, ascii_only: bool) -> str:
     if isinstance(cell, Decimal):
         return short(cell)
     return json.dumps(cell, ensure_ascii=ascii_only)
-
-
-def dumped_like(text: str, container: JsonPlace, new: Any) -> Splice:
-    """Replace an empty list or object by `new`. Raises Unwritable if no setting writes the file as it is."""
-    value, body = json.loads(text), text.rstrip()
-    choices = product(INDENTS, (True, False), (None, TIGHT))
-    tried: Iterator[dict[str, Any]] = (dict(zip(SETTINGS, choice, strict=True)) for choice in choices)
-    settings = next((each for each in tried if json.dumps(value, **each) == body), None)
-    if settings is None:
-        raise Unwritable("it has no row to copy the layout of, and no setting of a serializer writes the file as it is")
-    line = text[text.rfind("\n", 0, container.start) + 1 : container.start]
-    base = line[: len(line) - len(line.lstrip(" \t"))]
-    written = json.dumps(new, default=as_double, **settings)
-    return Splice(container.start, container.end, written.replace("\n", f"\n{base}"))
-
-
-def as_double(value: Decimal) -> int | float:
-    """A decimal, which the serializer does not know, as it takes it."""
-    return int(value) if value == value.to_integral_value() else float(value)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
-from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet, nested
+from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.sheet import spliced
 from tests.publishing.tables.boards import JSON, edited, entry, why
 
@@ -100,8 +99,6 @@ def test_the_members_of_an_object_are_rows_with_a_name() -> None:
     cells = {("k",): "β", **ROW}
     copy = '"\\u03b2" : {"n": 1.5, "m": "x"}'
     assert inserted('{"a" : {"n": 1, "m": 2}}', 1, cells, key="k") == '{"a" : {"n": 1, "m": 2},' + copy + "}"
-    first = '{\n  "\\u03b2": {\n    "m": "x",\n    "n": 1.5\n  }\n}'
-    assert inserted("{}", 0, cells, key="k") == first
 
 
 def test_what_is_no_object_of_rows_is_refused() -> None:
@@ -147,21 +144,6 @@ def test_a_list_or_an_object_is_read_as_its_text() -> None:
         ("absent",): ABSENT,
         ("n", "n"): ABSENT,
     }
-
-
-@pytest.mark.parametrize(
-    ("cells", "row"),
-    [
-        ({("a",): "x", ("b",): ABSENT}, {"a": "x"}),
-        (
-            {("a", "b", "c"): 1, ("a", "b", "d"): 2, ("a", "e"): 3, ("f",): 4},
-            {"a": {"b": {"c": 1, "d": 2}, "e": 3}, "f": 4},
-        ),
-        ({("a", "b"): ABSENT}, {}),
-    ],
-)
-def test_cells_make_an_object_with_the_objects_inside(cells: dict[ColumnPath, Any], row: dict[str, Any]) -> None:
-    assert nested(cells) == row
 
 
 # ---- lines ----

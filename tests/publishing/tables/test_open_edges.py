@@ -1,19 +1,18 @@
-"""Edges of opening a text: its bytes and lines, the pointer to its rows, and the first row of an empty list."""
+"""Edges of opening a text: its bytes and lines, the pointer to its rows, and an empty list."""
 
 from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
 from typing import Any
 
 import pytest
 import yaml
 
 from bot.errors import Unwritable
-from bot.publishing.tables.json_sheet import dumped_like, resolve
+from bot.publishing.tables.json_sheet import JsonSheet, resolve
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.sheet import LARGEST, check_bytes, line_end, lines, rows_at, spliced
+from bot.publishing.tables.sheet import LARGEST, check_bytes, line_end, lines, rows_at
 from bot.publishing.tables.table_layout import open_sheet
 from tests.publishing.tables.boards import CSV, JSON, LINES, MARKDOWN, MODEL, YAML, edited, entry, why
 
@@ -147,26 +146,6 @@ def test_the_rows_of_an_object_have_their_names_and_their_cells() -> None:
         rows_at({"a": 1}, ("a", "b"))
 
 
-# ---- the first row of an empty list ----
-
-
-@pytest.mark.parametrize("tight", [{}, {"separators": (",", ":")}])
-@pytest.mark.parametrize("ascii_only", [True, False])
-@pytest.mark.parametrize("indent", [None, 1, 2, 3, 4, "\t"])
-def test_the_first_row_is_written_as_the_serializer_wrote_the_file(
-    indent: int | str | None, ascii_only: bool, tight: dict[str, Any]
-) -> None:
-    def dumped(rows: list[Any]) -> str:
-        whole = {"β": 1, "deep": {"rows": rows}, "z": [{"a": 1}]}
-        return json.dumps(whole, indent=indent, ensure_ascii=ascii_only, **tight) + "\n"
-
-    text = dumped([])
-    splice = dumped_like(text, resolve(text, "/deep/rows")[0], [{"Modèle": "é", "n": Decimal("1.50"), "m": Decimal(2)}])
-
-    assert spliced(text, [splice]) == dumped([{"Modèle": "é", "n": 1.5, "m": 2}])
-
-
-def test_a_file_that_no_serializer_wrote_takes_no_first_row() -> None:
-    reason = "it has no row to copy the layout of, and no setting of a serializer writes the file as it is"
-    with pytest.raises(Unwritable, match=f"^{reason}$"):
-        dumped_like("[ ]", resolve("[ ]", "")[0], [1])
+def test_an_empty_list_takes_no_first_row() -> None:
+    with pytest.raises(Unwritable, match=r"^it has no row whose layout could be copied: write the first row by hand$"):
+        JsonSheet("[]").insert(0, [{("m",): "x"}])

@@ -129,25 +129,11 @@ def test_a_value_that_stands_in_another_form_than_a_scalar_is_not_touched() -> N
 
 def test_a_row_lacks_a_form_that_a_new_one_could_take() -> None:
     assert "no row in block style has all these keys" in why(YAML, "- {Model: a, BBH: 0.5}\n")
-    assert "one setting" not in why(JSON, '[ ]\n\n  "x"')
-    assert "no setting of a serializer writes the file" in why(JSON, "[ ]\n")
+    assert "it has no row whose layout could be copied" in why(JSON, "[ ]\n")
+    assert "it has no row whose layout could be copied" in why(LINES, "\n")
 
 
-def test_an_empty_table_takes_its_first_row() -> None:
-    row = {"Model": "example-org/kestrel-7b", "BBH": 0.5}
-
-    for text in ("[]", '{"a": 1.5, "rows": []}', '{\n  "rows": []\n}\n'):
-        at = "/rows" if "rows" in text else ""
-        after, draft = edited(JSON, {"t.json": text.encode()}, entry(scores={"bbh": 0.5}), at=at)
-        assert draft.refused == {}
-        whole = json.loads(after["t.json"])
-        assert (whole["rows"] if at else whole) == [row]
-    for text in (b"", b"\n\n"):
-        after, _ = edited(LINES, {"rows.jsonl": text}, entry(average=50.0), entry("a/b", {"bbh": None}, key="other"))
-        assert after["rows.jsonl"].decode() == (
-            '{"model": "example-org/kestrel-7b", "acc": 0.5336990825602492, "avg": 50}\n'
-            '{"model": "a/b", "avg": 33.60379482268062}\n'
-        )
+def test_a_table_of_a_header_alone_takes_its_first_row() -> None:
     after, _ = edited(CSV, {"t.csv": b"Model,BBH\n"}, entry(scores={"bbh": 0.5}))
     assert after["t.csv"] == b"Model,BBH\nexample-org/kestrel-7b,0.5\n"
     after, _ = edited(MARKDOWN, {"t.md": b"| Model | BBH |\n|---|---|\n\nEnd\n"}, entry(scores={"bbh": 0.5}))
