@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,7 +47,6 @@ if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is 
     from bot.service.settings.config import Watch
 
 
-LINE_EVERY = 10.0  # seconds between two lines of progress
 VERIFY = "leaderboard-bot verify {to} --sources DIR"
 
 
@@ -138,7 +136,7 @@ def import_board(
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, form, leaderboard)
-    tell = (lambda *_: None) if quiet else _progress if sys.stderr.isatty() else ProgressLines()
+    tell = (lambda *_: None) if quiet or not sys.stderr.isatty() else _progress
     result = _import(watch, source, to, tell, yes=yes, dry_run=dry_run)
     if result is None:
         return
@@ -188,19 +186,6 @@ def _row_targets(database: str) -> Iterator[Callable[[], Iterable[str]]]:
         return
     with closing(jobs):
         yield jobs.row_targets
-
-
-@dataclass
-class ProgressLines:
-    """Shows progress where no terminal is: a line every ten seconds at most, and one at the end of each step."""
-
-    last: float = 0.0
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Show that `done` of `total` are read or written, or that the import waits."""
-        if done >= total or time.monotonic() - self.last >= LINE_EVERY:
-            self.last = time.monotonic()
-            typer.echo(visible(f"{what} {done:,} of {total:,}" if total else what), err=True)
 
 
 def _progress(what: str, done: int, total: int) -> None:
