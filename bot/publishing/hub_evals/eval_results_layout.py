@@ -9,8 +9,6 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
-import yaml
-
 from bot.errors import Unwritable
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
@@ -20,7 +18,7 @@ from bot.publishing.hub_evals.model_layout import choose_row, eval_result_of
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.publication import Marker, entry_marker, find_marker
 from bot.publishing.tables.values import RowView, Unit
-from bot.publishing.yaml_text import compose, entries
+from bot.publishing.yaml_text import load
 from bot.reporting.escape import brief
 
 ADVICE = (
@@ -157,7 +155,6 @@ BENCHMARK_FILE = "eval.yaml"
 LARGEST_BENCHMARK = 1_000_000  # bytes
 MOST_TASKS = 1_000
 LONGEST = 200  # characters of an id
-TEXT = "tag:yaml.org,2002:str"
 # Harnesses that are frameworks of the Hub, by the name that results give them.
 FRAMEWORKS = {"inspect": "inspect-ai", "inspect_ai": "inspect-ai", "inspect-ai": "inspect-ai", "mteb": "mteb"}
 
@@ -283,26 +280,22 @@ def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
     if len(data) > LARGEST_BENCHMARK:
         raise Unwritable(f"{BENCHMARK_FILE} has {len(data):,} bytes, and the limit is {LARGEST_BENCHMARK:,}")
     try:
-        root = compose(data.decode())
+        found = load(data.decode())
     except UnicodeDecodeError:
         raise Unwritable(f"{BENCHMARK_FILE} is not UTF-8 text") from None
     except Unwritable as error:
         raise Unwritable(f"{BENCHMARK_FILE}: {error}") from None
-    fields = dict(entries(root))
-    tasks = fields.get("tasks")
-    if not isinstance(tasks, yaml.SequenceNode) or not 0 < len(tasks.value) <= MOST_TASKS:
+    fields = found if isinstance(found, dict) else {}
+    framework, tasks = fields.get("evaluation_framework"), fields.get("tasks")
+    if not isinstance(tasks, list) or not 0 < len(tasks) <= MOST_TASKS:
         raise Unwritable(f"{BENCHMARK_FILE} has no list of at most {MOST_TASKS} tasks")
-    ids = [_text(dict(entries(task)).get("id"), "the id of a task") for task in tasks.value]
+    ids = [task.get("id") if isinstance(task, dict) else None for task in tasks]
+    for text in (framework, *ids):
+        if not isinstance(text, str) or not 0 < len(text) <= LONGEST or not text.isprintable():
+            raise Unwritable(f"{BENCHMARK_FILE}: evaluation_framework, or the id of a task, is not a short text")
     if len(set(ids)) < len(ids):
         raise Unwritable(f"{BENCHMARK_FILE} has a task twice")
-    return _text(fields.get("evaluation_framework"), "evaluation_framework"), ids
-
-
-def _text(node: yaml.Node | None, name: str) -> str:
-    text = node.value if isinstance(node, yaml.ScalarNode) and node.tag == TEXT else ""
-    if not text or len(text) > LONGEST or not text.isprintable():
-        raise Unwritable(f"{BENCHMARK_FILE}: {name} is not a short text")
-    return str(text)
+    return str(framework), list(map(str, ids))
 
 
 def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> None:
