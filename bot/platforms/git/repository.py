@@ -25,6 +25,9 @@ from bot.platforms.git import program
 from bot.platforms.net import DEADLINE
 
 ZERO = "0" * 40
+HEADS, CONTENTS = ("cat-file", "--batch-check"), ("cat-file", "--batch")
+WRITE = ("hash-object", "-w", "--no-filters", "--stdin-paths", "-t")
+TREES, MOVES = ("mktree", "-z", "--batch", "--missing"), ("update-ref", "--stdin")
 FILE = "100"  # begins the mode of a file; symbolic links and submodules have others
 LINKED = ("objects", "refs", "packed-refs", "shallow", "reftable", "logs/refs")
 MOST_HEAD = 4096  # bytes of a file that names a ref or a directory
@@ -152,6 +155,7 @@ class Repository:
         self.folder = folder
         self._layout: GitLayout | None = None
         self._ours: Path | None = None
+        self._talks: dict[tuple[str, ...], program.Talk] = {}
 
     @property
     def layout(self) -> GitLayout | None:
@@ -172,15 +176,7 @@ class Repository:
                 raise Gone("git", f"there is no git repository {self.folder}")
             ours = Path(tempfile.mkdtemp(prefix="leaderboard-bot-"))
             _link(ours, layout)
-            self._heads = program.Talk(("cat-file", "--batch-check"), ours, DEADLINE)
-            self._contents = program.Talk(("cat-file", "--batch"), ours, DEADLINE)
-            write = ("hash-object", "-w", "--no-filters", "--stdin-paths", "-t")
-            self._blobs = program.Talk((*write, "blob"), ours, DEADLINE)
-            self._commits = program.Talk((*write, "commit"), ours, DEADLINE)
-            self._trees = program.Talk(("mktree", "-z", "--batch", "--missing"), ours, DEADLINE)
-            self._ref_moves = program.Talk(("update-ref", "--stdin"), ours, DEADLINE)
-            talks = (self._heads, self._contents, self._blobs, self._commits, self._trees, self._ref_moves)
-            self._end = weakref.finalize(self, _close, ours, *talks)
+            self._end = weakref.finalize(self, _close, ours, self._talks)
             self._ours = ours
         return self._ours
 
@@ -189,6 +185,10 @@ class Repository:
         if self._ours is not None:
             self._end()
             self._ours = None
+
+    def _talk(self, args: tuple[str, ...]) -> program.Talk:
+        """The one git process with these arguments. Raises Gone without a repository."""
+        return self._talks.setdefault(args, program.Talk(args, self.git_dir, DEADLINE))
 
     def git(
         self, *args: str, data: bytes = b"", index: Path | None = None, more: Mapping[str, str] | None = None
@@ -254,9 +254,8 @@ class Repository:
 
     def _look(self, name: str) -> tuple[str, str, int] | None:
         """The id, kind and size in bytes of an object; None if there is none. Raises Gone without a repository."""
-        self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
-        return self._heads.ask(question, lambda answer: program.read_head(answer, question))
+        return self._talk(HEADS).ask(question, lambda answer: program.read_head(answer, question))
 
     def content(self, name: str, limit: int | None = None) -> tuple[str, bytes] | None:
         """The kind and bytes of an object; None if it is not there. Raises TooLarge past the limit."""
@@ -266,9 +265,8 @@ class Repository:
 
     def _save(self, name: str, into: IO[bytes], limit: int | None = None) -> str | None:
         """Write an object to an open file; returns its kind, None if it is not there."""
-        self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
-        return self._contents.ask(question, lambda answer: program.save_object(answer, question, into, limit))
+        return self._talk(CONTENTS).ask(question, lambda answer: program.save_object(answer, question, into, limit))
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Refs below a prefix with their commits."""
@@ -383,12 +381,11 @@ class Repository:
         parents = [f"parent {commit}" for commit in (after, parent) if commit]
         lines = [f"tree {self._write_tree(top, files) or self.empty_tree()}", *parents]
         lines += [f"author {person}", f"committer {person}", "", message.rstrip("\n"), ""]
-        return self._write(self._commits, "\n".join(lines).encode())
+        return self._write("commit", "\n".join(lines).encode())
 
     def empty_tree(self) -> str:
         """The object id of an empty folder."""
-        self.git_dir  # noqa: B018 - it opens the repository
-        return self._ask(self._trees, b"\0")
+        return self._ask(TREES, b"\0")
 
     def _write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
         """Store the folder `old` ("" for none) with files changed; returns its id, "" where it is then empty."""
@@ -401,7 +398,7 @@ class Repository:
             elif data is None:
                 entries.pop(name, None)
             else:
-                entries[name] = ("100644", "blob", self._write(self._blobs, data))
+                entries[name] = ("100644", "blob", self._write("blob", data))
         for name, inner in below.items():
             _, kind, oid = entries.pop(name, ("", "", ""))
             tree = self._write_tree(oid if kind == "tree" else "", inner)
@@ -410,7 +407,7 @@ class Repository:
         if not entries:
             return ""
         rows = [f"{mode} {kind} {oid}\t{name}\0" for name, (mode, kind, oid) in entries.items()]
-        return self._ask(self._trees, "".join([*rows, "\0"]).encode("utf-8", "surrogateescape"))
+        return self._ask(TREES, "".join([*rows, "\0"]).encode("utf-8", "surrogateescape"))
 
     def _entries(self, tree: str) -> dict[str, tuple[str, str, str]]:
         """The mode, kind and object id of each entry of a folder, by name."""
@@ -427,14 +424,14 @@ class Repository:
             entries[name] = (mode.zfill(6), kind, data[end + 1 : at].hex())
         return entries
 
-    def _write(self, talk: program.Talk, data: bytes) -> str:
+    def _write(self, kind: str, data: bytes) -> str:
         """Store an object; returns its id."""
         with tempfile.NamedTemporaryFile(dir=self.git_dir) as file:
             file.write(data)
             file.flush()
-            return self._ask(talk, f"{file.name}\n".encode())
+            return self._ask((*WRITE, kind), f"{file.name}\n".encode())
 
-    def _ask(self, talk: program.Talk, question: bytes) -> str:
+    def _ask(self, args: tuple[str, ...], question: bytes) -> str:
         """The object id of what git stored. Raises Unavailable."""
 
         def read(answer: IO[bytes]) -> str:
@@ -443,7 +440,7 @@ class Repository:
                 raise ValueError("no object id came")
             return oid
 
-        return talk.ask(question, read)
+        return self._talk(args).ask(question, read)
 
     def move_refs(self, moves: Sequence[tuple[str, str, str]]) -> None:
         """Move refs from an old commit to a new one ("" for none), all or nothing. Raises Stale if one moved."""
@@ -451,9 +448,8 @@ class Repository:
             f"update {ref} {new} {old or ZERO}\n" if new else f"delete {ref} {old or ZERO}\n" for ref, old, new in moves
         ]
         question = "".join(["start\n", *lines, "prepare\n", "commit\n"]).encode("utf-8", "surrogateescape")
-        self.git_dir  # noqa: B018 - it opens the repository
         try:
-            self._ref_moves.ask(question, _see_committed)
+            self._talk(MOVES).ask(question, _see_committed)
         except Unavailable as error:
             raise Stale(f"{self.folder}: {error.why}") from None
 
@@ -487,9 +483,9 @@ def checked_name(name: str) -> str:
     return name
 
 
-def _close(ours: Path, *talks: program.Talk) -> None:
-    for talk in talks:
-        talk.close()
+def _close(ours: Path, talks: dict[tuple[str, ...], program.Talk]) -> None:
+    while talks:
+        talks.popitem()[1].close()
     rmtree(ours, ignore_errors=True)
 
 
