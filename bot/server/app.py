@@ -20,7 +20,7 @@ from bot.server.api import Api
 from bot.server.boards import BoardCache, board_routes
 from bot.server.operator import OperatorRoutes
 from bot.server.service import Service
-from bot.server.views import Declarations, Views
+from bot.server.views import Views
 from bot.server.webhooks import Webhooks
 
 
@@ -28,8 +28,8 @@ def make_pages(service: Service, token: str | None, bound_to: str) -> list[BaseR
     """The routes of all pages of a service that listens on `bound_to`, behind a proxy where it has a public address."""
     store, hub = service.contexts.store, service.contexts.access.hf_endpoint
     boards = BoardCache(store, lambda: service.watches_settings)
-    declarations = Declarations(service.contexts.leaderboard, lambda name: service.states[name].settled)
-    views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock, hub)
+    declared = service.contexts.known_leaderboard
+    views = Views(store, lambda: service.watches_settings, service.health, declared, boards, service.clock, hub)
     operator = OperatorRoutes(views, service.hint, token, lambda: "" if service.contexts.public_url else bound_to)
     return [*operator.routes(), *Api(views).routes(), *board_routes(boards)]
 

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
 from typing import Any
 from urllib.parse import quote
 
@@ -37,16 +36,16 @@ from bot.server.answers import (
 )
 from bot.server.health import PAUSED
 from bot.server.history import lines_of, past_plan
-from bot.server.situation import Progress, Sentence, counted_alone, shown_time, situation, still_at_work
+from bot.server.situation import Progress, Sentence, counted_alone, situation, still_at_work
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
-from bot.service.store.items import STATES, FailureCause, Item, ItemState
+from bot.service.store.items import STATES, FailureCause, ItemState
 
 LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
 CAUSES = 20  # of failures, for each watch
 NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
-TRIED = "This is tried in a pass that begins now."
+TRIED = "A pass that tries this was asked for; this page shows how it ends."
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
@@ -105,7 +104,7 @@ class OperatorRoutes:
             well=counted_alone(watches),
             plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
             paused=imports,
-            note=self._result_of_try(request),
+            note=TRIED if "tried" in request.query_params else "",
             link=partial(target_url, hub=self.views.hub),
             commit_url=partial(commit_url, hub=self.views.hub),
             happened={watch.name: lines_of(self.views.history(watch.name)) for watch in watches},
@@ -160,7 +159,7 @@ class OperatorRoutes:
             causes=shown,
             can_try=state not in {"held", "declined"} and can_try,
             cause=cause,
-            note=self._result_of_try(request),
+            note=TRIED if "tried" in request.query_params else "",
             first={
                 one.reason: self.views.items(watch, state, None, NAMED, cause=one.reason)
                 for one in (shown if state != "failing" else ())
@@ -170,32 +169,6 @@ class OperatorRoutes:
             next=address_of("items", watch=watch, state=state, cause=cause, after=last.id) if last else "",
             referrer="same-origin",
         )
-
-    def _result_of_try(self, request: Request) -> str:
-        """The result for the item or cause that a person had tried, "" where it no longer fails or nothing was tried.
-
-        What was tried is due at the moment of the button; if it fails again, it is due later.
-        """
-        at, now = number_in(request, "tried"), self.views.clock()
-        found = self._what_was_tried(request.query_params) if at else None
-        if found is None:
-            return ""
-        if found.due <= at:
-            return TRIED
-        same = ", for the same cause" if isinstance(found, FailureCause) else ""
-        return f"Tried {shown_time(at, now)}: failed again{same}." if found.reason else ""
-
-    def _what_was_tried(self, query: Mapping[str, str]) -> Item | FailureCause | None:
-        """The item or the cause that an address names; None if it no longer fails."""
-        of, items = query.get("of", "")[:LONGEST_CAUSE], self.views.store.of(query.get("watch", "")).items
-        place = place_of(of)
-        if place is not None:
-            return items.get(*place)
-        return next((one for one in items.causes(CAUSES) if one.reason == of), None)
-
-    def _tried(self) -> str:
-        """This moment in an address, in whole seconds."""
-        return str(ceil(self.views.clock()))
 
     def _linked(self, text: str, watch: str, root: str = "") -> Markup:
         """A text in which the addresses of the watch's own repositories, and its plans, are links; see `linked`."""
@@ -329,7 +302,7 @@ class OperatorRoutes:
             text = "This does not wait any more, or it waits for an approval."
             return message_page(request, 404, "Not there", text)
         self.hint(watch)
-        asked = {"watch": watch, "state": fields.get("state", ""), "of": fields["item"], "tried": self._tried()}
+        asked = {"watch": watch, "state": fields.get("state", ""), "tried": "yes"}
         return RedirectResponse(f"../{address_of('items', **asked)}", 303)
 
     async def answer_plan(self, request: Request) -> Response:
@@ -381,5 +354,5 @@ class OperatorRoutes:
         if self.views.watch(name) is None or not await run_in_threadpool(retry, reason, now):
             return message_page(request, 404, "Not there", "Nothing fails for this reason any more.")
         self.hint(name)
-        asked = {"watch": name, "state": state, "of": reason, "tried": self._tried()}
+        asked = {"watch": name, "state": state, "tried": "yes"}
         return RedirectResponse(f"../{address_of('items' if state else '', **asked)}", 303)

@@ -34,7 +34,6 @@ from bot.service.talk.waivers import stored_waivers
 
 PAGE = 50  # lines of one page
 STATUSES = ("accepted", "rejected", "unread")  # of submissions
-Stamp = tuple[Watch, object]
 
 
 def moment(seconds: float | None) -> str | None:
@@ -397,23 +396,3 @@ def place_of(text: str) -> ItemPlace | None:
         return msgspec.json.decode(text, type=tuple[str, str, str])
     except (msgspec.MsgspecError, UnicodeError):
         return None
-
-
-@dataclass
-class Declarations:
-    """Keeps the declaration of each watch; `read` reads one, `settled` changes with each settlement of a watch."""
-
-    read: Callable[[Watch], Leaderboard]
-    settled: Callable[[str], object]
-    known: dict[str, tuple[Stamp, Leaderboard]] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    def of(self, watch: Watch) -> Leaderboard:
-        """The declaration of a watch. Raises what reading it raises, where none was read before."""
-        stamp = (watch, self.settled(watch.name))
-        with self.lock:
-            known = self.known.get(watch.name)
-            if known is None or known[0] != stamp:
-                known = stamp, self.read(watch)
-                self.known[watch.name] = known
-            return known[1]

@@ -207,6 +207,7 @@ class ContextFactory:
     queue: Jobs | None = None
     public_url: str = ""
     opener: Opener = field(init=False, repr=False)
+    _declared: dict[str, Leaderboard] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         service_cache = ServiceCache(
@@ -255,7 +256,12 @@ class ContextFactory:
 
     def leaderboard(self, watch: Watch) -> Leaderboard:
         """The declaration, as it stands now."""
-        return open_declaration(watch.leaderboard, self.folder, self.access)
+        found = self._declared[watch.leaderboard] = open_declaration(watch.leaderboard, self.folder, self.access)
+        return found
+
+    def known_leaderboard(self, watch: Watch) -> Leaderboard:
+        """The declaration as it was last read, so that a visitor costs no request. Raises as `open_context`."""
+        return self._declared.get(watch.leaderboard) or self.leaderboard(watch)
 
 
 def open_declaration(name: str, folder: Path, access: Access) -> Leaderboard:
