@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from posixpath import dirname, normpath
 from shutil import copyfileobj
@@ -26,7 +27,7 @@ from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history
 from bot.platforms.inputs import entries_below
 from bot.platforms.platform import Opener
-from bot.platforms.source import Change, LastCommit, Source, TooLarge
+from bot.platforms.source import LastCommit, Source, TooLarge
 from bot.publishing.entry import Entry, Evidence
 from bot.service.judge.samples import LogSamples
 
@@ -109,12 +110,7 @@ class EvidenceReader:
         if found is None and not file.source.startswith(READ):
             raise why or Unfounded("untraceable", _no_folder(file, self.folders))
         try:
-            remote = Remote(found) if found else self._remote(file.source)
-            parsed = _read(remote.source, file)
-            last = remote.last.get(file.path)
-            if last is None or last.oid != file.commit:
-                _check_merged(remote, file)
-                last = remote.source.touched([file.path], file.commit).get(file.path)
+            parsed, last = self._read_at(found, file)
         except Gone as error:
             raise Unfounded("gone", f"{_gone(file)}: {error}") from None
         except CallError as error:  # such an address is nobody's, and asking again brings nothing
@@ -122,6 +118,21 @@ class EvidenceReader:
         if parsed.sha256 != file.sha256:
             raise _other_bytes(file)
         return parsed, last.date if last else None
+
+    def _read_at(self, found: GitSource | FolderFiles | None, file: Evidence) -> tuple[Parsed, LastCommit | None]:
+        """A submission from a folder, or else from its own source, and the commit that last touched it there."""
+        if isinstance(found, FolderFiles):
+            return _read(found, file), None
+        remote = Remote(found) if found else self._remote(file.source)
+        parsed, last = _read(remote.source, file), remote.last.get(file.path)
+        if last is None or last.oid != file.commit:
+            if not remote.source.contains(remote.head or remote.source.head(), file.commit):
+                # Anybody may put files into a request or a fork.
+                where = f"{file.commit[:12]} of {file.source}"
+                why = f"{where} is not in the history of its main branch: nobody has accepted it there"
+                raise Unfounded("untraceable", f"{file.path}: {why}")
+            last = remote.source.touched([file.path], file.commit).get(file.path)
+        return parsed, last
 
     def results(self, entry: Entry) -> tuple[dict[str, Result], str]:
         """The results that a row was made from, by path; or none, and why. Call `expect` before."""
@@ -143,14 +154,9 @@ class EvidenceReader:
         logs = {normpath(f"{folder or '.'}/{one.log}"): one for one in entry.samples}
         names = [*logs, f"{folder}/{STATISTICS}".lstrip("/")] if file.format == "helm" else list(logs)
         listed = [ListedFile(path, MAX_LOG) for path in names]
-        reader = LogSamples(
-            source,
-            file.commit,
-            lambda folder: (one for one in listed if dirname(one.path) == folder),
-            1 << 62,
-            source.head(),
-        )
-        looked = reader.look(parsed)
+        later = "" if isinstance(source, FolderFiles) else source.head()
+        beside = lambda folder: (one for one in listed if dirname(one.path) == folder)  # noqa: E731
+        looked = LogSamples(source.save, file.commit, beside, 1 << 62, later).look(parsed)
         for one in looked.samples or ():
             if one.sha256 != logs[normpath(f"{folder or '.'}/{one.path}")].sha256:
                 raise Unfounded("evidence", f"{one.path} is not the sample log that the row names: its SHA-256 differs")
@@ -173,13 +179,13 @@ class EvidenceReader:
             return _moved_on(Remote(found, head, {} if is_last else found.touched([file.path], head)), file)
         return ""
 
-    def _in_folders(self, file: Evidence) -> tuple[Source | None, Unfounded | None]:
+    def _in_folders(self, file: Evidence) -> tuple[GitSource | FolderFiles | None, Unfounded | None]:
         """The folder of `folders` that holds the very file that a row names; else why no file found there is it."""
         why: Unfounded | None = None
         for folder in self.folders:
             lost: set[Path] = set()  # repositories without the commit: what lies there proves nothing about it
             for source in self._sources(folder, file.source):
-                is_known = bool(file.commit) and source.knows(file.commit)
+                is_known = bool(file.commit) and isinstance(source, GitSource) and source.knows(file.commit)
                 if isinstance(source, GitSource) and not is_known:
                     if file.commit:
                         lost.add(source.folder)
@@ -237,44 +243,20 @@ class EvidenceReader:
 
 
 @dataclass(frozen=True)
-class FolderFiles(Source):
+class FolderFiles:
     """The files of a folder as they lie on the disk, none of them outside `within`; there are no commits."""
 
     folder: Path
     within: Path
 
-    @property
-    def name(self) -> str:
-        """Its name on this machine."""
-        return str(self.folder)
+    def read(self, path: str, commit: str, limit: int) -> bytes | None:
+        """A file's bytes; None if it is not there, or leads out of the folder. Raises TooLarge past the limit."""
+        body = BytesIO()
+        return body.getvalue() if self.save(path, commit, limit, body) else None
 
-    def head(self) -> str:
-        """Always "": a plain folder has no commits."""
-        return ""
-
-    def knows(self, commit: str) -> bool:
-        """Always False: a plain folder has no commits."""
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes to an open one, as `read` gives them; False if it is not there."""
         del commit
-        return False
-
-    def contains(self, head: str, commit: str) -> bool:
-        """Always False: a plain folder has no commits."""
-        del head, commit
-        return False
-
-    def changes(self, old: str | None, new: str) -> Iterator[Change]:
-        """Always nothing: a plain folder has no commits to compare."""
-        del old, new
-        return iter(())
-
-    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
-        """Always nothing: a plain folder has no commits."""
-        del paths, commit
-        return {}
-
-    def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
-        """Write a file's bytes to an open one; False if it is not there, or leads out of the folder."""
-        del commit, oid
         place = _below(self.folder, path)
         try:
             if place is None or not place.resolve().is_relative_to(self.within.resolve()) or not place.is_file():
@@ -330,15 +312,6 @@ def _other_bytes(file: Evidence) -> Unfounded:
     return Unfounded("evidence", f"{file.path}{where} is not the file that the row names: its SHA-256 differs")
 
 
-def _check_merged(remote: Remote, file: Evidence) -> None:
-    """Raise Unfounded for a commit that is not on the main branch: anybody may put files into a request or a fork."""
-    source = remote.source
-    if not isinstance(source, FolderFiles) and not source.contains(remote.head or source.head(), file.commit):
-        where = f"{file.commit[:12]} of {file.source}"
-        why = f"{where} is not in the history of its main branch: nobody has accepted it there"
-        raise Unfounded("untraceable", f"{file.path}: {why}")
-
-
 def _gone(file: Evidence) -> str:
     return f"{file.path} is gone from {file.source} at {file.commit[:12]}"
 
@@ -356,7 +329,7 @@ def _moved_on(remote: Remote, file: Evidence) -> str:
     return "" if is_same else f"{file.path} was edited {now}"
 
 
-def _read(source: Source, file: Evidence) -> Parsed:
+def _read(source: Source | FolderFiles, file: Evidence) -> Parsed:
     """Read the submission that evidence names: one file, or the files of a run's folder."""
     data = _bytes(source, file, file.path)
     names = [file.path] if data is not None else []
@@ -375,7 +348,7 @@ def _read(source: Source, file: Evidence) -> Parsed:
     return read
 
 
-def _bytes(source: Source, file: Evidence, path: str) -> bytes | None:
+def _bytes(source: Source | FolderFiles, file: Evidence, path: str) -> bytes | None:
     try:
         return source.read(path, file.commit, most_bytes(path))
     except TooLarge:

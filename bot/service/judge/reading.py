@@ -94,7 +94,7 @@ def _read_all(
     def listing(folder: str) -> Iterator[ListedFile]:
         return (ListedFile(one.path, one.size) for one in context.state.files.in_folder(folder).values())
 
-    logs = LogSamples(source, commit, listing) if context.leaderboard.asks_samples else None
+    logs = LogSamples(source.save, commit, listing) if context.leaderboard.asks_samples else None
     sized = [(sum(file.size for file in one.candidate.files) > LARGE, one) for one in wanted]
     for is_large, threads in ((False, THREADS), (True, 1)):  # of large ones, no two are in memory at once
         with ThreadPoolExecutor(threads) as pool:

@@ -9,7 +9,7 @@ from posixpath import basename, dirname, relpath
 from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 from msgspec.structs import replace
 
@@ -25,7 +25,7 @@ from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.submission import Parsed
 from bot.platforms.inputs import Place
-from bot.platforms.source import Source, TooLarge
+from bot.platforms.source import TooLarge
 from bot.publishing.entry import Entry, EntrySamples
 
 MOST_OF_PUSH = 1 << 30  # bytes of all logs that one batch of files may cost
@@ -88,7 +88,7 @@ class LogsBeside:
         at = (place.source, place.commit)
         if at not in self._readers:
             assert place.origin is not None  # noqa: S101 - the callers asked
-            self._readers[at] = LogSamples(place.origin, place.commit, _lister(place))
+            self._readers[at] = LogSamples(place.origin.save, place.commit, _lister(place))
         return self._readers[at]
 
 
@@ -104,11 +104,11 @@ def _lister(place: Place) -> Callable[[str], Iterable[ListedFile]]:
 class LogSamples:
     """Reads the sample logs beside results of a source at a commit, `left` bytes in all.
 
-    `listing` gives the files of a folder by their paths in the source. What is not there yet is read at the commit
-    `later`.
+    `save` is that of the source, and `listing` gives the files of a folder by their paths in the source. What is not
+    there yet is read at the commit `later`.
     """
 
-    source: Source
+    save: Callable[[str, str, int, IO[bytes]], bool]
     commit: str
     listing: Callable[[str], Iterable[ListedFile]]
     left: int = MOST_OF_PUSH
@@ -172,7 +172,7 @@ class LogSamples:
         with place.open("wb+") as copy:
             try:
                 commits = (self.commit, *([self.later] if self.later else []))
-                return any(self.source.save(file.path, commit, max(file.size, 1), copy) for commit in commits)
+                return any(self.save(file.path, commit, max(file.size, 1), copy) for commit in commits)
             except TooLarge:
                 return False
 

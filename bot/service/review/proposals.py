@@ -167,7 +167,7 @@ def _read(
     """Read the results one after the other, and keep of each only what judging needs."""
     limit, head = context.watch.max_file_bytes, kept.head
     budget, read = Budget(), read_whole_files(source, head, max_bytes=limit)
-    logs = LogSamples(source, head, _listing(context, changes)) if context.leaderboard.asks_samples else None
+    logs = LogSamples(source.save, head, _listing(context, changes)) if context.leaderboard.asks_samples else None
     for one in changes:
         if one.oid is not None and one.fault:
             unread.setdefault(one.fault, []).append(one.path)

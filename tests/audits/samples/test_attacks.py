@@ -247,7 +247,7 @@ def test_a_log_in_a_repository_shows_what_it_shows_on_this_machine(tmp_path: Pat
         def listing(folder: str) -> Iterable[ListedFile]:
             return [one for one in listed if dirname(one.path) == folder]
 
-        return LogSamples(source, commit, listing, **more).look(parsed).samples or ()
+        return LogSamples(source.save, commit, listing, **more).look(parsed).samples or ()
 
     assert shown(files) == with_local_samples(parsed, path).samples
     assert shown(files, left=sum(one.size for one in files)) == shown(files)
@@ -267,7 +267,7 @@ def test_a_log_counts_once_for_each_leaf_that_it_is_read_for(tmp_path: Path) -> 
     (repository.path / "log.json").write_text(json.dumps(log))
     commit, size = repository.push({}), (repository.path / "log.json").stat().st_size
     [place] = find_places([str(repository.path / "log.json")], Access())
-    logs = LogSamples(GitSource(repository.path), commit, lambda _: [ListedFile("log.json", size)], left=2 * size)
+    logs = LogSamples(GitSource(repository.path).save, commit, lambda _: [ListedFile("log.json", size)], left=2 * size)
     found = logs.look(replace(place.parse(), path="log.json")).samples or ()
     assert [one.unreadable.endswith("of logs are read at once") for one in found] == [True] * 3
 
