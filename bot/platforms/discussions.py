@@ -209,10 +209,6 @@ class Discussions(Protocol):
         """Remove what repeats another."""
         ...
 
-    def may_write(self, account: str) -> bool:
-        """Tell whether an account may write to the repository; False if the service does not say."""
-        ...
-
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
         """Show a verdict named `name` beside a commit, where the service has that and the bot's account may."""
         ...

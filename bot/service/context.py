@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -28,7 +28,7 @@ from bot.publishing.repeat import declaration_name
 from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
-from bot.service.settings.config import WRITERS, Settings, Watch, WatchTarget, names_at, open_settings
+from bot.service.settings.config import Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
 from bot.service.store import Store, StoredSubmission, WatchState, connect
 from bot.service.store.items import Item, Kind, Mark, Priority
@@ -38,27 +38,6 @@ if TYPE_CHECKING:  # only who shares a state with other processes needs the extr
     from bot.service.jobs.queue import Jobs
 
 MOVES = 10.0  # seconds for which it is not noted again that something moves
-
-
-def nobody_writes(_: str) -> bool:
-    """The answer about the rights of every account where no service can be asked: False."""
-    return False
-
-
-@dataclass(frozen=True)
-class Maintainers(Container[str]):
-    """The accounts that the settings name; with `@writers` also the accounts that may write to the source.
-
-    `may_write` asks the source about an account. It is called only where `@writers` is set.
-    """
-
-    names: Sequence[str]
-    may_write: Callable[[str], bool] = nobody_writes
-
-    def __contains__(self, account: object) -> bool:
-        if account in self.names:
-            return account != WRITERS
-        return WRITERS in self.names and isinstance(account, str) and self.may_write(account)
 
 
 @dataclass
@@ -107,10 +86,9 @@ class WatchContext:
         return self.watch.name
 
     @property
-    def maintainers(self) -> Maintainers:
+    def maintainers(self) -> Sequence[str]:
         """The accounts whose commands at the source may do more than those of others."""
-        may_write = self.discussions.may_write if self.discussions is not None else nobody_writes
-        return Maintainers(self.watch.maintainers_at(self.watch.source), may_write)
+        return self.watch.maintainers_at(self.watch.source)
 
     @property
     def declaration(self) -> str:

@@ -164,10 +164,10 @@ def test_a_former_account_of_a_watch_on_the_hub_is_nobody_at_github(tmp_path: Pa
 
 
 def test_a_maintainer_with_a_service_is_one_there_only() -> None:
-    names = 'maintainers = ["hf:ann", "github:meg", "@writers"]'
+    names = 'maintainers = ["hf:ann", "github:meg"]'
     [watch] = parse_settings(BOTH.replace('name = "w"', f'name = "w"\n{names}'), "bot.toml").watches
-    assert watch.maintainers_at("hf://datasets/a/b") == ("ann", "@writers")
-    assert watch.maintainers_at("github://acme/board") == ("meg", "@writers")
+    assert watch.maintainers_at("hf://datasets/a/b") == ("ann",)
+    assert watch.maintainers_at("github://acme/board") == ("meg",)
 
 
 def test_a_name_stands_for_one_watch() -> None:

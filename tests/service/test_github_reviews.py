@@ -338,47 +338,6 @@ def test_a_path_that_names_another_file_has_nothing_waived_for_it(story: GitHubS
     assert "so nothing is waived" in story.comments(request, "reply")[0]
 
 
-def test_who_may_write_is_a_maintainer_where_the_settings_say_so(github: GitHubServer, tmp_path: Path) -> None:
-    story = GitHubStory(github, tmp_path, maintainers='["@writers"]')
-    story.source.writers.add("wim")
-    request = story.propose(right=(50, 60, 170))
-    story.settle()
-    for author in ("ann", "@writers", "wim"):
-        story.write(request, WAIVE, author)
-    story.settle()
-
-    answers = [text.split(" ")[0] for text in story.comments(request, "reply")]
-    assert answers == ["Only", "Only", "`value-out-of-range`"]
-    assert "waived by wim" in story.review(request)
-
-    story.source.writers.clear()
-    story.settle()
-    story.write(request, "/recheck")
-    story.settle()
-    assert "❌ rejected" in story.review(request)
-    story.end()
-
-
-def test_what_a_former_writer_waived_is_judged_again_where_it_was_merged(github: GitHubServer, tmp_path: Path) -> None:
-    story = GitHubStory(github, tmp_path, maintainers='["@writers"]')
-    story.source.writers.add("wim")
-    request = story.propose(right=(50, 60, 170))
-    story.settle()
-    story.write(request, WAIVE, "wim")
-    story.settle()
-    github.state.merge(SOURCE, request.number)
-    story.settle()
-    [proposed] = story.target.pulls("open")
-    assert "waived by wim" in proposed.body
-
-    story.source.writers.clear()
-    story.settle()
-    assert story.target.pulls("open") == []
-    [said] = [one for one in story.source.issues.values() if not one.head and one.state == "open"]
-    assert "value-out-of-range" in said.body
-    story.end()
-
-
 def test_a_token_without_rights_says_so_and_hurts_nothing_else(github: GitHubServer, tmp_path: Path) -> None:
     github.state.add_account("poor-token", "poor", frozenset())
     story = GitHubStory(github, tmp_path, token="poor-token")

@@ -33,17 +33,6 @@ def authorship(request: Request, repo: Repo, said: Comment | Issue) -> dict[str,
     }
 
 
-def read_permission(state: GitHubState, request: Request) -> Answer:
-    repo = find(state, request)
-    if repo is None:
-        return refuse(404, "Not Found")
-    refused = forbidden(request, "contents")
-    if refused:
-        return refuse(403, "Must have push access to view collaborator permission.")
-    login = request.parts[1]
-    return Answer(200, {"permission": "write" if login in repo.writers else "read", "user": user(request, login)})
-
-
 def read_status(state: GitHubState, request: Request) -> Answer:
     repo = find(state, request)
     if repo is None or request.parts[1] not in repo.git.commits:

@@ -48,7 +48,6 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("GET", f"{REPO}/branches", github_history.list_branches),
     ("GET", f"{REPO}/hooks", github_rights.list_hooks),
     ("GET", f"{REPO}/actions/workflows", github_rights.list_workflows),
-    ("GET", f"{REPO}/collaborators/(.+)/permission", github_rights.read_permission),
     ("GET", f"{REPO}/commits/(.+)", github_history.read_commit),
     ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_history.compare),
     ("GET", f"{REPO}/pulls", github_talk.list_pulls),

@@ -14,7 +14,7 @@ from github.Issue import Issue
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, TooLong
-from bot.platforms.caches import Kind, KnownThreads, lazy_property
+from bot.platforms.caches import Kind, KnownThreads
 from bot.platforms.discussions import (
     Comment,
     Duplicate,
@@ -25,8 +25,8 @@ from bot.platforms.discussions import (
     comment_with,
     open_duplicates,
 )
+from bot.platforms.github.authors import Row, login_of
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.rights import Row, WriteRights, login_of
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.wire import SERVICE
 from bot.platforms.writes import Intend, held, no_intent
@@ -74,17 +74,11 @@ class GitHubDiscussions:
         """The repository."""
         return self.client.repo(self.source.address.name)
 
-    @lazy_property
-    def _rights(self) -> WriteRights:
-        return WriteRights(self.client, self.source.address.name)
-
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
         """The issues or pull requests that the filters name."""
         filters = {"state": status} | ({"creator": author} if author else {})
         found: list[Listed] = []
         for page in self._pages("issues", **filters):  # no more texts are kept at once than one page has
-            for row in page:
-                self._rights.learn(row)
             self.counts |= {row["number"]: _count(row) for row in page}
             found += [self._listed(row) for row in page if _is_pull(row) == (kind == "pull_request")]
         return found
@@ -104,8 +98,6 @@ class GitHubDiscussions:
         """One issue or pull request with its comments, as it is now."""
         issue: Row = self.client.get(f"{self._api}/issues/{num}")
         comments = self._comments(num)
-        for row in [issue, *comments]:
-            self._rights.learn(row)
         edits = self._edits([issue, *comments] if self.asks_edits else comments)
         at = _at(issue, "created_at")
         changed = edits.get(issue["node_id"], at)
@@ -288,10 +280,6 @@ class GitHubDiscussions:
             self.client(lambda: issue.get_comment(int(comment_id)).delete())
 
     # what GitHub tells and shows beside the threads
-
-    def may_write(self, account: str) -> bool:
-        """Tell whether an account may push to the repository; False if we may not ask."""
-        return self._rights.has(account)
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
         """Show a verdict as the status of a commit, unless it is shown already.

@@ -24,9 +24,9 @@ from bot.errors import CallError, Gone, Refused, Stale
 from bot.platforms.caches import KnownThreads, lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.authors import is_ours
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
-from bot.platforms.github.rights import is_ours
 from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource, Tree
 from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target

@@ -348,10 +348,6 @@ class HubDiscussions:
             by = self.us if status == "closed" else ""
             self._keep(num, row | {"status": status, "closed_by": by}, find_marker(row["mark"]))
 
-    def may_write(self, account: str) -> bool:
-        """False: the Hub does not say what another account may do."""
-        return False
-
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
         """Nothing: the Hub shows no verdict beside a commit."""
 

@@ -23,7 +23,6 @@ from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 
-WRITERS = "@writers"  # in `maintainers`: all who may write to the source; no account can have this name
 SERVICES = ("hf", "github")  # the services that have accounts, by the schemes of their addresses
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST = 365 * UNITS["d"]  # no thread can wait for as long as can be written
@@ -34,9 +33,7 @@ Trimmed = Annotated[str, spelled(r"(?s)(\S(.*\S)?)?", "write it without blanks a
 Text = Annotated[Trimmed, StringConstraints(min_length=1)]
 Account = Annotated[
     str,
-    spelled(
-        r"@writers|((hf|github):)?[^\s:@]+", 'write the name of an account, such as "ann", "hf:ann" or "github:ann"'
-    ),
+    spelled(r"((hf|github):)?[^\s:@]+", 'write the name of an account, such as "ann", "hf:ann" or "github:ann"'),
 ]
 # Nothing in it can end a link of Markdown.
 PublicUrl = Annotated[
@@ -268,7 +265,7 @@ class DeclaredWatch(_WatchKeys):
     @model_validator(mode="after")
     def _a_name_is_one_person(self) -> Self:
         """Refuse a maintainer without a service where a watch is on two: at one of them it may be a stranger."""
-        bare = [name for name in (*self.maintainers, *self.former_accounts) if ":" not in name and name != WRITERS]
+        bare = [name for name in (*self.maintainers, *self.former_accounts) if ":" not in name]
         if bare and any(all(watch.is_on(service) for service in SERVICES) for watch in self.watches()):
             raise ValueError(
                 f'the watch is on the Hub and on GitHub, where {bare[0]} may be two people: write "hf:{bare[0]}" or '

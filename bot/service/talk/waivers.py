@@ -11,7 +11,7 @@ from contextlib import suppress
 from bot.errors import DiscussionsDisabled, Gone, TooLong
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Comment, Discussions, Thread
-from bot.service.context import Maintainers, WatchContext
+from bot.service.context import WatchContext
 from bot.service.settings.config import Watch
 from bot.service.store import WatchState
 from bot.service.store.items import Mark
@@ -35,11 +35,10 @@ def parse_waivers(text: str | None) -> list[Waiver]:
 def stored_waivers(state: WatchState, watch: Watch) -> list[Waiver]:
     """The valid waivers of a watch as its last pass stored them, for callers that ask no service.
 
-    Those of accounts that the settings no longer name are left out. For `@writers` the last pass has asked.
+    Those of accounts that the settings no longer name are left out.
     """
-    kept = parse_waivers(state.cursor("waivers"))
-    may_write = Maintainers(watch.maintainers, lambda _: True)
-    return [waiver for waiver in kept if waiver.who in may_write]
+    maintainers = watch.maintainers_at(watch.source)
+    return [waiver for waiver in parse_waivers(state.cursor("waivers")) if waiver.who in maintainers]
 
 
 def learn_waivers(context: WatchContext) -> None:
@@ -51,12 +50,7 @@ def learn_waivers(context: WatchContext) -> None:
     state, maintainers = context.state, sorted(context.watch.maintainers)
     kept, known = state.cursor("waivers"), state.cursor("maintainers")
     if kept is not None and known == json.dumps(maintainers):
-        waivers = parse_waivers(kept)
-        context.waivers[:] = [waiver for waiver in waivers if waiver.who in context.maintainers]
-        if context.waivers != waivers:  # an account of "@writers" may not write any more
-            with state.transaction():
-                state.set_cursor("waivers", dump_waivers(context.waivers))
-                context.mark([Mark("judge")])
+        context.waivers[:] = stored_waivers(state, context.watch)
         return
     found: list[Waiver] = []
     context.has_waivers = False
