@@ -140,7 +140,10 @@ def _page_of(content: PageContent, change: BoardChange) -> str:
 
 def atom_feed(content: PageContent) -> bytes:
     """The newest changes as a feed (RFC 4287); its links are relative, for nobody knows where the site will stand."""
-    fed = [(change, _page_of(content, change), _urn(change)) for change in content.changes[:FED]]
+    fed = [
+        (one, _page_of(content, one), _uuid(f"{one.key} {one.kind} {one.date} {one.after!r} {one.commit}"))
+        for one in content.changes[:FED]
+    ]
     declared = content.board.leaderboard
     updated = max((change.date for change, _, _ in fed), default="")
     made = (
@@ -156,10 +159,6 @@ def _moment(date: str) -> str:
     if len(date) >= 19:
         return f"{date[:19].rstrip('Z')}Z"
     return f"{date[:10]}T00:00:00Z" if len(date) >= 10 else "1970-01-01T00:00:00Z"
-
-
-def _urn(change: BoardChange) -> str:
-    return _uuid(f"{change.key} {change.kind} {change.date} {change.after!r} {change.commit}")
 
 
 def _uuid(text: str) -> str:

@@ -80,6 +80,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     lines = {score.id: [_line(entry, leaf, declared.get(score.id)) for leaf in score.leaves] for score in entry.tasks}
     shown = _shown(entry, lines.values())
     places = content.places_in_field(row)
+    page = model_url(entry.model.id) if entry.model.id.count("/") == 1 else ""
     return content.page(
         row_page(name),
         "row.html",
@@ -87,8 +88,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         row=row,
         entry=entry,
         name=name,
-        model_url=model_url(entry.model.id) if entry.model.id.count("/") == 1 else "",
-        commit_url=_commit_url(entry),
+        model_url=page,
+        commit_url=f"{page}/tree/{entry.model.revision}" if page and len(entry.model.revision) == WHOLE else "",
         verify=verify_command(content.target, entry.path),
         missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
@@ -121,13 +122,6 @@ def _moved_to(content: PageContent, entry: Entry) -> str:
     """The commit of the model's main branch; "" if the row measured that commit or the commit is not known."""
     head = content.head_of(entry.model.id)
     return head if head and entry.model.revision and head != entry.model.revision else ""
-
-
-def _commit_url(entry: Entry) -> str:
-    """The page of the measured commit of a model on the Hub, "" if the row names none."""
-    model = entry.model
-    known = model.id.count("/") == 1 and len(model.revision) == WHOLE
-    return f"{model_url(model.id)}/tree/{model.revision}" if known else ""
 
 
 def _shown(entry: Entry, parts: Iterable[Sequence[LeafLine]]) -> list[LeafColumn]:

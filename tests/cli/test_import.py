@@ -83,8 +83,7 @@ def test_an_import_beside_another_process_that_writes_there_is_told_so(
         assert claim.is_ours
         told = refused(runner, url)
         planned = runner.invoke(app, [*CALL, "--dry-run"], env={"DATABASE_URL": url})
-    assert told.startswith(f"board: another process writes there now (process {os.getpid()} on ")
-    assert leases[0][:20] in told
+    assert told.startswith("board: another process writes there now")
     assert planned.exit_code == 0
 
     done = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})

@@ -113,15 +113,6 @@ class RollingRequests:
         return {path: data for request in reversed(self.requests) for path, data in request.files.items()}
 
 
-@dataclass(frozen=True)
-class TargetRow:
-    """One row at a target: its entry, merged or proposed, and all that the target has for the row's own mark."""
-
-    entry: Entry | None
-    is_merged: bool = False
-    state: CurrentState = field(default_factory=CurrentState)
-
-
 @dataclass
 class SubmittedRows(TargetRows[L]):
     """Rows that submissions make: what they should be, what the target has, and why the two differ.
@@ -132,8 +123,8 @@ class SubmittedRows(TargetRows[L]):
     shared: RollingRequests = field(default_factory=RollingRequests)
 
     @abstractmethod
-    def standing(self, key: str) -> TargetRow:
-        """A row at the target."""
+    def standing(self, key: str) -> tuple[Entry | None, bool, CurrentState]:
+        """A row at the target, merged or proposed, whether it is merged, and all that is there for its own mark."""
 
     def compare(self, items: Sequence[Item]) -> list[RowLook]:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
@@ -165,16 +156,15 @@ class SubmittedRows(TargetRows[L]):
         key = item.subject
         if not self.context.has_waivers and any(one.status == "rejected" for one in submissions):
             raise Unavailable(self.context.source.name, NO_WAIVERS)
-        current = self.standing(key)
-        before = current.entry
+        before, is_merged, state = self.standing(key)
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # this source must not remove a row of another source
-        requests = [one for one in (current.state.request, *self.shared.requests) if one is not None]
+        requests = [one for one in (state.request, *self.shared.requests) if one is not None]
         if entry is None and any(one.files.get(entry_path(key), b"") is None for one in requests):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
-        first = first_folder(entry, before) or named_first(entry, current.state.request)
-        return RowLook(item, entry, before, current.is_merged, reason, first, current.state)
+        first = first_folder(entry, before) or named_first(entry, state.request)
+        return RowLook(item, entry, before, is_merged, reason, first, state)
 
     def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
         """Why a row changes or goes."""
@@ -330,12 +320,12 @@ class EntryRows(SubmittedRows[RowLook]):
         read = self.target.read_state
         return RollingRequests(read(rolling_mark(self._board), paths), read(migration_mark(self._board), paths))
 
-    def standing(self, key: str) -> TargetRow:
+    def standing(self, key: str) -> tuple[Entry | None, bool, CurrentState]:
         """A row at the target."""
         path = entry_path(key)
         state = self.target.read_state(self._mark(key), (path,))
         merged = parsed(state.files.get(path))
-        return TargetRow(self._proposed(state, path) or merged, merged is not None, state)
+        return self._proposed(state, path) or merged, merged is not None, state
 
     def _proposed(self, state: CurrentState, path: str) -> Entry | None:
         if self.settings.form == "comment":

@@ -25,7 +25,7 @@ from bot.publishing.texts import (
     table_text,
     with_places,
 )
-from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows, TargetRow
+from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows
 from bot.service.publish.ledger import GoneRow, OpenRequests, Place, mark_moved
 from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
@@ -314,9 +314,9 @@ class TableRows(SubmittedRows[PlannedLook]):
             self.moot = sorted(there)[:1] if is_over else ()
         return {key: "declined" if key in left else "open" if key in self.proposed else "main" for key in there}
 
-    def standing(self, key: str) -> TargetRow:
+    def standing(self, key: str) -> tuple[Entry | None, bool, CurrentState]:
         """The entry that was written last; whether it was merged is not known here."""
-        return TargetRow(self.known[key].entry if key in self.known else None)
+        return self.known[key].entry if key in self.known else None, False, CurrentState()
 
     def size(self) -> int:
         """The number of rows of the table."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -30,14 +28,6 @@ HELD = text(
 )
 
 
-RIVAL = text(
-    "select application_name from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory'"
-    " and objsubid = 1 and granted and (classid::bigint << 32) | objid::bigint = :key and pid <> pg_backend_pid()"
-    " limit 1"
-)
-SHOWN = 63  # bytes that PostgreSQL keeps of the name of a connection
-
-
 def lease_name(to: str, folder: Path) -> str:
     """The name of the lease on a target, the same for each form of its address; paths start at `folder`."""
     if "://" not in to:
@@ -52,11 +42,10 @@ def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class LeaseClaim:
-    """Whether a lease was taken; where not, `what` names the lease, and `rival` the process that has it."""
+    """Whether a lease was taken; where not, `what` names the lease that another process has."""
 
     is_ours: bool
     what: str = ""
-    rival: str = ""
 
 
 @dataclass
@@ -99,7 +88,8 @@ class Leases(Database):
         end = time.monotonic() + patience
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection, ExitStack() as kept:
             connection.detach()  # it is closed in the end, and the lease with it
-            _introduce(connection, name)
+            for setting in ALIVE:
+                connection.execute(text(f"set {setting}"))
             while not (claim := _claimed(connection, name, beside)).is_ours and time.monotonic() < end:
                 time.sleep(LOOK)
             if claim.is_ours:
@@ -114,23 +104,13 @@ class Leases(Database):
             return bool(connection.execute(select(func.pg_try_advisory_xact_lock_shared(_key_of(name)))).scalar_one())
 
 
-def _introduce(connection: Connection, name: str) -> None:
-    """Tell the server when to take this machine for dead, and other processes who we are."""
-    for setting in ALIVE:
-        connection.execute(text(f"set {setting}"))
-    who = f"process {os.getpid()} on {socket.gethostname()[:20]}, {name}"
-    connection.execute(select(func.set_config("application_name", who[:SHOWN], False)))  # noqa: FBT003
-
-
 def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> LeaseClaim:
     """Take all of these leases, or none."""
     wanted = [(name, func.pg_try_advisory_lock), *((one, func.pg_try_advisory_lock_shared) for one in beside)]
     for one, take in wanted:
-        key = _key_of(one)
-        if not connection.execute(select(take(key))).scalar_one():
-            rival = connection.execute(RIVAL, {"key": key}).scalar_one_or_none()
+        if not connection.execute(select(take(_key_of(one)))).scalar_one():
             connection.execute(select(func.pg_advisory_unlock_all()))
-            return LeaseClaim(is_ours=False, what=one, rival=rival or "another process")
+            return LeaseClaim(is_ours=False, what=one)
     return LeaseClaim(is_ours=True)
 
 

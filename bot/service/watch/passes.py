@@ -27,14 +27,14 @@ PATIENCE = 10.0  # seconds that a pass or an import waits for another process, a
 
 @contextmanager
 def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], Iterable[str]]) -> Iterator[None]:
-    """Hold a target alone for the block. Raises InUse, which names who writes there, where it is not free soon.
+    """Hold a target alone for the block. Raises InUse where it is not free soon.
 
     `row_targets` gives the targets of the rows that workers publish; rows that they take later leave the target alone.
     """
     name, end = lease_name(to, folder), time.monotonic() + PATIENCE
     with store.lease(name, PATIENCE) as claim:
         if not claim.is_ours:
-            raise InUse(f"{to}: another process writes there now ({claim.rival}); wait until it ends, or stop it")
+            raise InUse(f"{to}: another process writes there now; wait until it ends, or stop it")
         while any(lease_name(one, folder) == name for one in row_targets()):
             if time.monotonic() >= end:
                 raise InUse(f"{to}: a worker publishes a row there now; try again when it has finished")
@@ -114,9 +114,9 @@ def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
     name, boards = pass_leases(watch, contexts.folder)
     with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
         if claim.what in boards:
-            raise InUse(f"{name}: an import fills its target now ({claim.rival}); wait until it ends")
+            raise InUse(f"{name}: an import fills its target now; wait until it ends")
         if not claim.is_ours:
-            raise InUse(f"{name}: another process works on it now ({claim.rival})")
+            raise InUse(f"{name}: another process works on it now")
         return run_pass(contexts.open_context(watch), rescore=rescore, counts=counts)
 
 
