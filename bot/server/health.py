@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -15,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from bot import __version__
 from bot.errors import BotError
+from bot.evaluation.submission import iso_date
 from bot.platforms.net import ANSWERS
 from bot.reporting.escape import brief
 from bot.service.store import Store
@@ -76,15 +76,10 @@ def named(items: Sequence[Item]) -> list[Mapping[str, Any]]:
             "target": item.target,
             "reason": brief(item.reason, 500),
             "tries": item.attempts,
-            "next": shown(item.due),
+            "next": iso_date(item.due),
         }
         for item in items[:SHOWN]
     ]
-
-
-def shown(seconds: float | None) -> str | None:
-    """A time for people, in UTC."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 @dataclass

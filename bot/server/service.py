@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 from prometheus_client import CollectorRegistry
 
 from bot.errors import BotError, Unavailable
+from bot.evaluation.submission import iso_date
 from bot.reporting.escape import brief
-from bot.server.health import SHOWN, Metrics, State, StoreCollector, in_state, named, overall, shown, status_of
+from bot.server.health import SHOWN, Metrics, State, StoreCollector, in_state, named, overall, status_of
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.settings.config import Settings, Watch
@@ -242,9 +243,9 @@ class Service:
             "status": status,
             "ok": status == "ok",
             "commit": stored.cursor("source"),
-            "settled": shown(state.settled),
-            "reached": shown(state.reached),
-            "heard": shown(state.heard),
+            "settled": iso_date(state.settled) or None,
+            "reached": iso_date(state.reached) or None,
+            "heard": iso_date(state.heard) or None,
             "age": round(now - (state.settled or self.started), 1),
             "failure": brief(state.failure, 500),
             "plans": plans,
@@ -253,8 +254,8 @@ class Service:
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
             "declined": {target: known.get("declined", []) for target, known in ledgers.items()},
             "requests": {target: text for target, known in ledgers.items() if (text := known.get("requests"))},
-            "recount": shown(ledgers_due(stored)),
-            "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),
+            "recount": iso_date(ledgers_due(stored)) or None,
+            "counted": iso_date(min((known["at"] for known in ledgers.values()), default=None)) or None,
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(stored.items.page("failing", None, SHOWN)) if failing else [],
         }

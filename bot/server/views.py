@@ -219,7 +219,7 @@ class Views:
 
     def _watch(self, watch: Watch, health: Mapping[str, Any]) -> WatchView:
         state = self.store.of(watch.name)
-        settled = _iso(health.get("settled"))
+        settled = health.get("settled")
         return WatchView(
             name=watch.name,
             source=watch.source,
@@ -228,9 +228,9 @@ class Views:
             status=str(health.get("status", "")),
             failure=str(health.get("failure", "")),
             commit=health.get("commit"),
-            heard=_iso(health.get("heard")),
+            heard=health.get("heard"),
             settled=settled,
-            reached=_iso(health.get("reached")),
+            reached=health.get("reached"),
             next=moment(self._next(watch, settled)),
             items=dict(health.get("counts", {})),
             submissions=state.submissions.counts(),
@@ -238,8 +238,8 @@ class Views:
             requests=dict(health.get("requests", {})),
             declined=dict(health.get("declined", {})),
             untried=health.get("untried", 0),
-            counted=_iso(health.get("counted")),
-            recount=_iso(health.get("recount")),
+            counted=health.get("counted"),
+            recount=health.get("recount"),
             boards=self.boards.names(watch),
             outcomes=[OutcomeView(**row) for row in state.outcomes()],
         )
@@ -356,11 +356,6 @@ class Views:
             form=next((one.form for one in targets if one.to == held.target), ""),
             reasons=plan.reasons,
         )
-
-
-def _iso(text: str | None) -> str | None:
-    """A time of the health report, such as `2026-03-02 10:00:00 UTC`, as ISO 8601."""
-    return text.removesuffix(" UTC").replace(" ", "T") + "Z" if text else None
 
 
 def _item(one: Item, state: ItemState) -> ItemView:

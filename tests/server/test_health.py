@@ -316,7 +316,7 @@ def test_while_every_look_fails_the_page_says_when_one_reached_the_source(hub: H
     moments.append(NOW + 60)
     service.settle(watch)
     found = service.health()["watches"]["tiny"]
-    assert (found["reached"], found["settled"]) == ("1970-01-01 02:46:40 UTC", "1970-01-01 02:47:40 UTC")
+    assert (found["reached"], found["settled"]) == ("1970-01-01T02:46:40Z", "1970-01-01T02:47:40Z")
     story.state.items.mark([Mark("source"), Mark("reviews")], NOW + 120)  # as the next pass begins
     page = web.get("/").text
     assert "tiny: the last pass could not look at the source; another one tries it now." in page

@@ -215,31 +215,24 @@ class GoneRow(msgspec.Struct, frozen=True):
         return msgspec.json.decode(text, type=cls) if text else None
 
 
-class SeenRepository(msgspec.Struct, frozen=True):
-    """The id of a target's repository, and the commit at its main branch in the last pass."""
-
-    id: str
-    head: str
-
-
 def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     """Start again from nothing where a target's repository was deleted and made again; tell whether it was."""
     state, head = context.state, target.head()
     text = state.cursor("repository", target=to)
-    known = msgspec.json.decode(text, type=SeenRepository) if text else None
+    known, _, last_head = (text or " ").rpartition(" ")
     if stored_ledger(state, to).get("head", head) != head:
         count_later(state, context.targets_by_address)
-    if known is not None and known.head == head and known.id:
+    if known and last_head == head:
         return False
-    seen = SeenRepository(target.identity(), head)
-    is_another = known is not None and known.id not in {"", seen.id}
+    seen = target.identity()
+    is_another = known not in {"", seen}
     with state.transaction():
         if is_another:
             target.forget()
             state.forget_target(to)
             rows = marks("row", sorted(state.rows.all_keys()), [to], "lost")
             context.mark([*rows, Mark("board", "", to)])
-        state.set_cursor("repository", msgspec.json.encode(seen).decode(), target=to)
+        state.set_cursor("repository", f"{seen} {head}", target=to)
     return is_another
 
 

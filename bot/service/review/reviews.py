@@ -41,11 +41,11 @@ from bot.service.store.items import Item, Mark, marks
 from bot.service.talk.commands import (
     HOUR,
     SOURCE,
-    CommandQuota,
     SourcePlace,
     about,
     answer_commands,
     commands_line,
+    may_be_answered,
     names_of,
     unanswered,
     waivers_in,
@@ -316,8 +316,8 @@ class Reviews:
         held = waivers_in(comments, us, maintainers)
         self._learn(held)
         judgements = self._judge(proposal)
-        asked, take = unanswered(comments, us, names_of(SOURCE)), CommandQuota(self.context).take
-        now = [one for one in asked if take(one.comment.author)]
+        asked = unanswered(comments, us, names_of(SOURCE))
+        now = [one for one in asked if may_be_answered(self.context, one.comment.author)]
         if answer_commands(SOURCE, self._place(judgements, thread, proposal.head), now):
             given = waivers_in(about(board, self.discussions.read(num).comments, us), us, maintainers)
             self._learn(given)

@@ -66,7 +66,7 @@ CursorKind = Literal[
     "model size",  # key of a row: the digest of its newest file, and the number of parameters that the file states
     "target",  # address of a target of the settings: a digest of the settings that decide about its rows
     # by target
-    "repository",  # the id of its repository, and the commit at its main branch, as JSON
+    "repository",  # the id of its repository, and the commit at its main branch in the last pass
     "board",  # the commit that the board was rebuilt from
     "table",  # the commit of main at which the written rows were compared
     "template",  # the commit of main at which all rows were compared

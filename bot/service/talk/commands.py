@@ -95,26 +95,20 @@ def answered_to(comments: Sequence[Comment], us: str, people: Container[str]) ->
             yield one, answer.text
 
 
-@dataclass(frozen=True)
-class CommandQuota:
-    """Counts the commands of strangers on one watch."""
-
-    context: WatchContext
-
-    def take(self, author: str) -> bool:
-        """Count a command of an account if it may be answered now; tell whether it may."""
-        if author in self.context.maintainers:
-            return True
-        state, now = self.context.state, self.context.clock()
-        limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}
-        with state.transaction():
-            known = {who: json.loads(state.cursor("commands", who) or "[]") for who in limits}
-            recent = {who: [at for at in times if now - HOUR < at <= now] for who, times in known.items()}
-            if any(len(recent[who]) >= most for who, most in limits.items()):
-                return False
-            for who, times in recent.items():
-                state.set_cursor("commands", json.dumps([*times, now]), who)
+def may_be_answered(context: WatchContext, author: str) -> bool:
+    """Count a command of an account if it may be answered now; tell whether it may. Only strangers have a quota."""
+    if author in context.maintainers:
         return True
+    state, now = context.state, context.clock()
+    limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}
+    with state.transaction():
+        known = {who: json.loads(state.cursor("commands", who) or "[]") for who in limits}
+        recent = {who: [at for at in times if now - HOUR < at <= now] for who, times in known.items()}
+        if any(len(recent[who]) >= most for who, most in limits.items()):
+            return False
+        for who, times in recent.items():
+            state.set_cursor("commands", json.dumps([*times, now]), who)
+    return True
 
 
 @dataclass(frozen=True, slots=True)

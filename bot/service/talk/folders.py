@@ -25,10 +25,10 @@ from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, Mark
 from bot.service.talk.commands import (
     SOURCE,
-    CommandQuota,
     SourcePlace,
     answer_commands,
     commands_line,
+    may_be_answered,
     names_of,
     unanswered,
     waivers_in,
@@ -325,8 +325,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     )
     if thread.opening is not None and thread.opening.changed == inf:  # another's words, until the bot writes anew
         context.mark([Mark("folder", f"/{folder_of(path)}") for path in paths[:1]])
-    take = CommandQuota(context).take
-    answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))
+    answer_commands(SOURCE, place, (one for one in asked if may_be_answered(context, one.comment.author)))
     waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
     context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
     with context.state.transaction():

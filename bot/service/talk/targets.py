@@ -24,7 +24,6 @@ from bot.service.store.items import Item, Mark, marks
 from bot.service.talk.commands import (
     AT_REQUEST,
     PLAN,
-    CommandQuota,
     PlanPlace,
     RequestPlace,
     answer_commands,
@@ -32,6 +31,7 @@ from bot.service.talk.commands import (
     declines_in,
     dropped_in,
     last_answer,
+    may_be_answered,
     names_of,
     unanswered,
 )
@@ -94,9 +94,8 @@ class TargetCommands:
         us, maintainers = self.comments.discussions.us, self.context.watch.maintainers_at(self.to)
         board, say = self.context.leaderboard.id, partial(self.comments.say, num)
         place = RequestPlace(maintainers, board, say, self.context, self.target, us, request, self.report)
-        take = CommandQuota(self.context).take
         for one in unanswered(request.comments, us, names_of(AT_REQUEST)):
-            if not take(one.comment.author):
+            if not may_be_answered(self.context, one.comment.author):
                 self.context.state.set_cursor("request", None, num, target=self.to)  # it waits
             elif not answer_commands(AT_REQUEST, place, [one]):
                 break  # it is merged: later comments there need no answer
@@ -154,10 +153,9 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     elif asked is not None and asked.id not in used and asked.at >= shown:  # stopped before it did what it says
         place.approve()
         note_used(asked)
-    take = CommandQuota(context).take
     for one in unanswered(replies, us, names_of(PLAN)):
         # Whoever takes the bot's answer away must not make a command count once more, nor for a later plan.
-        if one.comment.id in used or not take(one.comment.author):
+        if one.comment.id in used or not may_be_answered(context, one.comment.author):
             continue
         is_older = one.comment.author in maintainers and one.comment.at < shown
         if is_older:
