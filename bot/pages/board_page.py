@@ -132,13 +132,6 @@ def _tints(content: PageContent, task: Task) -> tuple[float, float]:
     return scores[0], (scores[-1] - scores[0]) / TINTS
 
 
-def _tinted(score: float | None, tints: tuple[float, float]) -> str:
-    """The beginning of a cell, with the tint of its score."""
-    low, width = tints
-    level = 0 if score is None or not width else min(TINTS - 1, int((score - low) / width))
-    return f"<td class=q{level}>" if level else "<td>"
-
-
 def board_lines(content: PageContent) -> list[Line]:
     """The lines of all rows."""
     rows = content.board.rows
@@ -150,9 +143,10 @@ def board_lines(content: PageContent) -> list[Line]:
 def _line(content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, float]], longest: float) -> Line:
     had, sentence = {score.id: score for score in row.entry.tasks}, content.rank_sentence(row)
     scores = raws = ""
-    for task, tint in tints.items():
+    for task, (low, width) in tints.items():
         score = had.get(task, ABSENT)
-        begin = _tinted(score.score, tint)
+        level = 0 if score.score is None or not width else min(TINTS - 1, int((score.score - low) / width))
+        begin = f"<td class=q{level}>" if level else "<td>"
         scores += begin + _with_error(score.score, score.stderr)
         raws += begin + raw(score.raw)
     title = f' title="{_text(sentence)}"' if sentence else ""

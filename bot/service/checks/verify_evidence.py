@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -155,7 +155,10 @@ class EvidenceReader:
         names = [*logs, f"{folder}/{STATISTICS}".lstrip("/")] if file.format == "helm" else list(logs)
         listed = [ListedFile(path, MAX_LOG) for path in names]
         later = "" if isinstance(source, FolderFiles) else source.head()
-        beside = lambda folder: (one for one in listed if dirname(one.path) == folder)  # noqa: E731
+
+        def beside(folder: str) -> Iterator[ListedFile]:
+            return (one for one in listed if dirname(one.path) == folder)
+
         looked = LogSamples(source.save, file.commit, beside, 1 << 62, later).look(parsed)
         for one in looked.samples or ():
             if one.sha256 != logs[normpath(f"{folder or '.'}/{one.path}")].sha256:

@@ -144,15 +144,8 @@ def make_ledger(
     # People call a target by its address, and a folder that is written with dots only by its own name.
     is_dots = "://" not in to and not Path(to).name.strip(".")
     name = Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
-    return Ledger(to, counts, why, gone, name, tried, _leaving_text(leaving, is_declined=is_declined))
-
-
-def _leaving_text(rows: int, *, is_declined: bool) -> str:
-    """What becomes of rows, on main or proposed, that no submission makes any more; "" if there are none."""
-    if not rows:
-        return ""
-    other = f"{rows} other {'row' if rows == 1 else 'rows'}"
-    return f"{other}, of which the removal was declined" if is_declined else f"{other} would be removed by a plan"
+    ends = ", of which the removal was declined" if is_declined else " would be removed by a plan"
+    return Ledger(to, counts, why, gone, name, tried, f"{counted(leaving, 'other row')}{ends}" if leaving else "")
 
 
 def ledgers_due(state: WatchState) -> float | None:
