@@ -42,14 +42,6 @@ MOST_POINTS = 100
 GO_WITH: dict[str, Mode] = {
     "site": "publish", "compare-to": "check", "badge": "verify", "config": "verify", "sources": "verify",
 }  # fmt: skip
-# The default of an input, and the modes that use it; in others it is a warning, as one step may check and publish.
-USED_BY: dict[str, tuple[str, tuple[Mode, ...]]] = {
-    "to": ("", ("publish", "verify")),
-    "as": ("pull-request", ("publish",)),
-    "comment": ("on-findings", ("check",)),
-    "results": ("**/*.json", ("check", "publish")),
-    "changed-only": ("true", ("check", "publish")),
-}
 NOTHING = "0" * 40  # the commit before that a push of a new branch names
 # What runs by the decision of somebody who may write to the repository; strangers cause all other events.
 TRUSTED = ("push", "schedule", "workflow_dispatch", "release")
@@ -74,7 +66,6 @@ class Inputs:
     compare_to: str = ""
     fails_when_lower: bool = False
     margin: float = 0.0
-    idle: tuple[str, ...] = ()  # the names of those that do nothing in this mode
 
     @property
     def patterns(self) -> list[str]:
@@ -121,9 +112,6 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         compare_to=text("compare-to"),
         fails_when_lower=fails_when_lower,
         margin=margin,
-        idle=tuple(
-            name for name, (usual, modes) in USED_BY.items() if mode not in modes and text(name, usual) != usual
-        ),
     )
 
 

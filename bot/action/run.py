@@ -110,9 +110,6 @@ def open_run(environ: Mapping[str, str], out: TextIO) -> Run:
     if inputs.mode != "check" and not trigger.may_publish:
         kind = trigger.kind or "an event without a name"
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
-    if inputs.idle:
-        do = "these inputs do" if len(inputs.idle) > 1 else "this input does"
-        run.warn(f"with `mode: {inputs.mode}` {do} nothing: {', '.join(map(code, inputs.idle))}")
     if inputs.site:
         open_site(inputs.site, run.opener)
     return run

@@ -98,16 +98,7 @@ def test_one_step_may_check_requests_and_publish_pushes_with_the_same_target(git
     said = job.run("pull_request", event, to=f"github://{BOARD}", **{"as": "commit"})
 
     assert said.status == 0
-    assert said.log[0] == "::warning title=leaderboard-bot::with `mode: check` these inputs do nothing: `to`, `as`"
     assert github.state.writes() == 0
-
-
-def test_an_input_that_its_mode_does_not_use_is_a_warning(github: GitHubServer, job: Job) -> None:
-    event, sha = push(github, {GOOD: result()})
-    said = job.run("push", event, sha=sha, mode="publish", to=f"github://{BOARD}", comment="always")
-    assert "::warning title=leaderboard-bot::with `mode: publish` this input does nothing: `comment`" in said.log
-    said = job.run("schedule", None, mode="verify", to=f"github://{BOARD}", changed_only="false")
-    assert said.log[0].endswith("with `mode: verify` these inputs do nothing: `results`, `changed-only`")
 
 
 def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubServer, job: Job) -> None:
