@@ -84,7 +84,7 @@ def test_a_board_is_filled_in_commits_of_a_hundred(
     assert (again.written, again.adopted) == (0, 0)
     (tmp_path / "state.db").unlink()
     lost = imported(hub, tmp_path, form=form)
-    assert (lost.written, lost.adopted, lost.different, lost.untraced) == (0, 230, [], 0)
+    assert (lost.written, lost.adopted, lost.different) == (0, 230, [])
     assert len(entries(target, ref)) == 230
     context = opened(hub, tmp_path, form=form).context
     [ledger] = run_pass(context, counts=True).ledgers
@@ -107,7 +107,7 @@ def test_rows_that_stand_already_are_adopted_and_others_left_alone(
     hub.push(repository, models(4))
     done = imported(hub, tmp_path)
 
-    assert (done.written, done.adopted, len(done.different), done.untraced) == (1, 2, 1, 1)
+    assert (done.written, done.adopted, len(done.different)) == (1, 2, 1)
     assert hub.file(target, path) == foreign
     assert hub.file(target, "leaderboard.csv") == b"model,score\n"
     assert any("other numbers" in line for line in done.lines())

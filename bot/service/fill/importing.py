@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from bot.errors import BotError, LeaseLost, Stale, Unavailable
 from bot.evaluation.finding import counted
-from bot.evaluation.row_key import key_start
 from bot.platforms.net import Backoff, bulk_work, is_overtaken
 from bot.platforms.target import BulkWriter, Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
@@ -25,7 +24,6 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, read_files
 from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
-from bot.service.store import batches
 from bot.service.store.items import Item
 from bot.service.watch.observe import observe
 
@@ -84,7 +82,6 @@ class ImportResult:
     different: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     unread: int = 0
-    untraced: int = 0
     where: str = ""
     board: str = ""
 
@@ -98,7 +95,6 @@ class ImportResult:
         said += _named(self.different, "row", "at the target with other numbers, left unchanged")
         said += _named(self.refused, "row", "that cannot be stored")
         said += [self.board] if self.board else []
-        said += [f"no file of this source gave {counted(self.untraced, 'row')} of the target"] if self.untraced else []
         said += [f"{counted(self.unread, 'file')} could not be read; run the same command again"] if self.unread else []
         return said
 
@@ -136,7 +132,6 @@ class Import:
             self._patiently(self._read, ends=False)  # an unreadable file does not stop the others
             self._patiently(self._write, ends=True)
         self.result.unread = self.context.state.items.count("file")
-        self.result.untraced = self._untraced()
         self.result.rejected = self.context.state.submissions.counts().get("rejected", 0)
         self.result.why = tuple(self._why())
         self._patiently(self._rebuild_board, ends=False)  # the first settlement rebuilds it, too
@@ -251,16 +246,6 @@ class Import:
         for line in self.context.state.submissions.page("rejected", limit=COMMANDS):
             path = line.path if "://" in watch.source else f"{watch.source}/{line.path}"
             yield check_command(watch.source, line.commit, path, watch.leaderboard)
-
-    def _untraced(self) -> int:
-        """The number of rows at the target that no file of this source makes."""
-        first, last = entry_path(f"{self.context.leaderboard.id}/@").split("@")
-        keys = (
-            path.removeprefix(first).removesuffix(last) for path in self.bulk_writer.paths() if path.startswith(first)
-        )
-        board, state = key_start(self.context.leaderboard.id), self.context.state
-        rows = (state.rows.digests([board + key for key in some]) for some in batches(keys))
-        return sum(path.startswith(first) for path in self.bulk_writer.paths()) - sum(map(len, rows))
 
 
 @dataclass(frozen=True)
