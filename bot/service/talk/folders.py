@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,7 +12,7 @@ from urllib.parse import quote
 
 from bot.errors import DiscussionsDisabled, Gone, Stale
 from bot.evaluation.verdict import Judgement, Row
-from bot.platforms.discussions import Comment, Discussions, Thread
+from bot.platforms.discussions import Discussions, Thread
 from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
 from bot.publishing.verdict_texts import mended_text, preformatted, push_text, success_text
@@ -82,18 +83,19 @@ class Folders:
     discussions: Discussions
     report: Report
 
-    @cached_property
-    def ours(self) -> dict[str, list[int]]:
+    @property
+    def ours(self) -> Mapping[str, list[int]]:
         """The numbers of the bot's discussions about pushes with faults, by folder."""
-        return self._ours("verdict")
+        return self._by_kind["verdict"]
 
-    def _ours(self, kind: MarkerKind) -> dict[str, list[int]]:
-        """The numbers of the bot's discussions of one kind, oldest first, by folder."""
-        found: dict[str, list[int]] = {}
+    @cached_property
+    def _by_kind(self) -> Mapping[MarkerKind, dict[str, list[int]]]:
+        """The numbers of the bot's discussions, oldest first, by kind and folder."""
+        found: dict[MarkerKind, dict[str, list[int]]] = defaultdict(dict)
         for num, row in self.discussions.ours("discussion"):
             mark = find_marker(row["mark"])
-            if mark is not None and mark.kind == kind and mark.leaderboard == self.context.leaderboard.id:
-                found.setdefault(mark.key, []).append(num)
+            if mark is not None and mark.leaderboard == self.context.leaderboard.id:
+                found[mark.kind].setdefault(mark.key, []).append(num)
         return found
 
     def open_ones(self) -> dict[str, int]:
@@ -184,29 +186,27 @@ class Folders:
         later = when_kept(self.context.declaration)
         text = push_text(folder, texts, mark, commands_line(), rivals, later=later) if faults or rivals else None
 
-        def write_once() -> None:
-            if text is None and folder not in self.ours:
-                return
-            self.__dict__.pop("ours", None)
-            self._write(folder, text)
+        if not self.context.dry_run and (text is not None or folder in self.ours):
+            self._unless_disabled("verdict", folder, text)
 
-        if not self.context.dry_run:
-            self._unless_disabled(folder, write_once)
-
-    def _unless_disabled(self, folder: str, write: Callable[[], None]) -> None:
+    def _unless_disabled(self, kind: MarkerKind, folder: str, text: PostText | None) -> None:
         """Write to a discussion; where people disabled them, nothing waits for it. GitHub says so only then."""
         try:
-            retry_write(write)
+            retry_write(lambda: self._write(kind, folder, text))
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", f"folder /{folder}", str(refusal))
 
-    def _write(self, folder: str, text: PostText | None) -> None:
-        """Open, edit, reopen or close a discussion; nothing if it is as it should be."""
-        nums = self.ours.get(folder, [])
+    def _write(self, kind: MarkerKind, folder: str, text: PostText | None) -> None:
+        """Open, edit, reopen or close a discussion; nothing if it is as it should be.
+
+        One about accepted files is never reopened: nobody has to act there.
+        """
+        self.__dict__.pop("_by_kind", None)
+        nums = self._by_kind[kind].get(folder, [])
         if not nums:
             if text is not None:
                 self.discussions.open_discussion(text.title, text.body)
-                self.__dict__.pop("ours", None)
+                self.__dict__.pop("_by_kind", None)
             return
         for num in self._open_nums().intersection(nums[1:]):
             self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
@@ -218,6 +218,8 @@ class Folders:
         is_same = thread.description.strip() == text.body.strip()
         if is_same and (thread.is_open or thread.closed_by != self.discussions.us):
             return  # a person who closed it has read it
+        if kind == "accepted" and not thread.is_open:
+            return
         if not thread.is_open:
             self.discussions.set_status(thread.num, "open")
         if not is_same:
@@ -242,28 +244,13 @@ class Folders:
         state, board = self.context.state, self.context.leaderboard.id
         if not self.context.watch.say_success or self.context.dry_run:
             return
-        is_said = self._accepted(folder) is not None
         keys = {one.key for one in state.submissions.in_folder(folder) if one.status == "accepted" and one.key}
-        if not is_said and not (may_open and keys):
+        if folder not in self._by_kind["accepted"] and not (may_open and keys):
             return
         rows = self.context.judge(list(state.submissions.of(keys).values())).rows
         said = [(row.key.text, row.scores.average) for row in rows if row.status != "rejected"]
         links, _ = row_links(self.context, sorted(keys))
-        text = success_text(folder, said, links, Marker("accepted", folder, board))
-        self._unless_disabled(folder, lambda: self._write_accepted(folder, text))
-
-    def _accepted(self, folder: str) -> int | None:
-        """The bot's first discussion about the accepted files of a folder."""
-        return next(iter(self._ours("accepted").get(folder, ())), None)
-
-    def _write_accepted(self, folder: str, text: PostText) -> None:
-        num = self._accepted(folder)
-        if num is None:
-            self.discussions.open_discussion(text.title, text.body)
-            return
-        thread = self.read_own(num)
-        if thread.is_open and thread.description.strip() != text.body.strip():
-            self.discussions.edit_description(num, text.body)
+        self._unless_disabled("accepted", folder, success_text(folder, said, links, Marker("accepted", folder, board)))
 
 
 def rival_lines(context: WatchContext, folder: str) -> list[str]:
@@ -319,7 +306,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
         context.leaderboard.id,
         lambda text: discussions.comment(num, text),
         context.today,
-        lambda comment: shown_files(thread, comment, faults),
+        lambda comment: shown_in(thread.opening, comment, [fault.sha256 for fault in faults]),
         [context.judge([one]) for one in explained.values()],
         ["rejected"] * len(paths),
     )
@@ -335,9 +322,3 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
             again = judged(context, list(found.values()))
             context.state.submissions.set_verdicts(again)
             mark_changed(context, [], again, found)
-
-
-def shown_files(thread: Thread, comment: Comment, faults: Sequence[FolderFault]) -> list[str]:
-    """The SHA-256 of the faulty files that the bot's text showed when a comment was written."""
-    named = shown_in(thread.opening, comment)
-    return [fault.sha256 for fault in faults if fault.sha256 in named]

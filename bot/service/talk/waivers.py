@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 
 from bot.errors import DiscussionsDisabled, Gone, TooLong
@@ -83,14 +83,15 @@ def all_waivers(discussions: Discussions, maintainers: Container[str], board: st
 # the files that a maintainer saw
 
 
-def shown_in(text: Comment | None, comment: Comment) -> set[str]:
-    """The SHA-256 of the files that a text named when a comment was written; none where the text was edited since.
+def shown_in(text: Comment | None, comment: Comment, files: Iterable[str]) -> list[str]:
+    """Those of these files, by SHA-256, that a text named when a comment was written; none where it was edited since.
 
     An edit in the same second counts as later: the order cannot be told.
     """
     if text is None or text.changed >= comment.at:
-        return set()
-    return set(SHOWN.findall(text.text))
+        return []
+    named = set(SHOWN.findall(text.text))
+    return [sha for sha in files if sha in named]
 
 
 def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str, ours: Comment | None) -> list[str]:
@@ -101,8 +102,7 @@ def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str
     """
     if thread.commits:
         return list(files) if is_newest(thread, comment, head) else []
-    named = shown_in(ours, comment)
-    return [sha for sha in files if sha in named]
+    return shown_in(ours, comment, files)
 
 
 def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
