@@ -130,7 +130,6 @@ class Command(Generic[P_contra]):
     `words` matches what follows the name. `do` gives the answer, "" where it was posted already.
     """
 
-    name: str
     usage: str
     where: Where
     who: Who
@@ -138,6 +137,11 @@ class Command(Generic[P_contra]):
     words: re.Pattern[str]
     do: Callable[[P_contra, RequestedCommand, re.Match[str]], str]
     hint: str = ""
+
+    @property
+    def name(self) -> str:
+        """The word after the slash."""
+        return self.usage.partition(" ")[0].removeprefix("/")
 
     def answer(self, place: P_contra, asked: RequestedCommand) -> str:
         """Carry the command out if it is allowed, and give the answer."""
@@ -408,14 +412,9 @@ ANY = re.compile(r".*")
 # Commits and plans are named in full: of 12 digits, two that begin alike are made in a minute.
 DIGITS = re.compile(rf"([0-9a-f]{{{DIGEST}}})")
 SOURCE: tuple[Command[SourcePlace], ...] = (
+    Command("/recheck", "source", "anybody", "checks the files again, against the current board", ANY, recheck),
+    Command("/explain [TASK]", "source", "anybody", "shows how each number became a score", ANY, explain_scores),
     Command(
-        "recheck", "/recheck", "source", "anybody", "checks the files again, against the current board", ANY, recheck
-    ),
-    Command(
-        "explain", "/explain [TASK]", "source", "anybody", "shows how each number became a score", ANY, explain_scores
-    ),
-    Command(
-        "ignore",
         "/ignore RULE until YYYY-MM-DD because REASON",
         "source",
         "maintainers",
@@ -427,7 +426,6 @@ SOURCE: tuple[Command[SourcePlace], ...] = (
 )
 REQUEST: tuple[Command[RequestPlace], ...] = (
     Command(
-        "merge",
         "/merge [COMMIT]",
         "request",
         "maintainers",
@@ -437,7 +435,6 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
         ", where COMMIT is all 40 digits of the request's newest commit",
     ),
     Command(
-        "decline",
         "/decline KEY",
         "shared",
         "maintainers",
@@ -447,7 +444,6 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
         ", where KEY names the row",
     ),
     Command(
-        "restore",
         "/restore KEY",
         "shared",
         "maintainers",
@@ -459,11 +455,10 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
 )
 AT_REQUEST: tuple[Command[RequestPlace], ...] = (
     *REQUEST,
-    *(Command(one.name, one.usage, "source", "anybody", one.does, ANY, say_where) for one in SOURCE),
+    *(Command(one.usage, "source", "anybody", one.does, ANY, say_where) for one in SOURCE),
 )
 PLAN: tuple[Command[PlanPlace], ...] = (
     Command(
-        "approve",
         "/approve DIGEST",
         "plan",
         "maintainers",
@@ -473,7 +468,6 @@ PLAN: tuple[Command[PlanPlace], ...] = (
         ", where DIGEST is all 32 digits of the plan's digest",
     ),
     Command(
-        "decline",
         "/decline DIGEST",
         "plan",
         "maintainers",
@@ -484,10 +478,8 @@ PLAN: tuple[Command[PlanPlace], ...] = (
     ),
 )
 PLAN += (
-    replace(
-        PLAN[0], name="restore", usage="/restore DIGEST", does="proposes the rows again that somebody took from main"
-    ),
-    replace(PLAN[1], name="drop", usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
+    replace(PLAN[0], usage="/restore DIGEST", does="proposes the rows again that somebody took from main"),
+    replace(PLAN[1], usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
 )
 COMMANDS: tuple[Command[Any], ...] = (*SOURCE, *REQUEST, *PLAN)
 
