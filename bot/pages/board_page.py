@@ -126,16 +126,12 @@ def _column(task: Task, *, is_raw: bool) -> Column:
     return Column(task.id, title, "low" if is_low else "", column_page(task.id))
 
 
-def _tints(content: PageContent, task: Task) -> tuple[float, float]:
-    """The lowest score of a column and the width of one tint."""
-    scores = content.fields.get(task.id) or [0.0]
-    return scores[0], (scores[-1] - scores[0]) / TINTS
-
-
 def board_lines(content: PageContent) -> list[Line]:
     """The lines of all rows."""
     rows = content.board.rows
-    tints = {task.id: _tints(content, task) for task in content.board.leaderboard.tasks}
+    columns = {task.id: content.fields.get(task.id) or [0.0] for task in content.board.leaderboard.tasks}
+    # the lowest score of each column, and the width of one tint
+    tints = {task: (scores[0], (scores[-1] - scores[0]) / TINTS) for task, scores in columns.items()}
     longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
     return [_line(content, row, tints, longest) for row in rows]
 

@@ -174,15 +174,14 @@ def check_schedules(case: ServiceCase, client: GitHubClient, repository: str) ->
         return  # a token without the right to see workflows, or a repository without commits
     for one in listed:
         crons = CRON.findall(texts[one["path"]])
-        if crons and "leaderboard-bot" in texts[one["path"]]:
-            yield _schedule(f"schedule of {one['path']}", str(one.get("state")), crons)
-
-
-def _schedule(name: str, state: str, crons: Sequence[str]) -> Diagnosis:
-    if state != "active":
-        advice = "enable the workflow in the tab Actions; GitHub disables it after 60 days without a commit"
-        return Diagnosis(name, "wrong", f"GitHub does not start it: {state}", advice)
-    return Diagnosis(name, "ok", f"runs at {', '.join(crons)}")
+        name, state = f"schedule of {one['path']}", one.get("state")
+        if not crons or "leaderboard-bot" not in texts[one["path"]]:
+            continue
+        if state == "active":
+            yield Diagnosis(name, "ok", f"runs at {', '.join(crons)}")
+        else:
+            advice = "enable the workflow in the tab Actions; GitHub disables it after 60 days without a commit"
+            yield Diagnosis(name, "wrong", f"GitHub does not start it: {state}", advice)
 
 
 def _address_of(hook: dict[str, Any]) -> str:

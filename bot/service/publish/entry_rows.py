@@ -421,7 +421,7 @@ class EntryRows(SubmittedRows[RowLook]):
         left = declined - self.shared.files.keys()
         gone = [look for look in admitted if look.path in left]
         self.context.finish([look.item for look in gone if not look.state.request])
-        yield from (self._closing(look) for look in gone if look.state.request)
+        yield from (self._alone(look, self.settings.form, closes=True) for look in gone if look.state.request)
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
         name, to, queue = self.context.name, self.settings.to, self.context.queue
         jobs = [RowJob(name, to, look.key, look.item.marked, admission(look)) for look, _ in single]
@@ -527,30 +527,15 @@ class EntryRows(SubmittedRows[RowLook]):
             self.ranks[entry.key] = proposed_rank(entry, standing)
         return self.ranks[entry.key]
 
-    def _alone(self, look: RowLook, form: Form) -> Proposal:
-        """A row in a request or comment of its own."""
+    def _alone(self, look: RowLook, form: Form, *, closes: bool = False) -> Proposal:
+        """A row in a request or comment of its own; one that `closes` leaves nothing in a declined row's request."""
         row = self._row(look)
-        return Proposal(
-            look.items,
-            self.target,
-            row.mark,
-            (look.path,),
-            lambda state: row.at(state, form),
-            form,
-            is_restored=bool(look.taken),
-        )
 
-    def _closing(self, look: RowLook) -> Proposal:
-        """The update of a declined row's request, which leaves nothing in it and so closes it."""
-        mark = self._row(look).mark
-        return Proposal(
-            look.items,
-            self.target,
-            mark,
-            (look.path,),
-            lambda state: DesiredState(present_text(state), {}),
-            self.settings.form,
-        )
+        def desire(state: CurrentState) -> DesiredState:
+            return DesiredState(present_text(state), {}) if closes else row.at(state, form)
+
+        is_restored = bool(look.taken) and not closes
+        return Proposal(look.items, self.target, row.mark, (look.path,), desire, form, is_restored=is_restored)
 
     def _together(
         self, mark: Marker, looks: Sequence[RowLook], state: CurrentState, without: Collection[str] = ()
