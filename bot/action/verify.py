@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bot.action.gather import check_inside
@@ -17,7 +17,7 @@ from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import command, limited
 from bot.service.checks.badge import check_badge, to_json, write_badge
-from bot.service.checks.verify import VerifiedRow, Verifier, table_at
+from bot.service.checks.verify import Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import cached_answers
 
@@ -39,23 +39,25 @@ def verify(run: Run) -> int:
     for row in rows:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")
-    found = broken(rows)
-    for line in limited(Severity.ERROR, [row_command(row) for row in found]):
+    unsound = [row for row in rows if not row.follows and row.outcome != "unavailable"]
+    found = [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in unsound]
+    said_of = [one_line("; ".join([f"{one.key}: {one.outcome}: {one.why}", *one.fields])) for one in found]
+    for line in limited(Severity.ERROR, [command(Severity.ERROR, one, title="verify") for one in said_of]):
         run.out.write(f"{line}\n")
     if run.inputs.badge:
         write_badge(run.trigger.workspace / run.inputs.badge, rows)
-    status = 1 if len(found) and run.inputs.fail_on != "never" else 0
+    status = 1 if found and run.inputs.fail_on != "never" else 0
     unchecked = sum(row.outcome == "unavailable" for row in rows)
     if unchecked:
         run.warn("some rows could not be checked: a service did not answer")
         status = status or 3
-    urls = tell_issue(run, rows)
+    urls = tell_issue(run, found, all_follow=all(row.follows for row in rows))
     counts = {"accepted": str(sum(row.follows for row in rows)), "rejected": str(len(found))}
     verdict = "rejected" if found else "" if unchecked else "accepted" if rows else "none"
     path = write_report("verified.json", json.dumps([to_json(row) for row in rows], indent=2), run.environ)
     more = f"; {unchecked} could not be checked" if unchecked else ""
     head = f"{len(found)} of {len(rows)} rows do not follow from their evidence{more}."
-    items = "".join(f"{row.item}\n" for row in named_rows(found))
+    items = "".join(f"{one.item}\n" for one in found)
     write_summary(f"{head}\n\n{items}" if items else f"{head}\n", run.environ)
     write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)
     return status
@@ -77,36 +79,22 @@ def check_places(run: Run) -> list[Path]:
     return [workspace / one for one in inputs.sources]
 
 
-def row_command(row: VerifiedRow) -> str:
-    """The annotation about a row that does not follow."""
-    line = one_line("; ".join([f"{row.key}: {row.outcome}: {row.why}", *row.named(FIELDS)]))
-    return command(Severity.ERROR, line, title="verify")
-
-
-def named_rows(found: Iterable[VerifiedRow]) -> list[BrokenRow]:
-    """The rows as the issue and the summary name them."""
-    return [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in found]
-
-
-def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
+def tell_issue(run: Run, found: Sequence[BrokenRow], *, all_follow: bool) -> str:
     """Keep the issue true: its number as `owner/name#7`, "" if there is none. Without the right it is a warning."""
     if not run.opener.access.github_token:
         return ""
     repository = run.trigger.repository
     try:
-        num = keep_issue(run.source().client, repository, run.inputs.to, rows)
+        num = keep_issue(run.source().client, repository, run.inputs.to, found, all_follow=all_follow)
     except BotError as error:
         run.warn(NO_ISSUE.format(error=error))
         return ""
     return f"{repository}#{num}" if num is not None else ""
 
 
-def broken(rows: Sequence[VerifiedRow]) -> list[VerifiedRow]:
-    """The rows that do not follow, without those that could not be checked."""
-    return [row for row in rows if not row.follows and row.outcome != "unavailable"]
-
-
-def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequence[VerifiedRow]) -> int | None:
+def keep_issue(
+    client: GitHubClient, repository: str, target: str, found: Sequence[BrokenRow], *, all_follow: bool
+) -> int | None:
     """Open, edit or close the one issue about a target: its number where it is open, None if there is none.
 
     One that a person closed is left alone while it says what is so. Where rows could not be asked about, nothing is
@@ -114,14 +102,13 @@ def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequenc
     """
     address = GitHubAddress(repository)
     discussions = GitHubDiscussions(RequestSource(client, address))
-    found = broken(rows)
     ours = _ours(discussions, target)
     if not found:
-        for num in ours if all(row.follows for row in rows) else []:
+        for num in ours if all_follow else []:
             if discussions.read(num).is_open:
                 discussions.set_status(num, "closed", ALL_FOLLOW)
         return None
-    text = broken_rows_text(target, named_rows(found), verify_mark(target))
+    text = broken_rows_text(target, found, verify_mark(target))
     if not ours:
         num = discussions.open_discussion(text.title, text.body)
         first, *later = _ours(discussions, target) or [num]
