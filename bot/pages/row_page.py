@@ -81,6 +81,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     shown = _shown(entry, lines.values())
     places = content.places_in_field(row)
     page = model_url(entry.model.id) if entry.model.id.count("/") == 1 else ""
+    head = content.head_of(entry.model.id)
     return content.page(
         row_page(name),
         "row.html",
@@ -93,7 +94,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         verify=verify_command(content.target, entry.path),
         missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
-        moved_to=_moved_to(content, entry),
+        moved_to=head if head and entry.model.revision and head != entry.model.revision else "",
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=[
             _task_part(entry, score, declared.get(score.id), places.get(score.id), lines[score.id], shown=shown)
@@ -116,12 +117,6 @@ def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:
             yield f"all {len(names)} of {task.title}" if 1 < len(names) == len(task.leaves) else ", ".join(names)
     if left:
         yield ", ".join(sorted(left))
-
-
-def _moved_to(content: PageContent, entry: Entry) -> str:
-    """The commit of the model's main branch; "" if the row measured that commit or the commit is not known."""
-    head = content.head_of(entry.model.id)
-    return head if head and entry.model.revision and head != entry.model.revision else ""
 
 
 def _shown(entry: Entry, parts: Iterable[Sequence[LeafLine]]) -> list[LeafColumn]:

@@ -163,18 +163,14 @@ class TargetRows(ABC, Generic[L]):
         if lost:
             report.attempt(lost, lambda: self.restore(lost), finish=False)
             items = [item for item in due_rows(context, to) if item.subject]
-        is_shown, held = self._must_show, context.state.plans.at(to)
+        # A dry run still has to show the changes here, or that there are none.
+        is_shown = context.dry_run and all(plan.target != to for plan in report.plans)
+        held = context.state.plans.at(to)
         is_asked = is_shown and not (held is not None and held.is_declined)
         due = with_held(context, to, items, is_shown=is_asked) if self.takes_more else []
         if due or is_shown:
             report.attempt(due, lambda: self._publish_due(due), finish=False)
         report.attempt([], lambda: self._write(self.follow(is_touched=bool(items))), subject=f"requests of {to}")
-
-    @property
-    def _must_show(self) -> bool:
-        """Tell whether a dry run still has to show the changes here, or that there are none."""
-        is_shown = any(plan.target == self.settings.to for plan in self.report.plans)
-        return self.context.dry_run and not is_shown
 
     def _publish_due(self, items: Sequence[Item]) -> None:
         if len(items) > PART and self.in_parts and not self.context.dry_run:

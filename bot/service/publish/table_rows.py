@@ -42,11 +42,6 @@ class WrittenRow:
     entry: Entry
     earlier: Entry | None = None
 
-    @property
-    def was_on_main(self) -> bool:
-        """Tell whether the table had the row as it was written when it was compared last."""
-        return self.earlier is not None and digest_of(self.earlier) == digest_of(self.entry)
-
 
 def is_absent(cells: Sequence[CellChange]) -> bool:
     """Tell whether the table has no row for these cells."""
@@ -285,7 +280,8 @@ class TableRows(SubmittedRows[PlannedLook]):
         there = {
             key: "" if key in draft.cells or key in draft.refused else digests[key] for key in written.keys() - gone
         }
-        known = {key: digests[key] for key, row in written.items() if row.was_on_main}
+        earlier = {key: digest_of(row.earlier) for key, row in written.items() if row.earlier is not None}
+        known = {key: digests[key] for key, digest in earlier.items() if digest == digests[key]}
         merged = {
             key: (written[key].entry.to_bytes(),) * 2 for key, digest in there.items() if digest and key not in known
         }

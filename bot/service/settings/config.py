@@ -244,11 +244,6 @@ def names_at(accounts: Iterable[str], service: str) -> tuple[str, ...]:
     return tuple(name for of, _, name in parts if of in {"", service})
 
 
-def as_list(value: object) -> object:
-    """A list of sources, also where one was written alone."""
-    return [value] if isinstance(value, str) else value
-
-
 def source_name(watch: str, source: str) -> str:
     """The name of the watch of one source among several: `open-llm.acme--results`."""
     plain = re.sub(r"^(hf://(datasets/)?|github://)", "", source)
@@ -260,7 +255,9 @@ def source_name(watch: str, source: str) -> str:
 class DeclaredWatch(_WatchKeys):
     """A watch as it is written; it stands for one watch for each of its sources."""
 
-    source: Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
+    source: Annotated[
+        tuple[Text, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one), Field(min_length=1)
+    ]
 
     @model_validator(mode="after")
     def _a_name_is_one_person(self) -> Self:

@@ -60,15 +60,12 @@ class Lease:
     def check(self) -> None:
         """See that the server still keeps the lease for us. Raises LeaseLost if it does not, and from then on."""
         with self._lock:
-            self.is_lost = self.is_lost or not self._is_kept()
+            try:
+                self.is_lost = self.is_lost or not self.connection.execute(HELD, {"key": self.key}).scalar_one()
+            except BotError:
+                self.is_lost = True
         if self.is_lost:
             raise LeaseLost
-
-    def _is_kept(self) -> bool:
-        try:
-            return bool(self.connection.execute(HELD, {"key": self.key}).scalar_one())
-        except BotError:
-            return False
 
 
 class Leases(Database):
