@@ -504,21 +504,19 @@ class EntryRows(SubmittedRows[RowLook]):
 
     def _row(self, look: RowLook) -> DesiredRow:
         """The row as it should be."""
-        source = self.context.source.name
-        name, places = self.target.name, self.context.other_places(self.settings.to)
-        row = DesiredRow(
+        return DesiredRow(
             self._mark(look.key).leaderboard,
             look.key,
-            source,
+            self.context.source.name,
             look.entry,
             look.before,
             look.disputed,
-            name,
-            places,
+            self.target.name,
+            self.context.other_places(self.settings.to),
             look.beside,
+            reason=look.reason if look.entry is None else "",
             rank=self._rank,
         )
-        return row if look.entry is not None else replace(row, reason=look.reason)
 
     def _rank(self, entry: Entry) -> str:
         """Where a row would stand on the board, as the state keeps it; each is asked for once."""
