@@ -46,6 +46,8 @@ CAUSES = 20  # of failures, for each watch
 NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
 TRIED = "A pass that tries this was asked for; this page shows how it ends."
+NO_ITEM = "This does not wait any more, or it waits for an approval."
+NO_CAUSE = "Nothing fails for this reason any more."
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
@@ -288,22 +290,27 @@ class OperatorRoutes:
         return names, asked if asked in names else next(iter(names), "")
 
     async def try_item(self, request: Request) -> Response:
-        """`POST /items/try`: let one item be tried at once, and ask for a pass over its watch."""
+        """`POST /items/try`: let one item, or all that fail for one cause, be tried at once, and ask for a pass.
+
+        A cause is the watch, a space and the reason; `state` is then that of the list of items, "" on the first page.
+        """
         fields = await self._sent(request)
         if isinstance(fields, Response):
             return fields
         if refusal := self._refusal(request, fields):
             return message_page(request, *refusal)
-        watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
-        if "cause" in fields:
-            return await self._try_cause(request, fields["cause"], fields.get("state", ""))
-        retry, now = self.views.store.of(watch).items.retry, self.views.clock()
-        if self.views.watch(watch) is None or place is None or not await run_in_threadpool(retry, place, now):
-            text = "This does not wait any more, or it waits for an approval."
-            return message_page(request, 404, "Not there", text)
+        is_cause, state, now = "cause" in fields, fields.get("state", ""), self.views.clock()
+        watch, _, reason = fields["cause"].partition(" ") if is_cause else (fields.get("watch", ""), "", "")
+        items, place = self.views.store.of(watch).items, place_of(fields.get("item", ""))
+
+        def retry() -> bool:
+            return items.retry_cause(reason, now) > 0 if is_cause else place is not None and items.retry(place, now)
+
+        if self.views.watch(watch) is None or not await run_in_threadpool(retry):
+            return message_page(request, 404, "Not there", NO_CAUSE if is_cause else NO_ITEM)
         self.hint(watch)
-        asked = {"watch": watch, "state": fields.get("state", ""), "tried": "yes"}
-        return RedirectResponse(f"../{address_of('items', **asked)}", 303)
+        page = "items" if state or not is_cause else ""
+        return RedirectResponse(f"../{address_of(page, watch=watch, state=state, tried='yes')}", 303)
 
     async def answer_plan(self, request: Request) -> Response:
         """`POST /plans/answer`: approve or decline a plan, by its watch and digest, and ask for a pass."""
@@ -343,16 +350,3 @@ class OperatorRoutes:
             return None
         is_token = refuse_change(request, self.token, bound_to, self.token) is None  # the right one would do
         return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
-
-    async def _try_cause(self, request: Request, text: str, state: str) -> Response:
-        """Let all items that fail for one reason be tried; `text` is the watch, a space and the reason.
-
-        `state` names the list of items that the form stands above, "" on the first page.
-        """
-        name, _, reason = text.partition(" ")
-        retry, now = self.views.store.of(name).items.retry_cause, self.views.clock()
-        if self.views.watch(name) is None or not await run_in_threadpool(retry, reason, now):
-            return message_page(request, 404, "Not there", "Nothing fails for this reason any more.")
-        self.hint(name)
-        asked = {"watch": name, "state": state, "tried": "yes"}
-        return RedirectResponse(f"../{address_of('items' if state else '', **asked)}", 303)

@@ -12,7 +12,7 @@ from bot.platforms.target import Target
 from bot.publishing.addresses import model_url
 from bot.publishing.entry import entry_path
 from bot.publishing.hub_evals.model_layout import model_mark, model_of
-from bot.publishing.publication import CurrentState, Marker, Request, rolling_mark
+from bot.publishing.publication import Marker, Request, rolling_mark
 from bot.publishing.repeat import label_of
 from bot.reporting.escape import code
 from bot.service.context import WatchContext, target_link
@@ -53,7 +53,9 @@ def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: 
         for key in keys:
             path = entry_path(key)
             state = target.read_state(Marker("entry", key, board), (path,))
-            request = _request(state, rolling, path)
+            request = state.request
+            if request is None and rolling.request is not None and path in rolling.request.files:
+                request = rolling.request
             if request is not None or path in state.files:
                 page = context.page_link("page", f"board/{_board_name(context, settings)}/{usual_page(key)}")
                 yield target.name, request, target_link(settings, path) + (f" ({page})" if page else "")
@@ -64,12 +66,6 @@ def _board_name(context: WatchContext, settings: WatchTarget) -> str:
     boards = [one for _, one in context.targets if one.kind == "entries" and one.form != "comment"]
     number = [one for _, one in context.targets].index(settings) + 1
     return quote(context.name if boards[0] == settings else f"{context.name}@{number}", safe="@")
-
-
-def _request(state: CurrentState, rolling: CurrentState, path: str) -> Request | None:
-    if state.request is None and rolling.request is not None and path in rolling.request.files:
-        return rolling.request
-    return state.request
 
 
 def _models(target: HubModels, settings: WatchTarget, board: str, keys: Sequence[str]) -> Iterator[Place]:
