@@ -183,7 +183,7 @@ def test_a_command_that_settles_is_told_of_an_import(
     with import_lease(story.contexts.store, "hf://datasets/acme/contents", tmp_path, tuple):
         [told] = one_pass(story).outcomes
     assert (told.outcome, told.status) == ("failed", 3)
-    assert told.text.startswith("watch tiny: an import fills its target now (process ")
+    assert told.text == "watch tiny: an import fills its target now; wait until it ends"
     monkeypatch.setattr(
         "bot.service.watch.passes.PATIENCE", PATIENCE
     )  # the server frees a lease a moment after its end
