@@ -19,14 +19,6 @@ KeyTexts = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
-    """A row that the table should have; `published` is the row that the bot wrote last, where it has a record."""
-
-    wanted: WantedRow
-    published: WantedRow | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Update:
     """An existing row and its changed cells."""
 
@@ -91,26 +83,12 @@ def _loosely(key: KeyTexts) -> KeyTexts:
     return tuple("".join(part.split()).casefold() for part in key)
 
 
-def plan_edit(
-    grid: Grid, proposed: Iterable[Proposed], *, may_update: bool, sorted_by: ColumnPath | None = None
-) -> TableEdit:
-    """Decide for each row; a row that is refused does not stop the others. `sorted_by` gives the place of a new row.
+class Planner:
+    """The state of one table while its changes are decided one after the other.
 
-    Without `may_update` an existing row is changed only where it is exactly what the bot published last.
+    `sorted_by` gives the place of a new row. Without `may_update` an existing row is changed only where it is exactly
+    what the bot published last.
     """
-    decided: list[Update | Insertion | None] = []
-    refused, planner = {}, _Planner(grid, sorted_by, may_update=may_update)
-    for each in proposed:
-        try:
-            decided.append(planner.decide(each))
-        except Unwritable as error:
-            refused[each.wanted.change_key] = str(error)
-    updates = [each for each in decided if isinstance(each, Update)]
-    return TableEdit(updates, planner.in_order([each for each in decided if isinstance(each, Insertion)]), refused)
-
-
-class _Planner:
-    """The state of one table while its changes are decided one after the other."""
 
     def __init__(self, grid: Grid, sorted_by: ColumnPath | None, *, may_update: bool) -> None:
         self.grid, self.sorted_by, self.may_update = grid, sorted_by, may_update
@@ -120,9 +98,11 @@ class _Planner:
         self.order: str | None = None
         self.numbers: list[Decimal | None] = []
 
-    def decide(self, each: Proposed) -> Update | Insertion | None:
-        """Decide the change of one row. Raises Unwritable."""
-        row = each.wanted
+    def decide(self, row: WantedRow, published: WantedRow | None) -> Update | Insertion | None:
+        """Decide the change of one row; `published` is what the bot wrote last, None without a record.
+
+        Raises Unwritable for this row alone.
+        """
         index = self.look(row)
         for column_path, cell in row.cells.items():
             self.columns[column_path].check(cell, row.units.get(column_path))
@@ -134,8 +114,8 @@ class _Planner:
         if at is None:
             return Insertion(self.place(row), row, {**row.defaults, **row.cells})
         cells = _differing(self.grid, at, row)
-        if cells:
-            _check_owner(self.grid, at, each, cells, may_update=self.may_update)
+        if cells and not self.may_update and (published is None or _differing(self.grid, at, published)):
+            raise Unwritable(_conflict(self.grid, at, row, cells))
         return Update(at, row, cells) if cells else None
 
     def look(self, row: WantedRow) -> KeyIndex:
@@ -177,15 +157,13 @@ def says(grid: Grid, there: Cell, wanted: Cell) -> bool:
     return is_same_cell(there, wanted, grid.plain(there) if isinstance(there, str) else "")
 
 
-def _check_owner(grid: Grid, at: int, each: Proposed, cells: Mapping[ColumnPath, Cell], *, may_update: bool) -> None:
-    """Raise Unwritable unless the settings allow updates, or the row is unchanged since the bot wrote it."""
-    if may_update or (each.published is not None and not _differing(grid, at, each.published)):
-        return
-    row = brief(" ".join(each.wanted.key.values()))
+def _conflict(grid: Grid, at: int, row: WantedRow, cells: Mapping[ColumnPath, Cell]) -> str:
+    """Why an existing row is not changed, with both values of its cells."""
+    name = brief(" ".join(row.key.values()))
     values = [(".".join(path), as_text(grid.cell(at, path)), as_text(cell)) for path, cell in cells.items()]
-    shown = [f"{name} is {brief(is_, 40) or '–'}, the files give {brief(new, 40) or '–'}" for name, is_, new in values]
+    shown = [f"{cell} is {brief(is_, 40) or '–'}, the files give {brief(new, 40) or '–'}" for cell, is_, new in values]
     more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
-    raise Unwritable(f'{row!r} has other values, and on_existing is "refuse": {"; ".join([*shown[:SHOWN], *more])}')
+    return f'{name!r} has other values, and on_existing is "refuse": {"; ".join([*shown[:SHOWN], *more])}'
 
 
 def order_of(grid: Grid, column_path: ColumnPath) -> str | None:

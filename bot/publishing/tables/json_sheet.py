@@ -81,15 +81,10 @@ class JsonSheet(Grid):
             raise Unwritable(f"{self.pointer or 'the top'} is not {what}")
         return found, names
 
-    @property
-    def container(self) -> JsonPlace:
-        """The list, or the object, that holds the rows."""
-        return self.resolved[0]
-
     @cached_property
     def places(self) -> Sequence[JsonPlace]:
         """The rows with their positions."""
-        found = list(children(self.text, self.container))
+        found = list(children(self.text, self.resolved[0]))
         odd = next((number for number, row in enumerate(found) if not isinstance(row.value, dict)), None)
         if odd is not None:
             raise Unwritable(f"row {odd + 1} is not an object")
@@ -168,7 +163,7 @@ class JsonSheet(Grid):
         """The text between two rows."""
         if len(self) > 1:
             return self.text[self.spans[-2][1] : self.spans[-1][0]]
-        return "," + self.text[self.container.start + 1 : self.spans[0][0]]
+        return "," + self.text[self.resolved[0].start + 1 : self.spans[0][0]]
 
     def _clone(self, row: int, cells: Mapping[ColumnPath, Cell]) -> str:
         """A new row in the shape of another; what no cell says is null, or an empty list instead of a list."""

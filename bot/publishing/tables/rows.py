@@ -14,7 +14,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
 from bot.publishing.tables.cells import ColumnPath, WantedRow, as_text, wanted_row
-from bot.publishing.tables.edit import KeyIndex, Proposed, Slot, TableEdit, Update, order_of, plan_edit, sequence
+from bot.publishing.tables.edit import Insertion, KeyIndex, Planner, Slot, TableEdit, Update, order_of, sequence
 from bot.publishing.tables.fit import check_columns, number_in
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.markdown_sheet import is_bold
@@ -129,17 +129,6 @@ class MappedRows:
         """An entry as a row. Raises Unwritable if it does not fit the mapping."""
         return wanted_row(change.key, RowView(entry, self.leaderboard), self.options)
 
-    def proposed(self, changes: Sequence[RowChange], refused: dict[str, str]) -> Iterator[Proposed]:
-        """The rows that the table should have; those that do not fit are noted in `refused` with the reason."""
-        for change in changes:
-            if change.entry is None:
-                continue
-            try:
-                published = None if change.published is None else self.row(change, change.published)
-                yield Proposed(self.row(change, change.entry), published)
-            except Unwritable as error:
-                refused[change.key] = str(error)
-
     def withdrawn(self, grid: Grid, changes: Sequence[RowChange]) -> Iterator[tuple[str, str]]:
         """The withdrawn rows that the table still has, each with the reason why it stays."""
         gone = [change for change in changes if change.entry is None]
@@ -154,14 +143,22 @@ class MappedRows:
                 yield change.key, str(error)
 
     def edit(self, grid: Grid, changes: Sequence[RowChange]) -> TableEdit:
-        """The changes of the table; rows that cannot be written are refused one by one."""
-        refused: dict[str, str] = {}
+        """The changes of the table; a row that cannot be written is refused, and does not stop the others."""
         by, may_update = self.options.sorted_by, self.options.on_existing == "update"
-        column_path = None if by is None else self.options.column_path(by)
-        edit = plan_edit(grid, self.proposed(changes, refused), may_update=may_update, sorted_by=column_path)
-        return TableEdit(
-            edit.updates, edit.insertions, {**refused, **edit.refused, **dict(self.withdrawn(grid, changes))}
-        )
+        planner = Planner(grid, None if by is None else self.options.column_path(by), may_update=may_update)
+        decided: list[Update | Insertion | None] = []
+        refused: dict[str, str] = {}
+        for change in changes:
+            if change.entry is None:
+                continue
+            try:
+                published = None if change.published is None else self.row(change, change.published)
+                decided.append(planner.decide(self.row(change, change.entry), published))
+            except Unwritable as error:
+                refused[change.key] = str(error)
+        updates = [each for each in decided if isinstance(each, Update)]
+        new = planner.in_order([each for each in decided if isinstance(each, Insertion)])
+        return TableEdit(updates, new, refused | dict(self.withdrawn(grid, changes)))
 
     def remarks(self, grid: Grid, after: Grid, edit: TableEdit) -> Iterator[str]:
         """Sentences about what a person should look at after the edit; without `sorted_by` the average ranks rows."""
