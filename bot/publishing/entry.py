@@ -363,14 +363,10 @@ def choose(candidates: Iterable[Entry], current: Entry | None = None) -> Entry:
     If its evidence is the same as at the target, it keeps the commits that are named there.
     """
     rivals = [*candidates, *([current] if current else [])]
-    best = max(rivals, key=_precedence)
+    best = max(rivals, key=lambda one: (one.coverage.present, one.date, sorted(file.sha256 for file in one.evidence)))
     if current is not None and digest_of(best) == digest_of(current):
         return current
     return best
-
-
-def _precedence(entry: Entry) -> tuple[int, str, tuple[str, ...]]:
-    return entry.coverage.present, entry.date, tuple(sorted(file.sha256 for file in entry.evidence))
 
 
 def declaration_path(digest: str) -> str:

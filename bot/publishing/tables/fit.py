@@ -59,9 +59,12 @@ class FilledColumn:
         if self.is_empty or cell is ABSENT or cell in {None, ""}:
             return
         self._check_kind(cell)
-        if unit is not None:
-            self._check_pattern(cell)
-            self._check_unit(number_in(cell), unit)
+        if unit is None:
+            return
+        one_pattern = len(self.shapes) == 1 and "#" in min(self.shapes)
+        if isinstance(cell, str) and one_pattern and _pattern(cell) not in self.shapes:
+            raise Unwritable(f"the cells of {self.name} look like {self.example!r}, not like {brief(cell, 40)!r}")
+        self._check_unit(number_in(cell), unit)
 
     def _check_kind(self, cell: Cell) -> None:
         if self.kinds <= {Decimal} and isinstance(cell, str):
@@ -71,12 +74,6 @@ class FilledColumn:
         if isinstance(cell, Decimal) and has_texts and (len(self.shapes) > 1 or "#" in min(self.shapes)):
             there = f"texts such as {self.example!r}"
             raise Unwritable(f"the column {self.name} holds {there}, but the mapping gives a number")
-
-    def _check_pattern(self, cell: Cell) -> None:
-        """Refuse a text that differs from all other rows in more than its numbers."""
-        one_pattern = len(self.shapes) == 1 and "#" in min(self.shapes)
-        if isinstance(cell, str) and one_pattern and _pattern(cell) not in self.shapes:
-            raise Unwritable(f"the cells of {self.name} look like {self.example!r}, not like {brief(cell, 40)!r}")
 
     def _check_unit(self, ours: Decimal | None, unit: str) -> None:
         if ours is None or len(self.numbers) < SEVERAL:

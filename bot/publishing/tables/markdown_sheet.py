@@ -158,11 +158,9 @@ class MarkdownSheet(Grid):
         room = min(widths) - 2
         if len(widths) > 1 or room < len(text) or not (lead and trail):
             return f"{lead[:1]}{text}{trail[:1]}"
-        return f" {text.rjust(room) if self._is_right(number) else text.ljust(room)} "
-
-    def _is_right(self, number: int) -> bool:
-        rule = self.text[slice(*self.lines[self.table.header + 1])].strip().strip("|").split("|")
-        return rule[number].strip().endswith(":") and not rule[number].strip().startswith(":")
+        rule = self.text[slice(*self.lines[self.table.header + 1])].strip().strip("|").split("|")[number].strip()
+        is_right = rule.endswith(":") and not rule.startswith(":")
+        return f" {text.rjust(room) if is_right else text.ljust(room)} "
 
     def _written(self, column_path: ColumnPath, cell: Cell) -> str:
         return BARE_BAR.sub(r"\1\\|", self.spelled(column_path, cell))

@@ -130,7 +130,8 @@ class YamlSheet(Grid):
         inside = self._node(row, column_path[:-1])
         if not isinstance(inside, yaml.MappingNode) or not inside.value:
             raise Unwritable(f"the row has no object for {'.'.join(column_path)}")
-        model = self._model_of(column_path)
+        others = (self._node(number, column_path) for number in range(len(self)))
+        model = next((node for node in others if isinstance(node, yaml.ScalarNode)), None)  # decides on the quotes
         new = f"{self._key(column_path, row)}: {scalar(cell, model)}"
         last = end_of(self.text, inside)
         if is_flow(inside):
@@ -138,11 +139,6 @@ class YamlSheet(Grid):
             return Splice(last, last, f", {new}")
         last = self._line_end(last)
         return Splice(last, last, line_end(self.text) + " " * inside.start_mark.column + new)
-
-    def _model_of(self, column_path: ColumnPath) -> Node | None:
-        """A scalar of the same column in another row, which decides on the quotes of a new one."""
-        found = (self._node(row, column_path) for row in range(len(self)))
-        return next((node for node in found if isinstance(node, yaml.ScalarNode)), None)
 
     def insert(self, before: int, rows: Sequence[Mapping[ColumnPath, Cell]]) -> list[Splice]:
         """Insert new rows in the layout of a neighbouring row, with the blank lines that all rows have between."""
