@@ -39,20 +39,22 @@ from bot.publishing.tables.adopt import (
     Matching,
     average_column,
     draft_columns,
+    is_near,
     match_columns,
     name_column,
     one_row_each,
+    rows_by_numbers,
     rows_of_models,
     sorting,
     task_column,
     text_columns,
 )
 from bot.publishing.tables.cells import ColumnPath, as_text
-from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables
+from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, unnamed_tables
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
 from bot.publishing.tables.rows import RANKS
-from bot.publishing.tables.sheet import LARGEST, is_title
+from bot.publishing.tables.sheet import LARGEST, is_title, text_of
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, split_task, unit_of
@@ -70,6 +72,9 @@ FILLED = "people fill it"  # the note of a column that needs no decision
 IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --to github://owner/name"
 RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
+SPELL = ": spell the other names as the results do, or add a column with the models' ids"
+MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
+MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and none of them is here: add them"
 
 
 @dataclass(frozen=True)
@@ -169,15 +174,18 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     try:
         tables = find_tables(table.data, table.written, models, at)[:MOST_TRIED]
     except Unwritable as error:
-        raise CallError(f"{table.shown}: {error}") from None
+        raise CallError(f"{table.shown}: {error}{_unnamed(table)}") from None
     known = load_shipped(like) if like else None
     readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
     tried = [(one, match_columns(_with_sure_rows(one), readings)) for one in tables]
     found, matching = max(tried, key=lambda one: sum(column.fitting for column in one[1].matched))
     rows, keys, ambiguous = rows_of_models(found)
     rows = one_row_each(matching, rows)
+    by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
+    rows |= by_numbers
+    found = replace(matching.table, rows=dict(matching.table.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
-        raise CallError(f"{table.shown}: {_nothing_matched(matching)}")
+        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}{_unnamed(table)}")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -188,7 +196,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = _Recomputed(board, options, declared)
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
-    notes = tuple(_notes(board, columns, ambiguous))
+    notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     target = _template(board, columns) if table.is_template else target
     return Adopted(text, target, source, paths, tuple(report.lines()), notes)
@@ -200,12 +208,26 @@ def _with_sure_rows(found: FoundTable) -> FoundTable:
     return replace(found, rows={row: (one,) for row, one in rows.items()} or found.rows)
 
 
-def _nothing_matched(matching: Matching) -> str:
-    """Say why no column is known, and how many rows name a model."""
+def _unnamed(table: TableFile) -> str:
+    """Say that tables of the file were not looked at, because nothing tells them apart."""
+    count = unnamed_tables(text_of(table.data)) if table.written == "markdown" else 0
+    same = "has the heading and the columns" if count == 1 else "have the heading and the columns"
+    return f"; {count} of its tables {same} of another: give each a heading of its own" if count else ""
+
+
+def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles], readings: Sequence[TaskReading]) -> str:
+    """Say why no column is known, which rows name a model where some do not, and what would make one known."""
     columns = grouped((reason, ".".join(column_path)) for column_path, reason in matching.unsure.items())
     why = "; ".join(f"{examples(some)}: {reason}" for reason, some in columns.items())
-    rows = f"{len(matching.table.rows)} of its {counted(len(matching.table.grid), 'row')} name a model of the results"
-    return f"no column shows a number of these results ({why or 'none has one number in each cell'}); {rows}"
+    grid = matching.table.grid
+    told = ""
+    if columns and len(rows) < len(grid):
+        named = examples([matching.table.text(row) for row in rows])
+        verb = "names" if len(rows) == 1 else "name"
+        told = f"; {len(rows)} of its {counted(len(grid), 'row')} {verb} a model of the results ({named})"
+        told += SPELL if is_near(matching, readings) else ""
+    told += MEANS_ALONE if any(MEAN.search(one.label) for one in matching.columns if not one.fault) else ""
+    return f"no column shows a number of these results ({why or 'none has one number in each cell'}){told}"
 
 
 def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:
@@ -554,7 +576,9 @@ class _Recomputed:
         return ""
 
 
-def _notes(board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int]) -> Iterator[str]:
+def _notes(
+    board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
+) -> Iterator[str]:
     """What was mapped, and what is left to a person."""
     mapped = {column.label or NO_HEADING: column.keys for column in columns if column.keys is not None}
     shown = ", ".join(f"{label} = {keys.get('value') or keys.get('template')}" for label, keys in mapped.items())
@@ -562,6 +586,9 @@ def _notes(board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[
     left = ((one.note, one.label or NO_HEADING) for one in columns if one.keys is None and one.note != FILLED)
     for note, labels in grouped(left).items():
         yield visible(f"TODO {first_few(labels, MOST_NAMES)}: {note}")
+    if by_numbers:
+        pairs = first_few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()], MOST_NAMES)
+        yield visible(f"{counted(len(by_numbers), 'row')} found by the numbers, not by the name: {pairs}")
     if ambiguous:
         names = first_few([board.found.text(row) for row in ambiguous], MOST_NAMES)
         how = "add a column to `key` that tells them apart, or give --results without the others"

@@ -551,11 +551,27 @@ def test_rows_are_those_of_the_models_and_not_of_their_children_or_namesakes(tmp
     assert mapping(tmp_path).key == ("Model",)
 
 
-def test_a_model_without_a_row_is_named(tmp_path: Path) -> None:
-    """Its row may have another name; then it would be proposed as a second one."""
-    files = {path_of("acme/new"): result("acme/new")}
-    done = adopted(tmp_path, "list.json", FORMS["list.json"], **files)
+def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_path: Path) -> None:
+    """Otherwise the results of a row under another name would be proposed as a second row of the same model."""
+    ninth = dict(zip(COLUMNS, (37.0, 41.0, 29.0), strict=True))
+    table = [*numbers(), {"Model": "<b>Number Nine</b> (prompt)", **ninth, "Avg": 35.7}]
+    files = {path_of("acme/nine"): result("acme/nine", right=(37, 41, 29)), path_of("acme/new"): result("acme/new")}
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert "3 of 4 rows reproduced" in done.stdout
+    assert "1 row found by the numbers, not by the name: Number Nine (prompt) = acme/nine" in done.stderr
     assert "1 model of the results would be a new row: acme/new" in done.stderr
+    assert mapping(tmp_path).columns["Model"].names == {"acme/nine": "<b>Number Nine</b> (prompt)"}
+
+
+def test_a_row_of_two_columns_is_found_by_its_numbers_too(tmp_path: Path) -> None:
+    """Like results/leaderboard_for_display.csv of boson-ai/RPBench-Auto `01a25792`: Claude-3 Opus (2024-02-29)."""
+    table = [{"Model": row["Model"], **{one: row[one] / 7 for one in COLUMNS[:2]}} for row in numbers()]
+    right = {model: (first / 7, second / 7, 1) for model, (first, second, _) in MODELS.items()}
+    table[0]["Model"] = "Number Nine"
+    files = {path_of(model): result(model, right=each) for model, each in right.items()}
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert "1 row found by the numbers, not by the name: Number Nine = acme/atlas-7b" in done.stderr
+    assert done.stdout == "3 of 3 rows reproduced to the printed digit\n"
 
 
 def test_a_name_with_a_mark_is_kept_and_its_row_is_found(tmp_path: Path) -> None:
@@ -574,7 +590,7 @@ def test_a_table_of_which_one_row_names_a_model_says_so(tmp_path: Path) -> None:
     ]
     said = str(adopted(tmp_path, "list.json", json.dumps(table)).exception)
     assert "(en, de: no result gives its numbers)" in said
-    assert said.endswith("; 1 of its 3 rows name a model of the results")
+    assert "; 1 of its 3 rows names a model of the results (acme/atlas-7b): spell the other names" in said
 
 
 @pytest.mark.parametrize(
@@ -584,7 +600,7 @@ def test_a_table_of_which_one_row_names_a_model_says_so(tmp_path: Path) -> None:
         (
             "list.json",
             '[{"task": "logic", "lynx-1b": 1}]',
-            "its first cells are logic: name another table of the file with --at, or the models with --model-name",
+            "first cells are logic: these are tasks, and a row is of a model",
         ),
         ("list.json", '[{"Model": "acme/lynx-1b", "licence": "MIT"}]', "no column shows a number of these results"),
         ("list.json", "{", "it is not valid JSON"),

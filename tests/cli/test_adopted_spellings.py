@@ -102,11 +102,21 @@ def test_a_second_line_of_headings_is_no_row(tmp_path: Path) -> None:
     assert "logic" not in mapping(tmp_path).columns
 
 
-def test_a_table_of_several_numbers_in_each_cell_is_said_to_be_one(tmp_path: Path) -> None:
-    """Like README.md of kbulutozler/medical-llm-benchmark `4e78a1b2`."""
+def test_a_table_of_html_or_of_several_numbers_in_each_cell_is_said_to_be_so(tmp_path: Path) -> None:
+    """Like README.md of coastalcph/lex-glue `419a49d1`, and of kbulutozler/medical-llm-benchmark `4e78a1b2`."""
+    html = "<table><tr><td>Model</td></tr><tr><td>atlas-7b</td></tr></table>\n"
+    done = adopted(tmp_path / "html", "README.md", html)
+    assert str(done.exception) == "data/README.md: no table was found in it; one of HTML is not read"
     mixed = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.76/0.79/0.77|\n|lynx-1b|0.89/0.87/0.88|\n"
-    done = adopted(tmp_path, "README.md", mixed)
+    done = adopted(tmp_path / "mixed", "README.md", mixed)
     assert "no column shows a number of these results (none has one number in each cell)" in str(done.exception)
+
+
+def test_a_table_of_means_alone_is_said_to_lack_the_columns_of_its_tasks(tmp_path: Path) -> None:
+    """Like README.md of nlpai-lab/KURE: other names would not help, for the named rows have other numbers."""
+    table = "|Model|Average NDCG|\n|---|---|\n|atlas-7b|0.60551|\n|Lynx (large)|0.60394|\n"
+    said = str(adopted(tmp_path, "README.md", table).exception)
+    assert "; 1 of its 2 rows names a model of the results (atlas-7b); a mean of tasks is known by the columns" in said
 
 
 def test_a_faulty_result_is_named_with_what_to_do_and_not_passed_over(tmp_path: Path) -> None:
@@ -130,6 +140,15 @@ def test_a_faulty_result_is_named_with_what_to_do_and_not_passed_over(tmp_path: 
         "write the numbers of another tool as Every Eval Ever records\n"
     )
     assert "you describe the columns yourself" in bot("init", tmp_path / "ours", *words[:2])[2]
+
+
+def test_tables_that_nothing_tells_apart_are_said_to_need_headings(tmp_path: Path) -> None:
+    """Like README.md of yahoojapan/JGLUE `6f071c00`: the models, and scores of two sets, all below one heading."""
+    models = "|Model|Units|\n|---|---|\n|atlas-7b|words|\n|lynx-1b|words|\n"
+    table = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.5|\n|lynx-1b|0.31|\n"
+    done = adopted(tmp_path, "README.md", f"# Ours\n\n{models}\n{table}\nOn the test set:\n\n{table}")
+    said = "2 of its tables have the heading and the columns of another: give each a heading of its own"
+    assert str(done.exception).endswith(f"; {said}"), done.output
 
 
 def test_one_number_with_more_decimals_is_not_how_a_column_is_printed(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import permutations, product
-from math import comb
+from math import comb, prod
 from typing import Any
 
 from bot.errors import Unwritable
@@ -112,6 +113,13 @@ def _is_swapped(one: Matched, other: Matched) -> bool:
         return max(resemblance(name, shown.reading.names) for name in (*column.column.column_path, column.column.label))
 
     return named(one, other) > named(one, one) and named(other, one) > named(other, other)
+
+
+def is_near(matching: Matching, readings: Sequence[TaskReading]) -> bool:
+    """Tell whether a reading gives half of the numbers of a column in the few rows that name a model."""
+    rows, columns = matching.table.rows, [column for column in matching.columns if not column.fault]
+    tried = (_tried(column, reading, rows) for column, reading in product(columns, readings))
+    return any(one.fitting * 2 >= one.covered > 0 for one in tried)
 
 
 def _values(reading: TaskReading, models: Sequence[ModelFiles]) -> list[float]:
@@ -397,21 +405,44 @@ def one_row_each(matching: Matching, rows: Mapping[int, ModelFiles]) -> dict[int
 
     A row whose name is that of the model but for a remark, as `o3 (high)`, counts only if it has one of its numbers.
     """
-    fitting = {row: _fitting(matching.matched, row, one) for row, one in rows.items()}
+    fitting = {row: len(_fitting(matching.matched, row, one)[0]) for row, one in rows.items()}
     sure = {row: one for row, one in rows.items() if fitting[row] or not is_remarked(matching.table, row, one)}
     alike = grouped((id(one), row) for row, one in sure.items()).values()
     kept = {max(some, key=lambda row: (fitting[row], -len(matching.table.text(row)))) for some in alike}
     return {row: one for row, one in sure.items() if row in kept}
 
 
-def _fitting(matched: Sequence[Matched], row: int, one: ModelFiles) -> int:
-    """In how many columns a row has the numbers of a model."""
-    shown = [each for each in matched if row in each.column.numbers]
-    return sum(
-        each.column.fits(row, value, is_fraction=each.reading.is_fraction)
-        for each in shown
-        for value in _values(each.reading, [one])
-    )
+def rows_by_numbers(
+    matching: Matching, models: Sequence[ModelFiles], rows: Mapping[int, ModelFiles]
+) -> dict[int, ModelFiles]:
+    """Further rows, found not by their names but because they alone have the numbers of a model."""
+    table = matching.table
+    others = [row for row in range(len(table.grid)) if row not in rows and row not in table.rows]
+    known = {id(one) for one in rows.values()}
+    free = [one for one in models if id(one) not in known]
+    tried = len(others) * len(free)
+    found = {row: [one for one in free if _has_numbers(matching.matched, row, one, tried)] for row in others}
+    times = Counter(id(one) for found_models in found.values() for one in found_models)
+    return {row: one[0] for row, one in found.items() if len(one) == 1 and times[id(one[0])] == 1}
+
+
+def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, tried: int) -> bool:
+    """Tell whether a model has the numbers of a row, of four or more all but one at least, and not by chance."""
+    fitting, covered = _fitting(matched, row, one)
+    chance = tried * prod(min(1.0, CLUSTERED * column.unit / column.top) for column in fitting)
+    is_all = len(fitting) == covered > 1 or len(fitting) >= max(3, covered - 1)
+    return is_all and chance < SURE
+
+
+def _fitting(matched: Sequence[Matched], row: int, one: ModelFiles) -> tuple[list[NumberColumn], int]:
+    """The columns in which a row has the numbers of a model, and in how many it has any that the model has."""
+    covered = [
+        (each, value) for each in matched if row in each.column.numbers for value in _values(each.reading, [one])
+    ]
+    fits = [
+        each.column for each, value in covered if each.column.fits(row, value, is_fraction=each.reading.is_fraction)
+    ]
+    return fits, len(covered)
 
 
 def _holds(

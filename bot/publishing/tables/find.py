@@ -117,15 +117,16 @@ def find_tables(data: bytes, written: TableFormat, models: Sequence[ModelFiles],
         seen = seen or [as_text(place.grid.cell(row, columns[0])) for row in range(min(2, len(place.grid)))]
     if not found:
         others = ", ".join(dict.fromkeys(place.at for place in _places(data, written, "") if place.at)) if at else ""
-        raise Unwritable(f"no table was found {f'at {at} ' if at else ''}in it{others and f'; it has {others}'}")
+        where = f"at {at} in it" if at else "in it; one of HTML is not read" if written == "markdown" else "in it"
+        raise Unwritable(f"no table was found {where}{others and f'; it has {others}'}")
     named = sorted((one for one in found if one.rows), key=_rank, reverse=True)
     if not named:
         names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
         there = ", ".join(text[:40] for text in seen[:2] if text)
-        raise Unwritable(
-            f"no row names a model of the results ({names}); its first cells are {there or 'empty'}: name another "
-            "table of the file with --at, or the models with --model-name"
-        )
+        said = f"no row names a model of the results ({names}); its first cells are {there or 'empty'}"
+        tasks = {form_of(key) for one in models for file in one.files if file.result for key in file.result.leaves}
+        what = "these are tasks, and a row is of a model; " if tasks & set(map(form_of, seen)) else ""
+        raise Unwritable(f"{said}: {what}name another table of the file with --at, or the models with --model-name")
     return named
 
 
@@ -224,6 +225,11 @@ def _csv(text: str) -> Iterator[TablePlace]:
     yield TablePlace(
         CsvSheet(text, mark, ",") if commas > points else plain_sheet, decimal="," if commas > points else "."
     )
+
+
+def unnamed_tables(text: str) -> int:
+    """How many tables of a Markdown file nothing names: they have the heading and the columns of another one."""
+    return len(tables_of(text)[1]) - len(list(_markdown(text)))
 
 
 def _markdown(text: str) -> Iterator[TablePlace]:
