@@ -151,7 +151,7 @@ def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, servi
     assert not state.plans.all()[0].waits
     page.goto(page.url.removesuffix("plans"))
     page.click("button:has-text('Try all') >> nth=0")
-    page.wait_for_url("**/?watch=open-llm&of=*")
+    page.wait_for_url("**/?watch=open-llm&tried=*")
     assert TRIED in page.inner_text("main")
     assert all(one.due <= NOW for one in state.items.all() if one.kind == "row")
 
