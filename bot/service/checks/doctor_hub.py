@@ -41,7 +41,7 @@ def check_hub(case: ServiceCase) -> Iterator[Diagnosis]:
     targets = [one for one in case.targets if scheme_of(one.to) == "hf" and one.form != "comment" and not one.models]
     if is_known:
         yield from (check_right(client, target) for target in targets)
-        yield from check_discussions(case)
+        yield from check_discussions(case, client)
         yield from check_webhooks(case, client)
     else:
         yield from (unchecked(f"right to write {target.to}", NOBODY) for target in targets)
@@ -97,7 +97,7 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
     return Diagnosis(name, "ok", f"{client.user} may write")
 
 
-def check_discussions(case: ServiceCase) -> Iterator[Diagnosis]:
+def check_discussions(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
     """Name the repositories where the bot would write and people disabled discussions, which disables requests too."""
     needed: dict[str, tuple[Status, str]] = {
         watch.source: ("warning", "only the page shows faulty pushes") for watch in case.watches if watch.comments
@@ -106,8 +106,8 @@ def check_discussions(case: ServiceCase) -> Iterator[Diagnosis]:
     for name in (one for one in case.addresses("hf") if one in needed):
         status, effect = needed[name]
         try:
-            if (discussions := case.opener.discussions(name)) is not None:
-                discussions.listed("discussion", "open")
+            # Only our own are listed: strangers may have opened thousands.
+            HubPlatform().open_discussions(name, case.opener).listed("discussion", "open", client.user)
         except DiscussionsDisabled:
             text = f"discussions and pull requests are disabled: {effect}"
             yield Diagnosis(f"discussions of {name}", status, text, "enable them in the settings of the repository")
