@@ -139,7 +139,15 @@ class Counters:
 
     def __add__(self, other: Counters) -> Counters:
         total: Counters = _added(self, other)
+        total.until = _capped(total.until)
         return total
+
+
+def _capped(until: Counter[str]) -> Counter[str]:
+    """Keep the first few lists of stop words: whoever writes a log could name others in each sample."""
+    kept = dict(list(until.items())[:MAX_STOPS])
+    others = until.total() - sum(kept.values())
+    return Counter(kept | ({OTHER_STOPS: others + kept.get(OTHER_STOPS, 0)} if others else {}))
 
 
 def _added(one: Any, other: Any) -> Any:

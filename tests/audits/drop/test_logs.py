@@ -252,8 +252,12 @@ def test_stop_words_that_change_with_each_sample_do_not_pile_up(tmp_path: Path) 
         row["arguments"]["gen_args_0"]["arg_1"] = {"until": [str(number)]}
 
     until = audit_one(write_lines(tmp_path / "s.jsonl", rows)).figures.until
+    half = len(rows) // 2
+    parts = [write_lines(tmp_path / f"{name}.jsonl", part) for name, part in (("a", rows[:half]), ("b", rows[half:]))]
+    both = audit_drop(parts).figures.until
 
     assert (len(until), sum(until.values()), until["others"]) == (9, len(rows), len(rows) - 8)
+    assert (len(both), both["others"]) == (9, len(rows) - 8)
 
 
 def test_a_million_digits_are_looked_at_in_one_pass(tmp_path: Path) -> None:
