@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
@@ -49,14 +48,13 @@ from bot.publishing.tables.adopt import (
     task_column,
     text_columns,
 )
-from bot.publishing.tables.cells import ColumnPath, as_text
+from bot.publishing.tables.cells import ColumnPath
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, unnamed_tables
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
 from bot.publishing.tables.rows import RANKS
 from bot.publishing.tables.sheet import LARGEST, is_title, text_of
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
-from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, split_task, unit_of
 from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
@@ -70,7 +68,6 @@ RECORDS = "# The entry of each row is stored beside the table, so that `site` an
 NO_HEADING = "(no heading)"
 FILLED = "people fill it"  # the note of a column that needs no decision
 IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --to github://owner/name"
-RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 SPELL = ": spell the other names as the results do, or add a column with the models' ids"
 MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
@@ -79,22 +76,18 @@ MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and non
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table's file: where its repository is (a target), its path there, its bytes, and the files around it.
-
-    The result files of a template board are read as one table, a JSON line for each row; `path` is their folder.
-    """
+    """A table's file: where its repository is (a target), its path there, its bytes, and the files around it."""
 
     target: str
     path: str
     data: bytes
     written: TableFormat
     around: Mapping[str, bytes]
-    is_template: bool = False
 
     @property
     def shown(self) -> str:
         """The name of the table for people."""
-        return visible(self.path or self.target)
+        return visible(self.path)
 
 
 @dataclass(frozen=True)
@@ -110,10 +103,8 @@ class Adopted:
 
 
 def open_table(name: str) -> TableFile:
-    """Read a table, or the results of a template board, here or in a dataset on the Hub. Raises CallError."""
+    """Read a table here or in a dataset on the Hub. Raises CallError."""
     suffix = PurePosixPath(name).suffix.lower()
-    if Path(name).is_dir() or (name.startswith("hf://") and suffix not in SUFFIXES):
-        return _template_board(name)
     if (address_of_page(name) or name).startswith("github://"):
         raise CallError(f"{name}: {IN_A_CLONE}")
     if suffix not in SUFFIXES:
@@ -130,23 +121,6 @@ def open_table(name: str) -> TableFile:
     texts = {**around, "README.md": root / "README.md"}
     read = {where: read_file(str(file), LARGEST) or b"" for where, file in texts.items() if is_own_file(file)}
     return TableFile(os.path.relpath(root), place.relative_to(root).as_posix(), data, SUFFIXES[suffix], read)
-
-
-def _template_board(name: str) -> TableFile:
-    """The results repository of a board of the demo-leaderboard template. Raises CallError."""
-    files = [(file.path, one.read) for one in find_places([name], read_access()) for file in one.candidate.files]
-    rows = rows_of_template({path: read(path, LARGEST) or b"" for path, read in files if path.endswith(".json")})
-    if not rows:
-        raise CallError(
-            f"{name}: no JSON file in it is a result of the demo-leaderboard template (`config` with `model_name` and "
-            "`model_dtype`, and `results`); name a table's file"
-        )
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    place = Path(name).resolve()
-    root = None if name.startswith("hf://") else root_of(place)
-    target = name if name.startswith("hf://") else os.path.relpath(root or place)
-    folder = "" if root is None else place.relative_to(root).as_posix().removeprefix(".")
-    return TableFile(target, folder, data, "jsonl", {}, is_template=True)
 
 
 def _table_on_hub(name: str, written: TableFormat) -> TableFile:
@@ -198,7 +172,6 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
-    target = _template(board, columns) if table.is_template else target
     return Adopted(text, target, source, paths, tuple(report.lines()), notes)
 
 
@@ -359,7 +332,7 @@ def _mapping(board: _Board, columns: Sequence[MappingColumn], keys: Sequence[tup
     place, name = board.found.place, next(one for one in columns if one.column_path == board.found.name)
     key = [name.label, *(".".join(column_path) for column_path, _ in keys)]
     by = sorting(board.found, columns)
-    lines = ["[table]", f"path = {toml_text(board.table.path or RESULTS)}"]
+    lines = ["[table]", f"path = {toml_text(board.table.path)}"]
     lines += [f"at = {toml_text(place.at)}"] if place.at else []
     lines += ["keyed = true"] if place.key is not None else []
     lines += [f"decimal = {toml_text(place.decimal)}"] if place.decimal != "." else []
@@ -406,32 +379,6 @@ def _generated(board: _Board) -> Iterator[str]:
     except Unwritable as error:
         yield f"# TODO {brief(str(error), 300)}"
         yield "# hand_edited = true"
-
-
-def _template(board: _Board, columns: Sequence[MappingColumn]) -> str:
-    """The last part of the settings for a template board: where each task lies in its result files."""
-    grid = board.found.grid
-    precisions = {as_text(grid.cell(row, ("precision",))) for row in range(len(grid))}
-    lines = ['kind = "template"', "", "[watches.targets.template]"]
-    lines += [f"folder = {toml_text(board.table.path)}"] if board.table.path else []
-    lines += ['# With "refuse" the bot\'s results may not stand for those of somebody else.', 'on_existing = "update"']
-    lines += [f"precisions = {toml_text(sorted(precisions))}"]
-    lines += ["# TODO name the repository of the request files, if the board has one", '# requests = ""']
-    lines += ["", "[watches.targets.template.tasks]"]
-    for column in columns:
-        value = (column.keys or {}).get("value", "")
-        if len(column.column_path) != 2:
-            continue
-        if value.startswith("tasks."):
-            task_id, _, field = value.removeprefix("tasks.").rpartition(".")
-            keys = {"benchmark": column.column_path[0], "metric": column.column_path[1], "value": field}
-            unit = (column.keys or {}).get("unit") or ("percent" if field == "score" else "proportion")
-            keys |= {"unit": unit} if unit == "percent" else {}
-            keys |= {"decimals": column.keys["decimals"]} if column.keys and "decimals" in column.keys else {}
-            lines.append(f"{toml_key(task_id)} = {toml_text(keys)}")
-        elif column.note != FILLED:
-            lines.append(f"# TODO {brief(column.label, 80)}: {brief(column.note, 300)}")
-    return "\n".join(lines) + "\n"
 
 
 def _source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple[str, ...]]:

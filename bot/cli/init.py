@@ -68,9 +68,7 @@ def init(
             help="A result file or folder to draft the declaration from; can be repeated.",
         ),
     ] = None,
-    table: Annotated[
-        str, typer.Option("--table", metavar="FILE", help="Adopt this table, or this folder of a template board.")
-    ] = "",
+    table: Annotated[str, typer.Option("--table", metavar="FILE", help="Adopt this table.")] = "",
     *,
     at: Annotated[
         str, typer.Option("--at", help="Which table of the file: the heading above it, or a JSON pointer.")

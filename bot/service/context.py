@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -45,9 +45,8 @@ class WatchContext:
     """Everything that one watch needs. `discussions` is None if nothing can be said at the source.
 
     `waivers` are those that maintainers gave by comments; where `has_waivers` is False, they could not be read in this
-    pass. `requests` are the repositories of requests of template boards, by the address of the target. `clock` gives
-    Unix seconds. `queue` is where rows wait for other processes, None if there are none; `had_workers` says that some
-    had rows in this pass, so that what it read of the targets may be old.
+    pass. `clock` gives Unix seconds. `queue` is where rows wait for other processes, None if there are none;
+    `had_workers` says that some had rows in this pass, so that what it read of the targets may be old.
     """
 
     watch: Watch
@@ -58,7 +57,6 @@ class WatchContext:
     today: date
     look_up: LookUp = no_look_up
     discussions: Discussions | None = None
-    requests: Mapping[str, Target] = field(default_factory=dict)
     dry_run: bool = False
     clock: Callable[[], float] = time.time
     waivers: list[Waiver] = field(default_factory=list)
@@ -220,17 +218,11 @@ class ContextFactory:
             look_up=open_look_up(self.access, self.store, print) if watch.look_up_commits else no_look_up,
             today=datetime.now(UTC).date(),
             discussions=self.opener.discussions(watch.source) if watch.comments else None,
-            requests=self._requests(watch),
             dry_run=dry_run,
             queue=None if dry_run else self.queue,
             public_url=self.public_url,
             opener=self.opener,
         )
-
-    def _requests(self, watch: Watch) -> dict[str, Target]:
-        """The repository of requests of each template board that has one."""
-        boards = [(one, one.template.requests) for one in watch.targets if one.template is not None]
-        return {one.to: self.opener.target(address, one.form) for one, address in boards if address is not None}
 
     def leaderboard(self, watch: Watch) -> Leaderboard:
         """The declaration, as it stands now."""

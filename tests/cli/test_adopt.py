@@ -174,79 +174,18 @@ def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: 
     assert CliRunner().invoke(app, ["site", str(board), "--out", str(tmp_path / "site")]).exit_code == 0
 
 
-def template_board() -> dict[str, bytes]:
-    """The result files of a template board, one value of which is wrong."""
-    names = ("sums_plus", "sums_times", "logic")
-    rows = {model: dict(zip(names, (count / 100 for count in right), strict=True)) for model, right in MODELS.items()}
-    rows[WRONG]["logic"] = 0.7001
-    config = {"model_dtype": "torch.bfloat16", "model_sha": "main"}
-    return {
-        f"{model}/results_2024-01-01.json": json.dumps(
-            {"config": {**config, "model_name": model}, "results": {name: {"acc": each} for name, each in row.items()}}
-        ).encode()
-        for model, row in rows.items()
-    }
-
-
-def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_value(tmp_path: Path) -> None:
-    commit_files(tmp_path / "board", template_board())
-    commit_files(tmp_path / "results", {path_of(model): result(model, right=right) for model, right in MODELS.items()})
-    words = ["--table", str(tmp_path / "board"), "--results", str(tmp_path / "results")]
-    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
-    assert done.stdout.splitlines()[0].startswith(
-        "2 of 3 rows reproduced to the printed digit; 1 cell of 1 row differs"
-    )
-    assert "zoo/heron-3b, logic.acc: there 0.7001, computed 0.6900" in done.stdout
-
-    settled = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml")])
-    assert "3 accepted: 2 on main, 1 open" in settled.stdout, settled.output
-    branch = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip()
-    changed = git(tmp_path / "board", "diff", "--name-only", f"HEAD..{branch}").split()
-    assert changed == ["zoo/heron-3b/results_bfloat16.json"]
-
-
-def test_a_template_board_of_rounded_percentages_keeps_them(tmp_path: Path) -> None:
-    """The template has proportions; a board that changed its readers would show 0.7 beside 70.4."""
-    boards = {path: json.loads(data) for path, data in template_board().items()}
-    for board in boards.values():
-        for task in board["results"].values():
-            task["acc"] = round(task["acc"] * 100, 1)
-    commit_files(tmp_path / "board", {path: json.dumps(board).encode() for path, board in boards.items()})
-    right = {model: tuple(count + 0.04 for count in counts) for model, counts in MODELS.items()}
-    commit_files(tmp_path / "results", {path_of(model): result(model, right=each) for model, each in right.items()})
-    words = ["--table", str(tmp_path / "board"), "--results", str(tmp_path / "results")]
-    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
-    assert "zoo/heron-3b, logic.acc: there 70.0, computed 69.0" in done.stdout
-
-    CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml")])
-    branch = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip()
-    [changed] = git(tmp_path / "board", "diff", "--name-only", f"HEAD..{branch}").split()
-    written = json.loads(git(tmp_path / "board", "show", f"{branch}:{changed}"))
-    assert written["results"] == {"sums_plus": {"acc": 48.0}, "sums_times": {"acc": 57.0}, "logic": {"acc": 69.0}}
-
-
-def test_a_table_and_a_template_board_on_the_hub_are_adopted(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_on_the_hub_is_adopted(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.setenv("HF_TOKEN", hub.person("bot"))
     pushed = {path_of(model): result(model, right=right) for model, right in MODELS.items()}
     hub.push(hub.repository("acme/results"), dict(pushed))
     hub.push(hub.repository("acme/board"), {"data/board.csv": FORMS["board.csv"].encode(), "README.md": b"x"})
-    hub.push(hub.repository("acme/board-v1.0"), dict(template_board()))
-    for number, name in enumerate(("hf://datasets/acme/board/data/board.csv", "hf://datasets/acme/board-v1.0")):
-        words = ["init", str(tmp_path / str(number)), "--table", name, "--results", "hf://datasets/acme/results"]
-        done = CliRunner().invoke(app, words)
-        assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
-    targets = [load_settings(tmp_path / name / "bot.toml").watches[0].targets[0] for name in ("0", "1")]
-    assert [target.to for target in targets] == ["hf://datasets/acme/board", "hf://datasets/acme/board-v1.0"]
-    assert [target.kind for target in targets] == ["table", "template"]
-
-
-def test_a_folder_without_results_of_the_template_is_one_line(tmp_path: Path) -> None:
-    commit_files(tmp_path / "board", {"notes.json": b"{}"})
-    done = CliRunner().invoke(app, ["init", str(tmp_path), "--table", str(tmp_path / "board"), "--results", "results"])
-    assert "no JSON file in it is a result of the demo-leaderboard template" in str(done.exception)
+    name = "hf://datasets/acme/board/data/board.csv"
+    words = ["init", str(tmp_path / "ours"), "--table", name, "--results", "hf://datasets/acme/results"]
+    done = CliRunner().invoke(app, words)
+    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    [target] = load_settings(tmp_path / "ours" / "bot.toml").watches[0].targets
+    assert (target.to, target.kind) == ("hf://datasets/acme/board", "table")
 
 
 @pytest.mark.parametrize(

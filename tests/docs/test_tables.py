@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.publishing.tables.mapping import FREE, SUFFIXES, MappedColumn, TableOptions, TemplateOptions
+from bot.publishing.tables.mapping import SUFFIXES, MappedColumn, TableOptions
 from bot.publishing.tables.sheet import LARGEST
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.values import PLAIN, TASK_FIELDS
@@ -28,7 +28,8 @@ def test_the_settings_of_the_page_are_read(block: str) -> None:
     if "watches" in settings:
         watch = {"name": "w", "leaderboard": "tiny", "source": "results", **settings["watches"][0]}
         found = Settings.model_validate({"watches": [watch]}).watches[0].targets[0]
-        assert (found.table is not None and table_layout(found.table, declared())) or found.template
+        assert found.table is not None
+        assert table_layout(found.table, declared())
     else:
         assert table_layout(TableOptions.model_validate(settings), declared())
 
@@ -36,7 +37,6 @@ def test_the_settings_of_the_page_are_read(block: str) -> None:
 def test_every_key_is_documented_in_its_order() -> None:
     assert first_cells(sections("tables.md")["Keys of a table"]) == list(TableOptions.model_fields)
     assert first_cells(sections("tables.md")["Keys of a column"]) == list(MappedColumn.model_fields)
-    assert first_cells(sections("tables.md")["Template boards"]) == list(TemplateOptions.model_fields)
 
 
 def test_every_value_is_documented() -> None:
@@ -49,6 +49,5 @@ def test_formats_and_limits_are_those_of_the_code() -> None:
     section = sections("tables.md")["Keys of a table"]
 
     assert all(f"`{name}`" in section for name in SUFFIXES.values())
-    assert all(f"`{name}`" in PAGE for name in FREE)
     assert f"more than {LARGEST // 1_000_000} MB" in PAGE
     assert f"more than {DEEPEST} deep" in PAGE

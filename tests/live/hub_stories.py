@@ -20,15 +20,6 @@ key = ["Model"]
 columns = {{ Model = "model.id", Logic = {{ value = "tasks.logic.score", decimals = 1 }} }}
 on_existing = "update"
 """
-TEMPLATE = """
-[[watches.targets]]
-to = "hf://datasets/{}"
-as = "commit"
-kind = "template"
-[watches.targets.template]
-requests = "hf://datasets/{}"
-tasks = {{ logic = {{ benchmark = "logic", metric = "acc" }} }}
-"""
 EVAL_YAML = b"name: Logic\nevaluation_framework: inspect-ai\ntasks:\n- id: logic_all\n"
 TASK = """
 [tasks.hub]
@@ -162,20 +153,6 @@ def a_row_of_a_table_changes_one_line(live: LiveHub) -> None:
     assert live.settle() == []
 
 
-def a_template_board_gets_its_result_and_its_status(live: LiveHub) -> None:
-    asked = {"model": "acme/atlas-7b", "precision": "bfloat16", "status": "PENDING"}
-    path = "acme/atlas-7b_eval_request_False_bfloat16_Original.json"
-    source = live.repository("results", files={path_of(): result()})
-    requests = live.repository("requests", files={path: json.dumps(asked).encode()})
-    target = live.repository("board", files={"README.md": b"# Results\n"})
-    live.watch(source, TEMPLATE.format(target, requests))
-    live.settle()
-    made = live.eventually(lambda: live.read(target, "acme/atlas-7b/results_bfloat16.json"))
-    assert json.loads(made)["results"] == {"logic": {"acc": 0.7}}
-    live.settle()
-    assert json.loads(live.eventually(lambda: live.read(requests, path)))["status"] == "FINISHED"
-
-
 STORIES = [
     a_push_leads_to_one_request_and_a_replay_to_none,
     a_changed_result_updates_the_request,
@@ -185,7 +162,6 @@ STORIES = [
     a_merged_row_makes_the_board,
     a_first_run_at_a_model_is_a_plan_and_its_file_shows_after_approval,
     a_row_of_a_table_changes_one_line,
-    a_template_board_gets_its_result_and_its_status,
 ]
 WITH_TWO_ACCOUNTS = [
     a_request_of_another_account_is_reviewed_and_a_waiver_is_answered,

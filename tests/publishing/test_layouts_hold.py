@@ -19,14 +19,11 @@ from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 from ruamel.yaml import YAML
 
-from bot.errors import Unwritable
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import parse_entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, OpenFiles
 from bot.publishing.layout import RowChange
 from bot.publishing.publication import entry_in, entry_marker
-from bot.publishing.tables.mapping import TemplateOptions
-from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import row_text
 from tests.evaluation.judging import declared
 from tests.pages.boards import site_of
@@ -34,7 +31,6 @@ from tests.publishing.hostile_rows import FEW, PLAIN, TEXTS, row_of, shape
 from tests.publishing.hub_evals.models import board, page
 from tests.publishing.tables import boards
 from tests.publishing.tables.test_hostile_cells import TABLES
-from tests.publishing.tables.test_template import options
 
 # JSON and CSV
 
@@ -115,27 +111,6 @@ def test_a_result_file_of_a_model_has_one_entry(text: str, other: str) -> None:
             assert entry["dataset"] == {"id": "TIGER-Lab/MMLU-Pro", "task_id": "mmlu_pro"}
         assert data.startswith(b"# <!-- leaderboard-bot ")
     assert all(why.isprintable() for why in draft.refused.values())
-
-
-# boards of the template
-
-
-@FEW
-@given(TEXTS)
-def test_template_files_lie_in_their_folders_and_have_known_keys(text: str) -> None:
-    settings_: TemplateOptions = options(create_requests=True)
-    named = row_of(text)
-    for row in (named, replace(named, model=replace(named.model, id="org/model", precision="bfloat16"))):
-        change = RowChange(row.key, row)
-        for layout in (ResultFiles(settings_, declared()), RequestFiles(settings_)):
-            try:
-                draft = layout.draft([change], {})
-            except Unwritable:
-                continue
-            for path, data in draft.files.items():
-                assert data is not None
-                assert not {"", ".", ".."} & set(path.split("/")), path
-                assert isinstance(json.loads(data), dict)
 
 
 # HTML and Atom

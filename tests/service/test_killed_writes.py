@@ -1,4 +1,4 @@
-"""The process ends right after a write, each write in turn: tables, templates and model pages end as undisturbed."""
+"""The process ends right after a write, each write in turn: tables and model pages end as undisturbed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.service.model_stories import ModelStory
 from tests.service.stories import Story
 from tests.service.table_stories import BETTER, TableStory
 from tests.service.test_crashes import another_bound, parts, push, repeated_marks
-from tests.service.test_template_stories import TemplateStory
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import path_of
@@ -58,10 +57,6 @@ TABLE: list[Step] = [
     push(), push(model=BOREA), edit(b"hera,1.5E1", b"hera,1.6E1"), MERGE, push(right=BETTER), MERGE,
     edit(b"acme/borea-1b,58.33,\r\n", b""), push(model=CORVUS), CLOSE, push(model=CORVUS, right=BETTER), MERGE,
     lambda story: story.remove(path_of(BOREA)), another_bound, MERGE, lambda story: story.remove(), MERGE,
-]  # fmt: skip
-TEMPLATE: list[Step] = [
-    push(), MERGE, decide("merged", "asked"), push(right=BETTER), CLOSE, push(right=LAST), MERGE,
-    decide("merged", "asked"), another_bound, MERGE, lambda story: story.remove(), MERGE, decide("closed", "asked"),
 ]  # fmt: skip
 MODEL: list[Step] = [
     push(), lambda story: story.approve(), push(right=BETTER), decide("merged", "model"), push(right=LAST),
@@ -119,7 +114,7 @@ def told(
                 story.contexts.store.close()
                 story.contexts = story.open_context_factory()
                 settle_until_done(story)
-            places = [one for name in ("target", "asked", "model") if (one := getattr(story, name, None)) is not None]
+            places = [one for name in ("target", "model") if (one := getattr(story, name, None)) is not None]
             assert [mark for one in places if story.hub.talk(one).all for mark in repeated_marks(hub, one)] == []
             shown = [part for one in places for part in parts(hub, one)]
             seen.append([re.sub(r"\b[0-9a-f]{64}\b", "<sha>", part) for part in shown])
@@ -130,8 +125,6 @@ def told(
 KINDS: dict[str, tuple[Callable[[Hub, Path], Story], list[Step]]] = {
     "a table by requests": (TableStory, TABLE),
     "a table by commits": (partial(TableStory, form="commit"), TABLE),
-    "a template by requests": (TemplateStory, TEMPLATE),
-    "a template by commits": (partial(TemplateStory, form="commit"), TEMPLATE),
     "model pages": (ModelStory, MODEL),
 }
 

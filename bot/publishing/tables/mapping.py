@@ -1,4 +1,4 @@
-"""The settings of a table or template target: which value fills which column."""
+"""The settings of a table: which value fills which column."""
 
 from __future__ import annotations
 
@@ -45,24 +45,6 @@ INSIDE = spelled(
     r"|(?i:(?!/|.*//|(.*/)?(\.\.?|\.git)(/|$)))\S(.*\S)?",
     "write a path inside of the repository, such as data/board.csv",
 )
-
-
-# The keys that the template's back end knows; it stops at any other.
-REQUEST: dict[str, bool | int | float | str] = {
-    "model": "",
-    "base_model": "",
-    "revision": "main",
-    "precision": "",
-    "weight_type": "Original",
-    "status": "",
-    "submitted_time": "",
-    "model_type": "",
-    "likes": 0,
-    "params": 0,
-    "license": "?",
-    "private": False,
-}
-FREE = ("base_model", "weight_type", "model_type", "likes", "params", "license")
 
 
 class TargetOptions(BaseModel):
@@ -209,49 +191,3 @@ class TableOptions(TargetOptions):
         """The way to a cell of this column inside a row: one name, or several for a nested cell."""
         name = self.columns[label].name
         return (label,) if name is None else (name,) if isinstance(name, str) else name
-
-
-class TemplateTask(TargetOptions):
-    """Where a task lies in a template's result file: `results[benchmark][metric]`.
-
-    It is a proportion from 0 to 1 in full, unless the board's own files have another `unit` or so many `decimals`.
-    """
-
-    benchmark: Name
-    metric: Name
-    value: Literal["raw", "score"] = "raw"
-    unit: Unit = "proportion"
-    decimals: Decimals | None = None
-
-
-class TemplateOptions(TargetOptions):
-    """`kind = "template"`: the result and request files of the demo-leaderboard template.
-
-    `tasks` gives for each task id of the leaderboard its place in `Tasks` of the board's `about.py`. `folder` is where
-    results lie in the results repository. `on_existing` says whether the bot's file may stand for one of somebody
-    else. `requests` is the address of the requests repository, left out where the board has none. `precisions` are
-    those that the board knows, and `precision` is that of models whose files state none. A request is finished only
-    from a status in `expected`; `create_requests` makes the request file where there is none, with `request_defaults`
-    for what an entry does not say (`model_type`, `weight_type`, `base_model`, `license`, `params`, `likes`).
-    """
-
-    kind: Literal["template"] = "template"
-    tasks: Annotated[dict[Name, TemplateTask], Field(min_length=1)]
-    folder: Annotated[str, INSIDE] = ""
-    on_existing: Literal["refuse", "update"] = "refuse"
-    requests: Name | None = None
-    precisions: Annotated[tuple[Name, ...], Field(min_length=1)] = ("float16", "bfloat16")
-    expected: tuple[Name, ...] = ("PENDING", "RERUN", "RUNNING", "PENDING_NEW_EVAL")
-    finished: Name = "FINISHED"
-    withdrawn: Name = "FAILED"
-    create_requests: StrictBool = False
-    request_defaults: dict[Name, bool | int | float | Line] = {}
-
-    @model_validator(mode="after")
-    def _knows_the_keys(self) -> Self:
-        for name in self.request_defaults:
-            if name not in FREE:
-                raise ValueError(f"request_defaults: {name!r} is not one of {', '.join(FREE)}")
-        if not str(self.request_defaults.get("weight_type", "Original")).isalpha():
-            raise ValueError("request_defaults: weight_type is a word, such as Original or Adapter")
-        return self

@@ -44,7 +44,7 @@ def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: 
     board = context.leaderboard.id
     if isinstance(target, HubModels):
         yield from _models(target, settings, board, keys)
-    elif settings.kind in {"table", "template"}:
+    elif settings.kind == "table":
         yield target.name, target.read_state(rolling_mark(board), ()).request, target_link(settings)
     elif settings.form == "comment":
         yield target.name, None, target_link(settings)

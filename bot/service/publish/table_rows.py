@@ -1,4 +1,4 @@
-"""Rows of tables that people keep, and of boards made from the demo-leaderboard template: one request for all."""
+"""Rows of tables that people keep: one request for all."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path,
 from bot.publishing.layout import CellChange, Draft, Layout, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
-from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
-from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import (
     KEY_OF_TABLE,
     adopted_line,
@@ -28,7 +26,7 @@ from bot.publishing.texts import (
 from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows
 from bot.service.publish.ledger import GoneRow, OpenRequests, Place, mark_moved
 from bot.service.publish.publisher import PlannedLook, Proposal
-from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
+from bot.service.publish.reconcile import DesiredState, parsed
 from bot.service.store.items import Item
 
 FOREIGN = "its cells differ from what files and mapping give"
@@ -420,96 +418,3 @@ def files_of(layout: Layout, target: Target, changes: Sequence[RowChange]) -> tu
     """The files of a target that a layout reads for these rows."""
     listed = [path for folder in layout.folders(changes) for path in target.list_folder(folder)]
     return layout.paths(changes, listed)
-
-
-@dataclass
-class TemplateRows(TableRows):
-    """The rows of one watch in the two repositories of a template board.
-
-    A request is finished once its result is on the main branch of the results: before that, a board whose maintainer
-    declines the result would have a finished request and nothing to show.
-    """
-
-    def follow(self, *, is_touched: bool) -> Iterator[Proposal]:
-        """The status of the requests, where a row was touched or withdrawn, or where the results moved since."""
-        state, target = self.context.state, self.context.requests.get(self.settings.to)
-        if target is None:
-            return
-        withdrawn, head = self._written(self._withdrawn), self.target.head()
-        if not is_touched and state.cursor("template", target=self.settings.to) == head:
-            return
-        gone = [RowChange(key, None, row.entry) for key, row in sorted(withdrawn.items())]
-        status = DesiredStatus(RequestFiles(self._options), self._mark, [*self._merged(), *gone])
-
-        def note(_: PublishResult) -> str:
-            for key, why in sorted(status.refused.items()):
-                self.report.say("rejected", key, why)
-            if not self.context.dry_run:
-                with state.transaction():
-                    state.set_cursor("template", head, target=self.settings.to)
-                    state.published.forget(self._withdrawn, withdrawn.keys() - status.moved)
-            return ""
-
-        paths = files_of(status.layout, target, status.changes)
-        form, subject = self.settings.form, f"requests of {self.settings.to}"
-        yield Proposal([], target, self._mark, paths, status.at, form, note, subject)
-
-    @property
-    def _options(self) -> TemplateOptions:
-        if self.settings.template is None:
-            raise CallError(f"{self.settings.to}: there are no settings of a template")
-        return self.settings.template
-
-    @property
-    def _withdrawn(self) -> str:
-        """The name under which the state keeps the rows whose requests are to be ended."""
-        return f"requests {self.settings.to}"
-
-    def _layout(self) -> ResultFiles:
-        return ResultFiles(self._options, self.context.leaderboard)
-
-    def _remember(self, table: DesiredTable) -> None:
-        """Remember withdrawn rows too, until their requests say so."""
-        state = self.context.state
-        withdrawn = {key: (self.known[key].entry.to_bytes(), None) for key in table.gone & self.known.keys()}
-        with state.transaction():
-            super()._remember(table)
-            if withdrawn:
-                state.set_cursor("template", None, target=self.settings.to)  # until their requests were looked at
-            state.published.keep(self._withdrawn, withdrawn)
-            state.published.forget(self._withdrawn, table.written)
-
-    def _merged(self) -> list[RowChange]:
-        """The rows that were written and are on the main branch of the results."""
-        known = self._written(self.settings.to)
-        draft = self._drafted(known)
-        rows = known.keys() - draft.cells.keys() - draft.refused.keys()
-        return [RowChange(key, known[key].entry, known[key].entry) for key in sorted(rows)]
-
-
-@dataclass
-class DesiredStatus:
-    """The wanted state of the requests repository: `changes` are rows that are finished, or withdrawn.
-
-    After `at`, `moved` are the keys of those of which the status is to change, and `refused` the reasons for others.
-    """
-
-    layout: RequestFiles
-    mark: Marker
-    changes: Sequence[RowChange]
-    refused: dict[str, str] = field(default_factory=dict)
-    moved: AbstractSet[str] = frozenset()
-
-    def at(self, state: CurrentState) -> DesiredState:
-        """The request files with their status; what a person declined is not proposed again."""
-        proposed = state.request.files if state.request is not None else {}
-
-        def is_left(change: RowChange) -> bool:
-            files = self.layout.draft([change], state.files).files
-            return any(path not in proposed and state.is_declined(path, data) for path, data in files.items())
-
-        changes = [change for change in self.changes if not (state.declined and is_left(change))]
-        draft: Draft = self.layout.draft(changes, state.files)
-        self.refused, self.moved = dict(draft.refused), draft.cells.keys()
-        files = {**{path: data for path, data in state.files.items() if path in proposed}, **draft.files}
-        return DesiredState(table_text(draft, [], self.mark), files)

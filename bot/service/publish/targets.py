@@ -23,7 +23,7 @@ from bot.service.publish.ledger import (
 )
 from bot.service.publish.model_rows import ModelRows
 from bot.service.publish.publisher import TargetRows, due_rows
-from bot.service.publish.table_rows import TableRows, TemplateRows
+from bot.service.publish.table_rows import TableRows
 from bot.service.settings.config import WatchTarget
 from bot.service.store.items import Item, Kind, Priority, marks
 from bot.service.talk.targets import TargetCommands, learn_approvals
@@ -32,7 +32,6 @@ from bot.service.watch.outcome import Report
 ROWS: dict[str, type[TargetRows[Any]]] = {
     "entries": EntryRows,
     "table": TableRows,
-    "template": TemplateRows,
     "models": ModelRows,
 }
 

@@ -21,7 +21,7 @@ from bot.platforms.hub.address import MODELS
 from bot.platforms.platform import Access
 from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
-from bot.publishing.tables.mapping import TableOptions, TemplateOptions
+from bot.publishing.tables.mapping import TableOptions
 
 SERVICES = ("hf", "github")  # the services that have accounts, by the schemes of their addresses
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -77,16 +77,15 @@ class WatchTarget(_Declared):
     """Where a watch publishes, and how.
 
     `discussion` is the number of the discussion or issue that holds the rows of the form `comment`. `kind` says how
-    rows lie there: one file each, as rows of a table that somebody keeps, which `table` describes, as the files of a
-    demo-leaderboard board, which `template` describes, or on the pages of the models that `models` allows.
+    rows lie there: one file each, as rows of a table that somebody keeps, which `table` describes, or on the pages of
+    the models that `models` allows.
     """
 
     to: Text
     form: Annotated[Form, Field(alias="as")] = "pull-request"
     discussion: Annotated[int, Field(gt=0, strict=True)] | None = None
-    kind: Literal["entries", "table", "template", "models"] = "entries"
+    kind: Literal["entries", "table", "models"] = "entries"
     table: TableOptions | None = None
-    template: TemplateOptions | None = None
     models: ModelsOptions | None = None
 
     @model_validator(mode="before")
@@ -111,13 +110,10 @@ class WatchTarget(_Declared):
 
     @model_validator(mode="after")
     def _table_is_described(self) -> Self:
-        for kind, described in (("table", self.table), ("template", self.template)):
-            if (self.kind == kind) != (described is not None):
-                raise ValueError(f'kind = "{kind}" and [watches.targets.{kind}] go together')
-        if self.kind in {"table", "template"} and self.form == "comment":
-            raise ValueError(f'a {self.kind} needs as = "pull-request" or "commit"')
-        if self.template is not None and self.template.requests == self.to:
-            raise ValueError("template.requests must not be the repository of the results")
+        if (self.kind == "table") != (self.table is not None):
+            raise ValueError('kind = "table" and [watches.targets.table] go together')
+        if self.kind == "table" and self.form == "comment":
+            raise ValueError('a table needs as = "pull-request" or "commit"')
         return self
 
     @property

@@ -69,7 +69,6 @@ CursorKind = Literal[
     "repository",  # the id of its repository, and the commit at its main branch in the last pass
     "board",  # the commit that the board was rebuilt from
     "table",  # the commit of main at which the written rows were compared
-    "template",  # the commit of main at which all rows were compared
     "place",  # by model: where its results were found at the last look, or why they are nowhere
     "first write",  # whether a person approved the first write to models
     "declines",  # the accounts for which the declined rows were read, as JSON

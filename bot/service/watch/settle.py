@@ -41,7 +41,7 @@ REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read wi
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
-TOGETHER = frozenset({"table", "template"})  # kinds of targets where one request has all rows
+TOGETHER = frozenset({"table"})  # kinds of targets where one request has all rows
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import CallError
-from bot.publishing.tables.mapping import TableOptions, TemplateOptions
+from bot.publishing.tables.mapping import TableOptions
 from tests.publishing.tables.boards import layout
 
 BASE: dict[str, Any] = {"kind": "table", "path": "t.csv", "key": ["Model"], "columns": {"Model": "model.id"}}
@@ -119,25 +119,3 @@ def test_a_task_that_the_leaderboard_has_not_is_refused_before_anything_is_read(
         layout(BASE, **columns(A="tasks.mmlu.raw"))
     with pytest.raises(CallError, match="names the task 'mmlu'"):
         layout(BASE, **columns(A={"template": "{tasks.mmlu.raw} %"}))
-
-
-def test_a_template_needs_its_tasks() -> None:
-    with pytest.raises(ValidationError, match="tasks"):
-        TemplateOptions.model_validate({"kind": "template"})
-
-
-@pytest.mark.parametrize(
-    ("defaults", "reason"),
-    [
-        (
-            {"status": "FINISHED"},
-            "request_defaults: 'status' is not one of base_model, weight_type, model_type, likes, params, license",
-        ),
-        ({"weight_type": "a/b"}, "request_defaults: weight_type is a word, such as Original or Adapter"),
-    ],
-)
-def test_a_default_that_no_request_can_have_is_refused(defaults: dict[str, Any], reason: str) -> None:
-    tasks = {"bbh": {"benchmark": "bbh", "metric": "acc"}}
-    with pytest.raises(ValidationError) as raised:
-        TemplateOptions.model_validate({"kind": "template", "tasks": tasks, "request_defaults": defaults})
-    assert [each["msg"] for each in raised.value.errors()] == [f"Value error, {reason}"]
