@@ -8,14 +8,13 @@ ends in a slash, or in a pattern of the file's name. Each `*` in it stands for a
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from pathlib import PurePosixPath
+from itertools import count
 
 from msgspec.structs import replace
 
-from bot.evaluation.finding import grouped, shown
+from bot.evaluation.finding import shown
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.format import is_loaded
 from bot.evaluation.result import Model, Result
@@ -50,7 +49,6 @@ LOCAL = "local"  # what Inspect calls a model that it loads from a path
 CHECKPOINT = re.compile(
     r"(?i)(?:.*[._-])?(?:(?:global_?)?steps?|iter(?:ation)?s?|checkpoint|ckpt|epochs?|tokens)[._-]?\*"
 )
-MOST_FOLDERS = 3  # of a mapping for one folder: the last ones tell it
 DAY = 10  # letters of a date
 PATHS = ("/", ".", "~")  # how the path of a model begins
 # A folder's name as harnesses write a model's id, and the pattern of several.
@@ -221,181 +219,50 @@ def _glob(names: Sequence[str]) -> str:
 
 def mapping_for(pattern: str, model_id: str) -> str:
     """A `--model-name` for a pattern of folders: the last star is a checkpoint's revision, else a model's name."""
-    *_, last = (word for word in pattern.split("/") if "*" in word)
-    stars, filled = pattern.count("*"), last
-    for number in range(stars - last.count("*") + 1, stars + 1):
-        filled = filled.replace("*", f"{{{number}}}", 1)
-    if last == OF_IDS and not model_id:
-        return f"{pattern}={filled.replace('__', '/')}"
-    if model_id or CHECKPOINT.fullmatch(last):
-        return f"{pattern}={model_id or 'ORG/NAME'}@{filled}"
-    return f"{pattern}=ORG/{filled}"
+    numbers = count(1)
+    words = [word for word in pattern.split("/") if "*" in word]
+    *above, last = [re.sub(r"\*", lambda _: f"{{{next(numbers)}}}", word) for word in words]
+    if not model_id and words[-1] == OF_IDS:
+        return f"{pattern}={last.replace('__', '/')}"
+    if not model_id and not is_checkpoint(words[-1]):
+        return f"{pattern}=ORG/{last}"
+    name = above[-1] if above else "NAME"
+    return f"{pattern}={model_id or f'ORG/{name}'}@{last}"
 
 
 def proposed_names(results: Mapping[str, Result]) -> list[str]:
-    """A `--model-name` for each model that several folders share, or that files do not name, by the files' paths.
+    """A `--model-name` by folders for files that name no model, and for each model whose files lie as checkpoints do.
 
-    Of a model with a revision all files are about one model. A model that the files name otherwise in each folder needs
-    no mapping.
+    One pattern for all of their files, by one level of folders or by models with checkpoints below; none where it also
+    has files of other models, or where its folders may be those of tasks.
     """
-    unnamed = [path for path, one in results.items() if why_unidentified(one.model) and not is_served(one.model)]
-    nobody = set(unnamed)
-    shared = grouped(
-        (one.model.id, path) for path, one in results.items() if path not in nobody and not one.model.revision
-    )
-    beside = [
-        folders
-        for folders in _side_by_side({path: results[path] for path in unnamed})
-        if _has_one_model_each(folders, results)
-    ]
-    named = [path for path in results if path not in nobody]
-    pattern = _organizations(beside, unnamed)
-    is_free = pattern and not any(_matched(pattern, path) for path in named)
-    each = (mapping for folders in beside for mapping in _mappings_for("", folders.values(), named))
-    found = [f"{pattern}={{1}}/{{2}}"] if is_free else list(_needed(each, unnamed))
-    by_folder = grouped((path.rpartition("/")[0], path) for path in (unnamed if not found else ()))
-    nameless = (
-        some
-        for some in by_folder.values()
-        if not all(results[path].model.id for path in some)
-        and _share_a_leaf(dict(zip(some, some, strict=True)), results)
-    )
-    of_files = next(filter(None, map(_names_that_differ, nameless)), "")
-    found += [f"{of_files}=ORG/{{1}}"] if of_files else []
-    for model_id, paths in shared.items():
+    named: dict[str, list[str]] = {}
+    for path, one in results.items():
+        is_nameless = bool(why_unidentified(one.model)) and not is_served(one.model)
+        if is_nameless or not one.model.revision:
+            named.setdefault("" if is_nameless else one.model.id, []).append(path)
+    found = []
+    for model_id, paths in named.items():
         pattern = folders_that_differ(paths)
-        if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):
-            others = [path for path, one in results.items() if one.model.id != model_id]
-            found += _mappings_for(model_id, [f"{path.rpartition('/')[0]}/" for path in paths], others)
+        *above, last = [word for word in pattern.split("/") if "*" in word] or [""]
+        is_told = is_checkpoint(last) or (not (model_id or above) and _are_of_models(paths, results))
+        if is_told and len(above) < 2 and not any(fits(pattern, path) for path in results.keys() - set(paths)):
+            found.append(mapping_for(pattern, model_id))
     return found
 
 
-def _needed(mappings: Iterable[str], paths: Collection[str]) -> Iterator[str]:
-    """The mappings that name a file which no mapping before them names."""
-    left, below = set(paths), _by_folders(paths)
-    for mapping in mappings:
-        key = mapping.rpartition("=")[0]
-        begin = key.partition("*")[0].rpartition("/")[0]
-        candidates = below.get("/".join(begin.split("/")[-MOST_FOLDERS:]), []) if begin else left
-        named = {path for path in candidates if path in left and _matched(key, path) is not None}
-        left -= named
-        if named:
-            yield mapping
+def _are_of_models(paths: Iterable[str], results: Mapping[str, Result]) -> bool:
+    """Tell whether the files of each folder call their model by one name, and those of several have a leaf in common.
 
-
-def _by_folders(paths: Iterable[str]) -> dict[str, list[str]]:
-    """The paths by every row of up to three folders in them, so that a mapping is tried only on paths below its own."""
-    found: dict[str, list[str]] = {}
-    for path in paths:
-        folders = path.split("/")[:-1]
-        rows = {"/".join(folders[i : i + count]) for i in range(len(folders)) for count in range(1, MOST_FOLDERS + 1)}
-        for row in rows:
-            found.setdefault(row, []).append(path)
-    return found
-
-
-def _organizations(beside: Sequence[Mapping[str, str]], paths: Iterable[str]) -> str:
-    """The pattern `…/*/*/` of folders of models in folders of organizations, "" where these are something else.
-
-    `beside` has the models' folders by path. Folders of settings or dates would have the same models in each.
+    Folders of tasks have several names or no common leaf, and neither have `zero-shot` and `five-shot` of one model.
     """
-    depths = {folder.count("/") for folders in beside for folder in folders.values()}
-    cut = {tuple(path.split("/")[: max(depths, default=0)]) for path in paths}
-    names = Counter(folders[-1:] for folders in cut)
-    pattern = folders_that_differ("/".join((*folders, "")) for folders in cut)
-    is_told = len(depths) == 1 and max(names.values(), default=0) == 1 and {len(one) for one in cut} == depths
-    return pattern if is_told and pattern.count("*") == 2 and f"/{pattern}".endswith("/*/*/") else ""
-
-
-def _mappings_for(model_id: str, folders: Collection[str], others: Iterable[str]) -> list[str]:
-    """The mapping of the folders' pattern, or one for each folder where the pattern has files of others, too.
-
-    Without a model's id each folder is a model, else each is a revision of it. A folder that also has files of others
-    has no mapping: it would name those, too.
-    """
-    pattern = folders_that_differ(folders)
-    foreign = [path for path in others if _matched(pattern, path)]
-    if not foreign and len({folder.count("/") for folder in folders}) == 1:
-        return [mapping_for(pattern, model_id)]
-    # org/name/ is what files call it
-    given = dict.fromkeys("/".join(folder.split("/")[-MOST_FOLDERS - 1 : -1]) for folder in folders)
-    before, blank = (f"{model_id}@", "REVISION") if model_id else ("ORG/", "NAME")
-    taken = _by_folders(foreign)
-    own = [(folder, folder.rpartition("/")[2]) for folder in given if folder not in taken]
-    said = [
-        (folder, name.replace("__", "/") if OF_ID.fullmatch(name) and not model_id else before + name)
-        for folder, name in own
-    ]
-    return [f"{folder}/={before + blank if why_no_mapping(f'{folder}/', value) else value}" for folder, value in said]
-
-
-def _names_that_differ(paths: Sequence[str]) -> str:
-    """The pattern of the files' names in one folder that differ in one word, "" where that is a day or a number."""
-    names = [PurePosixPath(path).stem.split("_") for path in paths]
-    differ = [place for place, words in enumerate(zip(*names, strict=False)) if len(set(words)) > 1]
-    is_told = len({*map(len, names)}) == 1 and len(differ) == 1
-    if not is_told or not all(re.search("[A-Za-z]{2}", name[differ[0]]) for name in names):
-        return ""
-    words = ["*" if place == differ[0] else word for place, word in enumerate(names[0])]
-    return PurePosixPath(paths[0]).with_stem("_".join(words)).as_posix()
-
-
-def _has_one_model_each(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:
-    """Tell whether no folder has results that call their models by several names: those are folders of tasks."""
-    names: dict[str, set[str]] = {}
-    for path, folder in folders.items():
-        names.setdefault(folder, set()).add(results[path].model.id.rstrip("/"))
-    return all(len(some) == 1 for some in names.values())
-
-
-def _side_by_side(results: Mapping[str, Result]) -> Iterator[dict[str, str]]:
-    """The folders by the paths of their files where folders beside each other have a leaf in common, deepest first.
-
-    Folders that have none are of one task each: their files count as those of the folder above. A folder that is alone
-    in the one above may also be a model of an organization: beside folders with files of their own it stays itself.
-    """
-    own = {path: f"{path.rpartition('/')[0]}/" for path in results}
-    folders = dict(own)
-    while deepest := max((folder.count("/") for folder in folders.values() if folder != "/"), default=0):
-        beside: dict[str, dict[str, str]] = {}
-        for path, folder in folders.items():
-            if folder.count("/") == deepest:
-                beside.setdefault(f"{folder[:-1].rpartition('/')[0]}/", {})[path] = folder
-        for above, some in beside.items():
-            folders = {path: folder for path, folder in folders.items() if path not in some}
-            if _share_a_leaf(some, results):
-                yield _lone_ones(some, own) if any(own[path] == folder for path, folder in some.items()) else some
-            else:
-                folders |= dict.fromkeys(some, above)
-
-
-def _lone_ones(folders: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """The folders by path, but the own folder of the files where it is the only one below."""
-    below = grouped((folder, own[path]) for path, folder in folders.items())
-    return {path: own[path] if len(set(below[folder])) == 1 else folder for path, folder in folders.items()}
-
-
-def _share_a_leaf(folders: Mapping[str, str], results: Mapping[str, Result]) -> bool:
-    """Tell whether the files of several of these folders have one leaf with equal shots.
-
-    Folders of one task each have none, and neither do `zero-shot` and `five-shot` of one model.
-    """
-    leaves = ((key, leaf.num_fewshot, folders[path]) for path in folders for key, leaf in results[path].leaves.items())
-    found = set(leaves)
-    return len({(key, shots) for key, shots, _ in found}) < len(found)
+    files = [(path.rpartition("/")[0], results[path]) for path in paths]
+    names = {(folder, one.model.id.rstrip("/")) for folder, one in files}
+    leaves = {(key, leaf.num_fewshot, folder) for folder, one in files for key, leaf in one.leaves.items()}
+    has_common_leaf = len({(key, shots) for key, shots, _ in leaves}) < len(leaves)
+    return has_common_leaf and len(names) == len({folder for folder, _ in files})
 
 
 def is_checkpoint(pattern: str) -> bool:
     """Tell whether a pattern has folders that are numbered like checkpoints."""
     return any(map(CHECKPOINT.fullmatch, pattern.split("/")))
-
-
-def _differ(results: Sequence[Result]) -> bool:
-    """Tell whether undated results have several values of one leaf."""
-    values: dict[tuple[str, str], set[object]] = {}
-    for result in results:
-        for key, leaf in result.leaves.items() if result.date is None else ():
-            for metric, value in leaf.numbers.items():
-                if type(value) is float:
-                    values.setdefault((key, metric), set()).add(value)
-    return any(len(some) > 1 for some in values.values())

@@ -16,7 +16,6 @@ from bot.evaluation.identity import (
     identified,
     is_served,
     proposed_names,
-    why_no_mapping,
     why_unidentified,
     with_names,
 )
@@ -148,6 +147,19 @@ def test_checkpoints_that_only_folders_tell_apart_are_proposed_and_then_rows_of_
     assert (mixed.status, [one.rule for one in mixed.findings if one.is_error]) == ("rejected", ["indistinct-models"])
 
 
+@pytest.mark.parametrize(
+    ("folders", "expected"),
+    [
+        (("a/step-1", "a/step-2", "b/step-1", "b/step-2"), ["in/*/step-*/=ORG/{1}@step-{2}"]),
+        (("a/five", "a/zero", "b/five", "b/zero"), []),  # nobody knows which of the two levels has the models
+    ],
+)
+def test_of_folders_in_folders_only_checkpoints_are_proposed(folders: tuple[str, ...], expected: list[str]) -> None:
+    result = parsed("").result
+    assert result is not None
+    assert proposed_names({f"in/{folder}/r.json": result for folder in folders}) == expected
+
+
 def test_names_of_folders_that_are_almost_numbered_take_no_time() -> None:
     """Each took a second, and a push may have thousands of them."""
     start = process_time()
@@ -173,44 +185,6 @@ def test_a_checkpoint_that_files_call_with_and_without_a_last_slash_is_one_model
     assert found == ["runs/step-*/=ORG/NAME@step-{1}"]
 
 
-def test_what_is_proposed_for_a_model_is_no_name_of_the_models_beside_it() -> None:
-    """Like beomi/Yi-Ko-6B and Yi-Ko-6B-20B in results/all of Beomi/ko-lm-evaluation-harness `b4bd6f6a`."""
-    named = {"kite-6B": "acme/kite-6B", "kite-6B-20B": "acme/kite-6B", "lark-7b": "acme/lark-7b"}
-    results = {}
-    for number, (folder, name) in enumerate(named.items(), start=1):
-        config = {"model": "hf-causal", "model_args": f"pretrained={name}", "num_fewshot": 5, "no_cache": False}
-        data = {"results": {"nsmc": {"acc": number / 10}}, "versions": {"nsmc": 0}, "config": config}
-        path = f"all/acme/{folder}/5_shot.json"
-        parsed = parse_submission(path, {"": dumps(data)})
-        assert parsed.result is not None
-        results[path] = parsed.result
-    found = proposed_names(results)
-    assert found == ["all/acme/kite-6B/=acme/kite-6B@kite-6B", "all/acme/kite-6B-20B/=acme/kite-6B@kite-6B-20B"]
-    names = dict(one.split("=") for one in found)
-    told = [with_names(Parsed(path, "", 1, one), names).result for path, one in results.items()]
-    assert [(one.model.id, one.model.revision) for one in told if one] == [
-        ("acme/kite-6B", "kite-6B"), ("acme/kite-6B", "kite-6B-20B"), ("acme/lark-7b", "")
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("folders", "expected"),
-    [
-        (("acme/atlas-7b", "acme/atlas", "borea/borea-1b"), ["in/*/*/={1}/{2}"]),
-        (("0-shot/atlas", "0-shot/borea", "5-shot/atlas", "5-shot/borea"), ["0-shot/*/=ORG/{1}", "5-shot/*/=ORG/{1}"]),
-        # like bbrowning/bfcl-vllm-results `f98223a`: two models in two of four releases were proposed twice
-        (("v1/s/a", "v1/s/b", "v2/s/a", "v2/s/b", "v3/s/a", "v4/s/a"), ["s/*/=ORG/{1}"]),
-        # an organization beside a model: the folder of the organization is no model
-        (("acme/atlas", "borea"), ["in/borea/=ORG/borea", "in/acme/atlas/=ORG/atlas"]),
-        (("acme/a", "acme/b", "corvus/c", "d"), ["acme/*/=ORG/{1}", "in/d/=ORG/d", "in/corvus/c/=ORG/c"]),
-    ],
-)
-def test_models_in_folders_of_organizations_are_named_by_both(folders: tuple[str, ...], expected: list[str]) -> None:
-    files = {f"in/{folder}/r.json": patched({"/model_name": "", "/config/model_args": ""}) for folder in folders}
-    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
-    assert proposed_names({path: one for path, one in results.items() if one is not None}) == expected
-
-
 def test_files_that_are_named_after_their_tasks_are_no_models() -> None:
     """Like mteb_results of Griffin-McCauley/lodestone-base-4096-v1 `48029ecb`: ArguAna.json and 67 others."""
     files = {
@@ -226,26 +200,6 @@ def test_folders_that_have_a_size_in_their_name_are_models_and_not_checkpoints_o
     results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
     assert found == ["atlas/atlas-*B/=ORG/atlas-{1}B"]
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (("atlas-7b_eval.json", "borea-1b_eval.json"), ["logs/*_eval.json=ORG/{1}"]),
-        (("results_2024-01-01T10.json", "results_2024-02-01T10.json"), []),
-        (("run_1.json", "run_2.json"), []),
-    ],
-)
-def test_files_of_one_folder_that_name_no_model_are_told_apart_by_their_names(
-    names: tuple[str, str], expected: list[str]
-) -> None:
-    files = {f"logs/{name}": patched({"/model_name": "", "/config/model_args": ""}) for name in names}
-    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
-    assert proposed_names({path: one for path, one in results.items() if one is not None}) == expected
-    for mapping in expected:
-        key, _, value = mapping.partition("=")
-        found = [with_names(parse_submission(path, {"": dumps(files[path])}), {key: value}).result for path in files]
-        assert [one.model.id for one in found if one] == ["ORG/atlas-7b", "ORG/borea-1b"]
 
 
 def test_folders_of_tasks_are_not_proposed_as_models() -> None:
@@ -281,66 +235,9 @@ def test_what_is_proposed_for_files_without_a_name_is_no_name_of_those_that_have
     }
     results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
     found = proposed_names({path: one for path, one in results.items() if one is not None})
-    assert found == ["in/result/lynx-chat/=ORG/lynx-chat", "in/result/heron/=ORG/heron"]
-
-
-def test_folders_that_have_other_models_too_are_not_proposed_for_one_of_them() -> None:
-    """Like results/ of Gallifantjack/lm-evaluation-harness `799d38e2`: old_b4b/ and b4b/ have the same 20 models."""
-    results = {}
-    for number, path in enumerate(("old/atlas", "old/borea", "new/atlas", "new/borea")):
-        name = f"acme/{path.rpartition('/')[2]}-7b"
-        data = patched({"/date": None, "/model_name": name, "/config/model_args": f"pretrained={name}"})
-        data["config"]["model_sha"] = data["config"]["model_revision"] = ""  # type: ignore[index]
-        data["results"]["leaderboard_mmlu_pro"]["acc,none"] = 0.1 * number  # type: ignore[index]
-        parsed = parse_submission(f"in/{path}.json", {"": dumps(data)})
-        assert parsed.result is not None
-        results[parsed.path] = parsed.result
-    assert proposed_names(results) == []
-    only = {path: one for path, one in results.items() if "atlas" in path}
-    assert proposed_names(only) == ["in/*/=acme/atlas-7b@{1}"]
-
-
-def test_a_folder_whose_name_no_model_can_have_is_proposed_with_a_blank() -> None:
-    """Like logs/ of mlfoundations/evalchemy `8b704204`: two models called by 101 characters among 90 others."""
-    long = "x" * 97
-    called = {"acme__atlas": "acme/atlas", f"acme__{long}-1": f"acme/{long}-1", "acme__borea": "/disk/2"}
-    files = {
-        f"in/logs/{folder}/r.json": patched({"/model_name": name, "/config/model_args": f"pretrained={name}"})
-        for folder, name in called.items()
-    }
-    results = {path: parse_submission(path, {"": dumps(data)}).result for path, data in files.items()}
-    found = proposed_names({path: one for path, one in results.items() if one is not None})
-    assert found == [f"in/logs/acme__{long}-1/=ORG/NAME", "in/logs/acme__borea/=acme/borea"]
-    assert [why_no_mapping(*one.split("=")) for one in found] == ["", ""]
-    assert [why_unidentified(one.model).partition(": ")[2] for one in results.values() if one][1:] == [
-        "it has more than 96 characters", ""
-    ]  # fmt: skip
-
-
-def test_models_are_proposed_by_the_folder_above_those_of_their_benchmarks() -> None:
-    """Like qwencoder-eval/base/outptus/qwen2.5-coder in QwenLM/Qwen2.5-Coder `d5ead97f`, whose files name no model."""
-    config = {"model": "hf", "model_args": "", "num_fewshot": 0, "no_cache": False}
-    results = {}
-    for path in ("a/7b/plus/arc", "a/7b/plus/boolq", "a/3b-base/plus/arc", "a/3b-base/plus/boolq", "a/3b-base/copa"):
-        row = {path.rpartition("/")[2]: {"acc": 0.5}}
-        data = {"results": row, "versions": dict.fromkeys(row, 0), "config": config}
-        parsed = parse_submission(f"{path}/results.json", {"": dumps(data)})
-        assert parsed.result is not None
-        results[parsed.path] = parsed.result
-    assert proposed_names(results) == ["a/*/=ORG/{1}"]
-    assert proposed_names({path: one for path, one in results.items() if "/7b/" in path}) == []
-
-
-def test_folders_of_equal_tasks_with_other_shots_are_not_proposed_as_models() -> None:
-    """Like evals/pythia-v0 of EleutherAI/pythia `a19eecb8`: five-shot/ and zero-shot/ in the folder of each model."""
-    results = {}
-    for path, shots in (("a/1b/five", 5), ("a/1b/zero", 0), ("a/3b/five", 5), ("a/3b/zero", 0)):
-        config = {"model": "neox", "model_args": {}, "num_fewshot": shots, "no_cache": False}
-        data = {"results": {"arc": {"acc": 0.5}}, "versions": {"arc": 0}, "config": config}
-        parsed = parse_submission(f"{path}/results.json", {"": dumps(data)})
-        assert parsed.result is not None
-        results[parsed.path] = parsed.result
-    assert proposed_names(results) == ["a/*/=ORG/{1}"]
+    assert found == []
+    only = {path: one for path, one in results.items() if "acme" not in path}
+    assert proposed_names({path: one for path, one in only.items() if one}) == ["result/*/=ORG/{1}"]
 
 
 def test_checkpoints_in_folders_of_an_organization_and_model_stay_revisions() -> None:
@@ -423,5 +320,3 @@ def test_a_folder_named_after_an_id_gives_the_id() -> None:
     assert result is not None
     unnamed = {f"results/{folder}/a.json": result for folder in folders}
     assert proposed_names(unnamed) == ["results/*__*/={1}/{2}"]
-    named = {f"results/{folder}/b/c.json": parsed("acme/a").result for folder in ("a__b", "c__d")}
-    assert proposed_names(unnamed | named) == [f"results/{one}/={one.replace('__', '/')}" for one in folders]
