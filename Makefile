@@ -8,6 +8,8 @@ unexport PYTHONDONTWRITEBYTECODE
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
+# One worker for each core, of about 300 MB.
+WORKERS := -n logical --maxprocesses 8 --dist worksteal
 
 .PHONY: run test test-slow test-all test-live check coverage fuzz mutate bench image-lock browser firefox docs install clean release-check
 
@@ -18,14 +20,14 @@ run: .venv/.run
 install: .venv/.all
 
 test: .venv/.all
-	$(PYTEST) -n 4 --dist worksteal -m "not campaign and not slow" -q
+	$(PYTEST) $(WORKERS) -m "not campaign and not slow" -q
 
 # Stories of many processes, kills and memory: seconds each. CI runs them beside `make test`.
 test-slow: .venv/.all
-	$(PYTEST) -n 3 --dist worksteal -m "slow and not campaign" -q
+	$(PYTEST) $(WORKERS) -m "slow and not campaign" -q
 
 test-all: .venv/.all
-	$(PYTEST) -n 2 -q --hypothesis-profile=thorough
+	$(PYTEST) $(WORKERS) -q --hypothesis-profile=thorough
 
 # Stories on the real Hub and GitHub, where HF_TOKEN or GITHUB_TOKEN are given; see tests/world/README.md.
 test-live: .venv/.all
@@ -65,7 +67,7 @@ docs: .venv/.all
 
 # Lines and branches that no test but campaigns runs, by file; processes that a test starts count too, see pyproject.toml.
 coverage: .venv/.all
-	$(PYTEST) -n 2 -m "not campaign" -q --cov --cov-report=term:skip-covered
+	$(PYTEST) $(WORKERS) -m "not campaign" -q --cov --cov-report=term:skip-covered
 
 # Coverage-guided search, SECONDS for each reader, for sample logs and definitions, and then for the rules and the report.
 FORMATS := lm-eval-0.3 lm-eval-0.4 open-llm-v1 lighteval inspect helm every-eval-ever olmes evalchemy mteb \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from time import process_time
 
@@ -46,26 +47,26 @@ def secrets() -> str:
     return json.dumps({"results": found, "config": config, "configs": {}, "n-shot": {}})
 
 
-FILES = {
-    "one name in all lines": "\n".join([LINE] * (MANY - 1)),
-    "one name in all subsets": MTEB % listed(*['{"a":1}'] * MANY),
-    "one name in all tasks": OLMES % listed(*['{"task":"a"}'] * MANY),
-    "one name in all scores": INSPECT % ("", listed(*["{}"] * MANY)),
-    "one name in all results": EEE % listed(*[LEAF % ""] * (MANY // 2)),
-    "all metrics of one name": EEE % listed(*(LEAF % f"{number:x}" for number in range(MANY // 2))),
-    "a long argument beside many scores": INSPECT
+FILES: dict[str, Callable[[], str]] = {
+    "one name in all lines": lambda: "\n".join([LINE] * (MANY - 1)),
+    "one name in all subsets": lambda: MTEB % listed(*['{"a":1}'] * MANY),
+    "one name in all tasks": lambda: OLMES % listed(*['{"task":"a"}'] * MANY),
+    "one name in all scores": lambda: INSPECT % ("", listed(*["{}"] * MANY)),
+    "one name in all results": lambda: EEE % listed(*[LEAF % ""] * (MANY // 2)),
+    "all metrics of one name": lambda: EEE % listed(*(LEAF % f"{number:x}" for number in range(MANY // 2))),
+    "a long argument beside many scores": lambda: INSPECT
     % (f',"task_args_passed":{{"x":"{"y" * 7_000_000}"}}', listed(*["{}"] * MANY)),
-    "many averages and many leaves": LIGHTEVAL % rows("", ":_average"),
-    "averages of OpenCompass beside datasets of the same word": OPENCOMPASS
+    "many averages and many leaves": lambda: LIGHTEVAL % rows("", ":_average"),
+    "averages of OpenCompass beside datasets of the same word": lambda: OPENCOMPASS
     % "".join(f"a-{number},{'-,sum' if number % 2 else 'x,acc'},gen,1\n" for number in range(9_990)),
-    "many passwords and many texts": secrets(),
+    "many passwords and many texts": secrets,
 }  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_no_file_takes_minutes(name: str) -> None:
-    data = FILES[name].encode()
+    data = FILES[name]().encode()
     assert len(data) <= MAX_BYTES
     began = process_time()
     with suppress(MalformedResult):

@@ -60,15 +60,18 @@ def as_zstd(data: bytes) -> bytes:
     return data[: at + 10] + ZSTANDARD.to_bytes(2, "little") + data[at + 12 :]
 
 
-ZEROS = b'{"eval": "' + b"0" * 20_000_000 + b'"}'
+def zeros() -> bytes:
+    return b'{"eval": "' + b"0" * 20_000_000 + b'"}'
+
+
 FRAMES = b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00" * 5_000  # empty frames of zstd
 BAD = {
     "truncated": (lambda: log_archive()[:-300], "is truncated"),
     "cut directory": (lambda: log_archive()[:-30], "is a damaged archive"),
     "encrypted": (lambda: flagged(archive({"header.json": header()})), r"is an encrypted archive: its header\.json"),
     "declared too large": (lambda: archive({"header.json": b"0" * 34_000_000}), r"holds a header\.json of 32\.\d MB"),
-    "packed a thousand to one": (lambda: archive({"header.json": ZEROS}), "packed more than 1,000 to 1"),
-    "larger than declared": (lambda: with_size(archive({"header.json": ZEROS}), 900_000), "cannot be unpacked"),
+    "packed a thousand to one": (lambda: archive({"header.json": zeros()}), "packed more than 1,000 to 1"),
+    "larger than declared": (lambda: with_size(archive({"header.json": zeros()}), 900_000), "cannot be unpacked"),
     "smaller than declared": (lambda: with_size(archive({"header.json": header()}), 99_999), "cannot be unpacked"),
     "changed": (
         lambda: archive({"header.json": header()}, zipfile.ZIP_STORED).replace(b"success", b"failure"),

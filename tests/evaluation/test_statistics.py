@@ -6,9 +6,6 @@ import random
 from math import inf
 
 import pytest
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import confint_proportions_2indep
 
 from bot.evaluation.statistics import (
     LEVEL,
@@ -36,6 +33,8 @@ NEAR = {"rel": 1e-9, "abs": 1e-9}
 
 @pytest.mark.parametrize("seed", range(40))
 def test_mcnemar_is_scipys_exact_binomial(seed: int) -> None:
+    from scipy import stats
+
     draw = random.Random(seed)
     first, second = draw.randrange(1, 10 ** draw.randrange(1, 5)), draw.randrange(1, 10 ** draw.randrange(1, 5))
     assert mcnemar_p(first, second) == pytest.approx(stats.binomtest(first, first + second).pvalue, **NEAR)
@@ -47,6 +46,8 @@ def test_mcnemar_without_a_question_that_differs_is_one() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_fisher_is_scipys(seed: int) -> None:
+    from scipy import stats
+
     draw = random.Random(seed)
     n, m, share = draw.randrange(1, 2000), draw.randrange(1, 2000), draw.random()
     a, b = (
@@ -60,6 +61,8 @@ def test_fisher_is_scipys(seed: int) -> None:
 @pytest.mark.parametrize("degrees", [1, 2, 5, 29, 99, 999, 14041, 199_999])
 @pytest.mark.parametrize("t", [0.0, 0.01, 0.7, 1.96, 4.0, 12.5])
 def test_student_is_scipys(degrees: int, t: float) -> None:
+    from scipy import stats
+
     assert t_p(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), **NEAR)
     assert t_quantile(LEVEL, degrees) == pytest.approx(stats.t.ppf(1 - LEVEL / 2, degrees), **NEAR)
 
@@ -70,6 +73,8 @@ def paired_t(differences: list[float]) -> Contrast:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_paired_t_test_is_scipys(seed: int) -> None:
+    from scipy import stats
+
     draw = random.Random(seed)
     first = [draw.random() for _ in range(draw.randrange(2, 400))]
     second = [draw.random() * 0.9 for _ in first]
@@ -81,6 +86,9 @@ def test_a_paired_t_test_is_scipys(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_wilson_and_newcombe_are_statsmodels(seed: int) -> None:
+    from scipy import stats
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
     draw = random.Random(seed)
     n, m = draw.randrange(2, 3000), draw.randrange(2, 3000)
     a, b = draw.randrange(n + 1), draw.randrange(m + 1)
@@ -130,6 +138,8 @@ def test_tango_covers_where_all_pairs_agree() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_holm_is_statsmodels(seed: int) -> None:
+    from statsmodels.stats.multitest import multipletests
+
     draw = random.Random(seed)
     given = {str(place): draw.random() ** 3 for place in range(draw.randrange(1, 60))}
     expected = multipletests(list(given.values()), method="holm")[1]
@@ -160,6 +170,9 @@ def test_a_difference_without_any_error_has_no_p() -> None:
 def test_independent_counts_have_the_error_of_their_zeros_and_ones(
     first: tuple[int, int], second: tuple[int, int]
 ) -> None:
+    from scipy import stats
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
     answers = [[1.0] * right + [0.0] * (asked - right) for right, asked in (first, second)]
     errors = [stats.sem(one) if len(one) > 1 else 0.0 for one in answers]
     found = independent_counts(first, second)
@@ -182,6 +195,8 @@ def test_a_contrast_in_another_unit_has_all_of_it_in_that_unit() -> None:
 
 
 def test_independent_means_are_a_z_test() -> None:
+    from scipy import stats
+
     found = independent(0.50, 0.55, (0.02, 0.015))
     assert found.stderr == pytest.approx(0.025)
     assert found.p == pytest.approx(2 * stats.norm.sf(2.0), **NEAR)

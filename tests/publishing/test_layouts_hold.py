@@ -17,7 +17,6 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
-from ruamel.yaml import YAML
 
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import parse_entry
@@ -100,6 +99,8 @@ def change_of(text: str) -> RowChange:
 @FEW
 @given(TEXTS, TEXTS)
 def test_a_result_file_of_a_model_has_one_entry(text: str, other: str) -> None:
+    from ruamel.yaml import YAML
+
     theirs = OpenFiles(other, is_ours=False, files={f".eval_results/{other}": text.encode(errors="replace")})
     draft = EvalResultsLayout(board(), page(requests=[theirs])).draft([change_of(text)], {})
 

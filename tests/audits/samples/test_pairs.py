@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from bot.audits.samples import pairs as pairs_of_logs
 from bot.audits.samples.find import find_logs, folders_of_results
@@ -42,6 +41,8 @@ def log(folder: Path, rows: list[dict[str, Any]], task: str = "toy") -> Path:
 
 
 def test_pairs_are_matched_by_document_whatever_the_order(tmp_path: Path) -> None:
+    from scipy import stats
+
     draw = random.Random(1)
     values = {number: (draw.random() < 0.5, draw.random() < 0.6) for number in range(400)}
     first = [sample(number, float(one)) for number, (one, _) in values.items()]
@@ -87,6 +88,8 @@ def test_repeats_of_a_document_are_matched_by_their_prompts_and_else_in_their_or
 
 
 def test_shares_are_paired_by_the_t_test(tmp_path: Path) -> None:
+    from scipy import stats
+
     draw = random.Random(2)
     one, other = ([draw.random() for _ in range(50)] for _ in range(2))
     logs = [log(tmp_path / name, [sample(i, v, "f1") for i, v in enumerate(values)])
@@ -206,6 +209,8 @@ def test_logs_are_found_where_lighteval_writes_them(tmp_path: Path, place: str) 
 
 def test_questions_about_one_passage_are_a_cluster(tmp_path: Path) -> None:
     """With the same difference for all questions of a passage, the error is that of the passages."""
+    from scipy import stats
+
     draw = random.Random(5)
     values = {passage: float(draw.random() < 0.5) for passage in range(40)}
     rows = [[sample(number, 0.0 if side else values[number // 8]) for number in range(320)] for side in range(2)]

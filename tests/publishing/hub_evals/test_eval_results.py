@@ -12,7 +12,6 @@ import yaml
 from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
 from hypothesis import given
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 from bot.errors import Unwritable
 from bot.publishing.hub_evals.eval_result import HubEvalResult, claims_in, to_yaml
@@ -61,6 +60,8 @@ def test_a_file_says_value_date_source_and_how_it_was_measured() -> None:
 
 
 def test_what_we_write_is_what_the_client_and_both_dialects_of_yaml_read() -> None:
+    from ruamel.yaml import YAML
+
     data = written(drafted())[PATH]
     (ours,) = claims_in(data, PATH)
 
@@ -90,6 +91,8 @@ texts = st.text(PRINTABLE, min_size=1, max_size=60)
     )
 )
 def test_nothing_breaks_out_of_a_file_and_what_we_accept_the_client_parses(result: HubEvalResult) -> None:
+    from ruamel.yaml import YAML
+
     data = to_yaml(result).encode()
 
     for read in (yaml.safe_load(data), YAML(typ="safe").load(data)):

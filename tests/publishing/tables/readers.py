@@ -8,10 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 from markdown_it import MarkdownIt
-from ruamel.yaml import YAML
 
 from tests.publishing.tables.boards import AIDER, ALPACA, BFCL, LINES, README, Files, aider, alpaca, bfcl, lines, readme
 from tests.publishing.tables.json_boards import EVALPLUS, SWE, evalplus, swe
@@ -30,6 +28,8 @@ def read_evalplus(data: bytes) -> Rows:
 
 def read_aider(data: bytes) -> Rows:
     """The rows as PyYAML gives them; ruamel, which reads YAML 1.2, must see the same texts."""
+    from ruamel.yaml import YAML
+
     rows: Rows = yaml.safe_load(data)
     for row, other in zip(rows, YAML(typ="safe").load(data), strict=True):
         assert {name for name in row if isinstance(row[name], str)} <= set(other)
@@ -39,6 +39,8 @@ def read_aider(data: bytes) -> Rows:
 
 
 def read_csv(data: bytes) -> Rows:
+    import pandas as pd
+
     return pd.read_csv(io.BytesIO(data), keep_default_na=False, dtype=str).to_dict("records")
 
 
@@ -62,6 +64,8 @@ def read_markdown(data: bytes) -> Rows:
 
 
 def read_lines(data: bytes) -> Rows:
+    import pandas as pd
+
     frame = pd.read_json(io.BytesIO(data), lines=True)
     assert len(frame) == data.count(b"\n")
     return [json.loads(line) for line in data.splitlines()]

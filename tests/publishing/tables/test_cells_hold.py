@@ -13,7 +13,6 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from ruamel.yaml import YAML
 
 from tests.publishing.tables.boards import edited
 from tests.publishing.tables.test_hostile_cells import TABLES, mapping, named
@@ -47,6 +46,8 @@ def in_json(data: bytes) -> Rows:
 
 
 def in_yaml(data: bytes) -> Rows:
+    from ruamel.yaml import YAML
+
     rows = yaml.safe_load(data)
     assert rows == YAML(typ="safe").load(data)  # 1.1 and 1.2 read the same
     return [[row["Model"], row["Note"]] for row in rows]

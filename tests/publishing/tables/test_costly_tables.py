@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from time import process_time
 
@@ -19,41 +20,56 @@ from bot.publishing.tables.sheet import MOST_CELLS, MOST_COLUMNS
 
 SECONDS = 15  # of the processor; each of these took minutes, or all memory
 MODELS = [ModelFiles(Model("acme/atlas"), ())]
-NAMES = [f"c{number}" for number in range(300_000)]
 DEEP = 300
 
 
+def names(count: int = 300_000) -> Iterator[str]:
+    return (f"c{number}" for number in range(count))
+
+
+TABLES: dict[str, tuple[Callable[[], str], TableFormat, str]] = {
+    "columns": (lambda: ",".join(["Model", *names()]) + "\nacme/atlas,1\n", "csv", "no table was found in it"),
+    "cells": (
+        lambda: (
+            '[{"Model":"acme/atlas",' + ",".join(f'"{each}":1' for each in names(1_900)) + "}," + "{}," * 2_000 + "{}]"
+        ),
+        "json",
+        f"it has more than {MOST_CELLS:,} cells",
+    ),
+    "tables": (
+        lambda: "| a | b |\n|-|-|\n| 1 | 2 |\n\n" * (MOST_TABLES + 1),
+        "markdown",
+        f"it has more than {MOST_TABLES} tables",
+    ),
+    "characters": (
+        lambda: "x" * (LARGEST + 1),
+        "markdown",
+        f"it has {LARGEST + 1:,} characters; of a Markdown file {LARGEST:,} are read",
+    ),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "written", "why"),
-    [
-        (",".join(["Model", *NAMES]) + "\nacme/atlas,1\n", "csv", "no table was found in it"),
-        (
-            '[{"Model":"acme/atlas",'
-            + ",".join(f'"{name}":1' for name in NAMES[:1_900])
-            + "},"
-            + "{}," * 2_000
-            + "{}]",
-            "json",
-            f"it has more than {MOST_CELLS:,} cells",
-        ),
-        ("| a | b |\n|-|-|\n| 1 | 2 |\n\n" * (MOST_TABLES + 1), "markdown", f"it has more than {MOST_TABLES} tables"),
-        (
-            "x" * (LARGEST + 1),
-            "markdown",
-            f"it has {LARGEST + 1:,} characters; of a Markdown file {LARGEST:,} are read",
-        ),
-    ],
-)
-def test_no_table_takes_minutes_to_find(text: str, written: TableFormat, why: str) -> None:
-    began = process_time()
+@pytest.mark.parametrize("name", TABLES)
+def test_no_table_takes_minutes_to_find(name: str) -> None:
+    make, written, why = TABLES[name]
+    data, began = make().encode(), process_time()
     with pytest.raises(Unwritable, match=f"^{why}"):
-        find_tables(text.encode(), written, MODELS)
+        find_tables(data, written, MODELS)
     assert process_time() - began < SECONDS
 
 
-@pytest.mark.parametrize("cell", ["[" * 400_000 + "](" * 1_000, "[a\\" * 300_000, "\\" * 1_000_000])
-def test_brackets_and_backslashes_take_no_time_in_a_table(cell: str) -> None:
+CELLS = {
+    "links": ("[", 400_000, "](", 1_000),
+    "escaped": ("[a\\", 300_000, "", 0),
+    "backslashes": ("\\", 1_000_000, "", 0),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_brackets_and_backslashes_take_no_time_in_a_table(name: str) -> None:
+    first, count, second, more = CELLS[name]
+    cell = first * count + second * more
     text = f"| Model | a | b |\n|-|-|-|\n| acme/atlas | 1 | 2 |\n| {cell} | 1 | 2 |\n"
     began = process_time()
     assert len(find_tables(text.encode(), "markdown", MODELS)[0].place.grid) == 2
@@ -61,10 +77,9 @@ def test_brackets_and_backslashes_take_no_time_in_a_table(cell: str) -> None:
     assert process_time() - began < SECONDS
 
 
-@pytest.mark.parametrize(
-    "head", ["Model,a\n" + "x" + " " * 500_000 + "y,1\n", "Model," + "a " * 500_000 + "\n"], ids=["name", "heading"]
-)
-def test_a_long_name_or_heading_takes_no_time(head: str) -> None:
+@pytest.mark.parametrize("which", ["name", "heading"])
+def test_a_long_name_or_heading_takes_no_time(which: str) -> None:
+    head = "Model,a\nx" + " " * 500_000 + "y,1\n" if which == "name" else "Model," + "a " * 500_000 + "\n"
     began = process_time()
     [*columns] = number_columns(find_tables((head + "acme/atlas,1\n").encode(), "csv", MODELS)[0])
     assert len(columns) == head.count("\n") - 1
@@ -97,7 +112,7 @@ def test_many_tables_of_equal_columns_are_parsed_once() -> None:
 
 
 def test_the_paths_of_many_deep_columns_are_not_kept() -> None:
-    text = "[" + '{"a":' * DEEP + "{" + ",".join(f'"{name}":1' for name in NAMES) + "}" + "}" * DEEP + "]"
+    text = "[" + '{"a":' * DEEP + "{" + ",".join(f'"{name}":1' for name in names()) + "}" + "}" * DEEP + "]"
     with pytest.raises(Unwritable, match=f"^it has more than {MOST_COLUMNS:,} columns$"):
         _ = JsonSheet(text).column_paths
 

@@ -11,7 +11,6 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
-from ruamel.yaml import YAML
 
 from bot.publishing.entry import Entry
 from bot.reporting.escape import plain_markup
@@ -78,6 +77,8 @@ def write(path: str, text: str) -> bytes:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_reads_back_as_itself_from_json_and_yaml(text: str) -> None:
+    from ruamel.yaml import YAML
+
     wanted = (text, f"at {text}")
 
     for data in (json.loads(write("t.json", text)), [json.loads(line) for line in write("t.jsonl", text).splitlines()]):

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -164,6 +163,8 @@ def test_a_card_that_does_not_count_the_rows_is_refused() -> None:
 
 
 def test_a_single_file_without_a_card_that_counts_is_edited_alone() -> None:
+    import pandas as pd
+
     after, draft = edited(SMALL, small(), entry(scores={"bbh": 0.25}))
 
     assert draft.refused == {}
@@ -176,6 +177,8 @@ def test_a_single_file_without_a_card_that_counts_is_edited_alone() -> None:
 
 
 def test_a_frame_of_pandas_with_an_index_is_still_one(tmp_path: Path) -> None:
+    import pandas as pd
+
     path = tmp_path / "t.parquet"
     pd.DataFrame({"Model": ["heron"], "BBH": [0.5], "n": [10]}, index=["first"]).to_parquet(path)
 
