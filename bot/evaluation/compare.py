@@ -26,8 +26,9 @@ from bot.evaluation.definition import differences
 from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
-from bot.evaluation.formats.fields import arguments, setting
 from bot.evaluation.formats.format import NAME
+from bot.evaluation.formats.sameness import generation_of, shown_arguments
+from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
@@ -46,20 +47,15 @@ Method = Literal["paired-exact", "paired-t", "independent"]
 Conclusion = Literal["higher", "lower", "not separable", "not tested", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
-GROUPS = ("prompt", "generation", "definition", "argument")  # of settings that have one effect, as a name begins
+# Of settings that have one effect, as a name begins.
+GROUPS = ("prompt", "generation", "definition", "argument", "weights")
 # Settings of the text around a question.
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed")
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
+OF_WEIGHTS = ("size in bytes", "parameters")
 # What a tool writes down where it is given.
-GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument ")
-# Arguments that name the model, which is compared, or say where and how fast it runs.
-PLACING = re.compile(
-    r"pretrained|model(?:_name)?|path|engine|peft|delta|tokenizer|revision|.*dtype|load_in_\dbit|base_url|.*_path|.*_dir"
-    r"|device.*|.*paralleli?.*|.*concurren.*|.*memory.*|.*batch.*|num_.*|max_num_.*|.*retries|.*timeout|swap_space|seed"
-    r"|trust_remote_code|.*cach.*"
-    r"|.*api_?key|(?:hf_|api_|access_)?token|.*auth.*|.*secret.*|.*passw.*"  # nor is a secret shown
-)
+GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument |^weights ")
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
 ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
@@ -348,6 +344,9 @@ def _settings(
     names = dict.fromkeys([*first.of_leaves, *second.of_leaves])
     if (first.sources and second.sources) or first.settings.get("format") != second.settings.get("format"):
         names.pop("definition", None)  # the files say which of its fields differ; those of two formats always do
+    models = [{one.result.model.id for one in run.sources.values()} for run in (first, second)]
+    for name in OF_WEIGHTS if models[0] != models[1] else ():  # two models have two sizes
+        names.pop(name, None)
     for name in names:
         differing, alike = _of_tasks(
             name, first, second, shared, absent=NOT_SET if is_one_format and GIVEN.search(name) else ""
@@ -600,12 +599,14 @@ def _file_settings(result: Result) -> dict[str, str]:
         "chat template": "yes" if model.chat_template else "no",
         "backend": model.source,
         "limit": f"{result.limit:g}" if result.limit else "none",
-        **{f"{_group_of(name)}{name}": said for name, said in result.settings.items()},
         **{
-            f"argument {name}": setting(said)
-            for name, said in arguments(model.args)[0].items()
-            if NAME.fullmatch(name) and not PLACING.fullmatch(name)
+            f"{_group_of(name)}{name}": generation_of(said)
+            for name, said in result.settings.items()
+            if sameness_of(name) != "no matter"
         },
+        "size in bytes": f"{model.size:,}" if model.size else "",
+        "parameters": f"{model.parameters:,}" if model.parameters else "",
+        **{name: said for name, said in shown_arguments(result).items() if NAME.fullmatch(name.partition(" ")[2])},
     }
     return {name: value for name, value in found.items() if value}
 

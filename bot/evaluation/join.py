@@ -9,12 +9,15 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations, islice
 from math import fsum
 
 from bot.evaluation.definition import differences
-from bot.evaluation.finding import Finding, Location, Severity, Status, grouped
+from bot.evaluation.finding import Finding, Location, Severity, Status, grouped, shown
+from bot.evaluation.formats.sameness import other_weights, settings_of, weights_of
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, raw_values, required_metrics
+from bot.evaluation.result import Result
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
@@ -34,7 +37,7 @@ LeavesOfRows = Mapping[RowKey, frozenset[str]]
 
 log = logging.getLogger(__name__)
 NO_ROW_FACTS = RowFacts()
-EXAMPLES = "fewshot_seed"  # which examples a prompt has is no setting of the generation
+MOST_WEIGHTS = 20  # different weights of one key that are compared
 MOST_OTHERS = 50  # rows of a model that are looked through for a missing task; strangers decide how many there are
 OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commit.id})
 
@@ -130,6 +133,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
         left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
         prompts=_prompts(files, others),
+        other_weights=_other_weights(candidates),
     )
 
 
@@ -244,7 +248,7 @@ def _key(candidate: JoinCandidate, leaf_id: str) -> str:
 
 
 def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> object:
-    """What files must share: the accepted range of the harness, and the generation settings.
+    """What files must share: the accepted range of the harness, and how they were asked.
 
     A harness that cannot be verified is a range of its own for each format, unless only one range writes the format.
     """
@@ -256,8 +260,22 @@ def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> obj
         written = [number for number, one in enumerate(leaderboard.harness.accepted) if result.format in one.formats]
         possible = written or range(len(leaderboard.harness.accepted))
         span = possible[0] if len(possible) == 1 else None
-    settings = sorted(item for item in result.settings.items() if item[0] != EXAMPLES)
+    settings = sorted(settings_of(result).items())
     return span, "" if span is not None else result.format, tuple(settings)
+
+
+def _other_weights(candidates: Iterable[JoinCandidate]) -> str:
+    """How the weights of the files with numbers differ, and which two; "" where nothing says that they do."""
+    first: dict[object, tuple[str, Result]] = {}
+    for one in candidates:
+        result = one.verdict.result
+        if result is not None and one.sound:
+            told = (*sorted(weights_of(result).items()), result.model.size, result.model.parameters)
+            first.setdefault(told, (one.verdict.path, result))
+    for (path, ours), (other_path, theirs) in combinations(islice(first.values(), MOST_WEIGHTS), 2):
+        if why := other_weights(ours, theirs):
+            return f"{shown(path)} and {shown(other_path)}: {why}"
+    return ""
 
 
 def _prompts(files: Sequence[JoinCandidate], others: Sequence[JoinCandidate]) -> dict[str, str]:

@@ -18,7 +18,8 @@ class Model(msgspec.Struct, frozen=True, gc=False):
 
     `id` and `revision` are "" if the file names none, `precision` is a dtype such as "bfloat16" or a quantization
     such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text.
-    `is_mapped` says that a person named it by a mapping. `parameters` is their number, None if the file does not say.
+    `is_mapped` says that a person named it by a mapping. `parameters` is their number, `size` the bytes of the weights
+    in memory, None if the file does not say.
     """
 
     id: str = ""
@@ -30,6 +31,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     requested_revision: str = ""
     is_mapped: bool = False
     parameters: int | None = None
+    size: int | None = None
 
 
 class HarnessVersion(msgspec.Struct, frozen=True, gc=False):

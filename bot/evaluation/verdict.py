@@ -110,8 +110,9 @@ class Row:
     `files` are the submissions that numbers come from, newest first, and one without errors where all of these have
     some; `lead` is the first of them, or the best of the key where none counts. `blocked` names the leaves that were
     measured with errors only, and the rules that found these; `left_out` the paths of sound files that do not join,
-    `prompts` how those of them differ that asked something else. `findings` are about the row; those about a file are
-    in the file's verdict. `facts` are None where the files and the declaration decided alone.
+    `prompts` how those of them differ that asked something else. `other_weights` says how the weights of two files of
+    the key differ, "" where nothing tells that they do. `findings` are about the row; those about a file are in the
+    file's verdict. `facts` are None where the files and the declaration decided alone.
     """
 
     key: RowKey
@@ -125,6 +126,7 @@ class Row:
     repeats: tuple[Repeat, ...] = ()
     left_out: tuple[str, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict)
+    other_weights: str = ""
     findings: tuple[Finding, ...] = ()
     facts: RowFacts | None = None
 

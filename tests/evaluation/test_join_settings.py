@@ -40,10 +40,13 @@ def test_what_was_measured_in_another_way_does_not_join(changes: dict[str, Any])
     assert {leaf.file for task in row.scores.tasks for leaf in task.leaves} == {"one.json"}
 
 
-def test_files_whose_prompts_have_other_examples_join() -> None:
-    one, other = parts_of(base(), 2)
-    row = row_of({"one.json": one, "other.json": patched({"/config/fewshot_seed": 7}, other)})
-    assert row.status == "accepted"
+def test_files_whose_prompts_have_other_examples_do_not_join_unless_they_have_none() -> None:
+    other = {"/config/fewshot_seed": 7}
+    one, two = parts_of(base(), 2)
+    assert row_of({"one.json": one, "other.json": patched(other, two)}).status == "incomplete"
+    without = {leaf for leaf in leaves_of(base()) if base()["n-shot"][leaf] == 0}
+    rest = only(base(), {*leaves_of(base())} - without)
+    assert row_of({"one.json": patched(other, only(base(), without)), "other.json": rest}).status == "accepted"
 
 
 FORK, UNKNOWN = {"/lm_eval_version": None, "/git_hash": "493d432b"}, {"/lm_eval_version": None, "/git_hash": None}

@@ -41,6 +41,7 @@ from bot.evaluation.formats.mteb import MTEB
 from bot.evaluation.formats.olmes import OLMES
 from bot.evaluation.formats.open_compass import OPEN_COMPASS
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
+from bot.evaluation.formats.sameness import as_measured
 from bot.evaluation.formats.secrets import HIDDEN, credentials, hider, secrets_in
 from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
 
@@ -55,7 +56,9 @@ def finished(result: Result, content: Content) -> Result:
     result = bounded(result)
     if content.repeated:
         result = replace(result, repeated=tuple(content.repeated))
-    return _spelled(_from_cache(_without_config_secrets(result, content.recorded_config)))
+    result = _from_cache(_without_config_secrets(result, content.recorded_config))
+    measured = as_measured(result.model)
+    return _spelled(result if measured is result.model else replace(result, model=measured))
 
 
 def _without_config_secrets(result: Result, config: dict[str, Any]) -> Result:

@@ -16,22 +16,31 @@ from bot.evaluation.result import escape_pointer
 REVISION = re.compile(r"[0-9a-f]{40}")
 LARGEST = 2**53  # above it doubles skip whole numbers, and far above it they end
 ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
+# Where a text of arguments is more than names and plain values: brackets, and quoted texts, whose commas end nothing.
+NESTED = re.compile(r"[\[{(\"]")
+QUOTED = r"""\"(?:\\.|[^\"\\])*\"|(?<=[\[{(,:\s])'(?:\\.|[^'\\])*'"""
+PART = re.compile(QUOTED + r"|(?P<opened>[\[{(])|(?P<closed>[\]})])|(?P<comma>,)")
+MOST_ARGUMENTS = 100_000  # characters that are looked through
+PLAIN_VALUE = re.compile(r"[^,=\"\[\]{}()]*")
 NO_PACKAGE = "No package metadata"
 # What a precision may be: a data type of torch, or a quantization as harnesses and their model classes call it.
 PRECISIONS = (
-    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "uint8",
-    "8bit", "4bit", "3bit", "2bit", "GPTQ", "AWQ", "GGUF", "aqlm", "auto-round", "awq_marlin", "bitblas", "bitnet",
-    "bitsandbytes", "compressed-tensors", "eetq", "exl2", "experts_int8", "fbgemm_fp8", "fp4", "fp8", "fpquant",
-    "gptq_marlin", "higgs", "hqq", "int4", "marlin", "modelopt", "modelopt_fp4", "mxfp4", "mxfp8", "nvfp4", "ptpc_fp8",
-    "quanto", "quantized", "quark", "spqr", "squeezellm", "torchao", "vptq", "w4a16", "w8a8", "w8a8_fp8", "w8a8_int8",
-    "float8_dynamic_activation_float8_weight", "float8_weight_only", "int4_weight_only", "int8_weight_only",
-    "int8_dynamic_activation_int8_weight",
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "uint8", "8bit", "6bit",
+    "5bit", "4bit", "3bit", "2bit", "GPTQ", "AWQ", "GGUF", "aqlm", "auto-round", "awq_marlin", "bitblas", "bitnet",
+    "auto-round-int8", "bitsandbytes", "compressed-tensors", "deepspeedfp", "eetq", "exl2", "experts_int8",
+    "fbgemm_fp8", "fp4", "fp8", "fpquant", "gptq_marlin", "higgs", "hqq", "inc", "int4", "ipex", "marlin", "mlx_q4",
+    "mlx_q8", "modelopt", "modelopt_fp4", "modelopt_fp8", "modelopt_mixed", "modelslim", "moe_wna16", "mxfp_w4a8",
+    "nf4", "petit_nvfp4", "tpu_int8", "w4afp8", "mxfp4", "mxfp8", "nvfp4", "ptpc_fp8", "quanto", "quantized", "quark",
+    "quark_int4fp8_moe", "quark_mxfp4", "rtn", "spqr", "squeezellm", "torchao", "vptq", "w4a16", "w8a8", "w8a8_fp8",
+    "w8a8_int8", "float8_dynamic_activation_float8_weight", "float8_weight_only", "int4_weight_only",
+    "int8_weight_only", "int8_dynamic_activation_int8_weight",
 )  # fmt: skip
 SYNONYMS = {"float": "float32", "fp32": "float32", "half": "float16", "fp16": "float16", "bf16": "bfloat16",
             "double": "float64", "fp64": "float64", "autoround": "auto-round", "bnb": "bitsandbytes",
             "compressedtensors": "compressed-tensors", "fbgemmfp8": "fbgemm_fp8", "finegrainedfp8": "fp8",
             "auto": "", "unknown": ""}  # fmt: skip
 SPELLED = {name.lower(): name for name in PRECISIONS} | SYNONYMS
+GGUF = re.compile(r"gguf-((?:i?q[1-8](?:_[a-z0-9]+)*)|bf16|f16|f32)")  # a file of llama.cpp, with how it rounds weights
 LONGEST_SETTING = 1_000  # characters; a longer one is compared by its digest
 
 
@@ -89,13 +98,45 @@ def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
 def arguments(value: object) -> tuple[dict[str, str], str]:
     """Read `model_args`, a text "a=1,b=2" or an object, as a mapping and as one text.
 
-    What lies deeper is in the text alone, so that nobody takes the text for all that a command needs.
+    What lies deeper, or has a comma in it, stands in the text in brackets or in quotes: no command can have it.
     """
     if isinstance(value, dict):
-        pairs = {str(key): str(inner) for key, inner in value.items() if isinstance(inner, str | int | float)}
-        spelled = pairs | {str(key): setting(inner) for key, inner in value.items() if isinstance(inner, dict | list)}
-        return pairs, ",".join(f"{key}={inner}" for key, inner in spelled.items())
-    return dict(ARGUMENT.findall(text(value))), text(value)
+        texts = {str(key): inner if isinstance(inner, str) else setting(inner) if isinstance(inner, dict | list) else
+                 str(inner) for key, inner in value.items() if inner is not None}  # fmt: skip
+        spelled = {key: inner if PLAIN_VALUE.fullmatch(inner) or isinstance(value[key], dict | list) else
+                   json.dumps(inner, ensure_ascii=False) for key, inner in texts.items() if key in value}  # fmt: skip
+        return texts, ",".join(f"{key}={inner}" for key, inner in spelled.items())
+    args = text(value)
+    if NESTED.search(args) is None:
+        return dict(ARGUMENT.findall(args)), args
+    found = {}
+    for part in _parts(args[:MOST_ARGUMENTS]):
+        if match := ARGUMENT_OF.match(part):
+            found[match[1]] = _unquoted(match[2].strip())
+    return found, args
+
+
+ARGUMENT_OF = re.compile(r"\s*([A-Za-z_]\w*)\s*=(.*)", re.DOTALL)
+
+
+def _parts(args: str) -> list[str]:
+    """The text between commas that stand in no brackets and no quotes."""
+    cuts, depth = [-1], 0
+    for match in PART.finditer(args):
+        depth += match["opened"] is not None
+        depth -= match["closed"] is not None and depth > 0
+        if match["comma"] and not depth:
+            cuts.append(match.start())
+    return [args[begin + 1 : end] for begin, end in zip(cuts, [*cuts[1:], len(args)], strict=True)]
+
+
+def _unquoted(value: str) -> str:
+    if value[:1] != '"' or value[-1:] != '"' or len(value) < 2:
+        return value
+    try:
+        return str(json.loads(value))
+    except ValueError:
+        return value
 
 
 def setting(value: object) -> str:
@@ -113,7 +154,21 @@ def precision(name: str) -> str | None:
     word = "".join(name.split()).lower()
     while word.startswith("torch."):
         word = word.removeprefix("torch.")
-    return SPELLED.get(word) if word else ""
+    gguf = GGUF.fullmatch(word)
+    return f"GGUF-{gguf[1].upper()}" if gguf else SPELLED.get(word) if word else ""
+
+
+UNITS = {"": 1, "b": 1, "bytes": 1} | {f"{letter}{more}b": 1024**power for power, letter in enumerate("kmgt", 1)
+                                    for more in ("", "i")}  # fmt: skip
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+
+
+def size_in_bytes(value: object) -> int | None:
+    """A size as harnesses write it, a number of bytes or a text such as "3.55 GB" (accelerate counts by 1024)."""
+    match = SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    unit = UNITS.get(match[2].lower()) if match else None
+    size = float(match[1]) * unit if match and unit else number(value)
+    return int(size) if size is not None and 0 < size < LARGEST else None
 
 
 def shots(value: object) -> int | None:

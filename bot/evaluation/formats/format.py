@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import arguments
+from bot.evaluation.formats.fields import NESTED, arguments
 from bot.evaluation.formats.secrets import HIDDEN
 from bot.evaluation.result import Model, Result
 
@@ -26,7 +26,6 @@ LOCAL = ("nemo", "neuron", "openvino", "optimum", "ipex", "habana", "winml", "de
          "neox", "transformer", "nnterp", "mockllm", "llava", "qwen")  # fmt: skip
 INFERENCE = "hf-inference"  # a service of the Hub
 NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
-NESTED = re.compile(r"[\[{(]")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
 REMOTE_CODE = re.compile(r"(?:^|,)\s*trust_remote_code\s*=[^,]*")
 REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")

@@ -27,6 +27,7 @@ from bot.evaluation.formats.fields import (
     whole,
 )
 from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
+from bot.evaluation.formats.sameness import kind_of
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.formats.zip_members import MAGIC, ZipMembers
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
@@ -42,11 +43,6 @@ EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
 # Providers that run a model of the Hub, by its id there.
 OF_HUB = ("hf", "vllm", "sglang")
 UNNAMED = "local"  # a model that is named by a path in its arguments
-# Settings of a call that no answer depends on.
-NO_SETTINGS = frozenset({
-    "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections",
-    "cache", "cache_prompt", "batch", "verbosity",
-})  # fmt: skip
 # Arguments of a task that say how it is carried out, and not what is asked.
 OPERATION = re.compile(r"(^|_)(timeout|retries|connections|workers|concurrency|verbose|debug|cache|cache_dir|log_dir)$")
 # Where the parts of a log lie that decide what is asked; the arguments that were given are in the leaf's key, too.
@@ -125,7 +121,7 @@ def deciding(recorded: dict[str, Any]) -> dict[str, str]:
     found = without_secrets(recorded)
     given, config = table(found["eval/task_args"]), table(found["plan/config"])
     found["eval/task_args"] = {name: value for name, value in given.items() if not OPERATION.search(name)}
-    found["plan/config"] = {name: one for name, one in config.items() if name not in NO_SETTINGS and one is not None}
+    found["plan/config"] = _counting(config)
     scorers = {text(table(one).get("name")): table(one).get("options") for one in items(found["eval/scorers"])}
     found["eval/scorers"] = {name: options for name, options in scorers.items() if options}
     roles = table(found["eval/model_roles"])
@@ -164,18 +160,11 @@ def _model(run: Mapping[str, Any]) -> Model:
     return Model(
         id=name if is_of_hub else named,
         revision=revision(asked),
-        precision=_precision(pairs),
+        precision=pairs.get("torch_dtype") or pairs.get("dtype") or "",
         source=provider if name else "",
         args=args,
         requested_revision=asked,
     )
-
-
-def _precision(pairs: Mapping[str, str]) -> str:
-    for name, precision in (("load_in_4bit", "4bit"), ("load_in_8bit", "8bit")):
-        if pairs.get(name) == "True":
-            return precision
-    return pairs.get("quantization") or pairs.get("torch_dtype") or pairs.get("dtype") or ""
 
 
 def _limit(run: Mapping[str, Any]) -> float | None:
@@ -202,11 +191,16 @@ def _settings(run: Mapping[str, Any]) -> dict[str, str]:
     Logs without `task_args_passed` do not say which arguments of a task were given, so all of them must agree.
     """
     config = table(without_secrets(run.get("model_generate_config")))
-    found = {name: setting(value) for name, value in config.items() if name not in NO_SETTINGS and value is not None}
+    found = {name: setting(value) for name, value in _counting(config).items()}
     found |= {name: setting(without_secrets(run.get(name))) for name in ("solver", "solver_args")}
     if "task_args_passed" not in run:
         found["task_args"] = setting(without_secrets(run.get("task_args")))
     return {name: value for name, value in found.items() if value}
+
+
+def _counting(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a call that answers depend on."""
+    return {name: one for name, one in config.items() if one is not None and kind_of(name) != "no matter"}
 
 
 def _leaves(log: Mapping[str, Any], run: Mapping[str, Any], above: str, definition: str) -> dict[str, LeafResult]:

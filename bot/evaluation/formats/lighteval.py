@@ -13,7 +13,19 @@ from typing import Any
 
 from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import arguments, items, number, revision, row, setting, table, text, version, whole
+from bot.evaluation.formats.fields import (
+    arguments,
+    items,
+    number,
+    revision,
+    row,
+    setting,
+    size_in_bytes,
+    table,
+    text,
+    version,
+    whole,
+)
 from bot.evaluation.formats.format import Format, Rerun, check_rows, command_line, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
@@ -112,11 +124,12 @@ def _model(general: Mapping[str, Any], config: Any) -> Model:
     return Model(
         id=name,
         revision=revision(general.get("model_sha"), asked),
-        precision=text(fields.get("quantization")) or text(general.get("model_dtype")) or text(fields.get("dtype")),
+        precision=text(general.get("model_dtype")) or text(fields.get("dtype")),
         chat_template=any(str(fields.get(key)) == "True" for key in ("use_chat_template", "override_chat_template")),
         source=next((source for field, source in CLASSES if field in fields), ""),
         args=args,
         requested_revision=asked or text(general.get("model_sha")),
+        size=size_in_bytes(general.get("model_size")),
     )
 
 

@@ -27,15 +27,13 @@ from bot.evaluation.formats.fields import (
     whole,
 )
 from bot.evaluation.formats.format import Format, Rerun, command_line
+from bot.evaluation.formats.sameness import adapter_of, name_in
 from bot.evaluation.formats.secrets import without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
-# The arguments that name the model, as the harness picks its name (loggers/evaluation_tracker.py).
-NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
 MOST_PARAMETERS = 10**14  # of a model; more is a mistake
-QUANTIZATION = re.compile(r"(?:^|,)\s*quantization_config\s*=\s*([A-Za-z0-9]+?)(?:Config)?(?:[(,]|$)")
 SEED = 1234  # that picks the examples, unless --seed says another; with it before release 0.4.3
 INDENTED = re.compile(r"( +)- ")
 BLANK = " "  # the key of an empty cell, which the harness writes into rows of aggregates
@@ -250,16 +248,20 @@ def model_of(content: Content, config: Mapping[str, Any]) -> Model:
     top = content.top
     pairs, args = arguments(config.get("model_args"))
     parameters = whole(config.get("model_num_parameters")) or 0  # -1 where the harness does not know
-    named = next((pairs[name] for name in NAMES if pairs.get(name)), "")
-    measured = next((name for name in NAMES[:2] if pairs.get(name)), "model")  # an adapter has its own commit
+    adapter = adapter_of(args)
+    if adapter is not None:  # it has its own commit
+        named, commits = adapter.name, [config.get(f"{adapter.argument}_sha")]
+    else:
+        named = text(top.get("model_name")) or name_in(pairs)
+        commits = [config.get("model_sha"), config.get("model_revision"), pairs.get("revision")]
     return Model(
-        id=text(top.get("model_name")) or named,
-        revision=revision(config.get(f"{measured}_sha"), config.get("model_revision"), pairs.get("revision")),
-        precision=_precision(pairs, config),
+        id=named,
+        revision=revision(*commits),
+        precision=text(config.get("model_dtype")) or pairs.get("dtype", ""),
         chat_template=_is_chat(top, config),
         source=_source(top, config),
         args=args,
-        requested_revision=text(config.get("model_revision")) or pairs.get("revision", ""),
+        requested_revision="" if adapter else text(config.get("model_revision")) or pairs.get("revision", ""),
         parameters=parameters if 0 < parameters <= MOST_PARAMETERS else None,
     )
 
@@ -271,26 +273,6 @@ def _source(top: Mapping[str, Any], config: Mapping[str, Any]) -> str:
 def _is_chat(top: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
     """Whether a template was applied: here, or by a service that takes chats alone, which writes an empty one."""
     return bool(top.get("chat_template_sha") or top.get("chat_template")) or "chat" in _source(top, config).split("-")
-
-
-def _precision(pairs: Mapping[str, str], config: Mapping[str, Any]) -> str:
-    if pairs.get("load_in_4bit", "").lower() == "true":
-        return "4bit"
-    if pairs.get("load_in_8bit", "").lower() == "true":
-        return "8bit"
-    if pairs.get("quantization") or pairs.get("autogptq") or pairs.get("gguf_file"):
-        return pairs.get("quantization") or ("GPTQ" if pairs.get("autogptq") else "GGUF")
-    return _quantization(config) or text(config.get("model_dtype")) or pairs.get("dtype", "")
-
-
-def _quantization(config: Mapping[str, Any]) -> str:
-    """The quantization in `quantization_config` of the model's arguments: an object, or a printed one."""
-    args = config.get("model_args")
-    if isinstance(args, dict) and isinstance(found := args.get("quantization_config"), dict):
-        bits = next((f"{bits}bit" for bits in (4, 8) if found.get(f"load_in_{bits}bit") is True), "")
-        return bits or text(found.get("quant_method")) or text(found.get("quant_type")) or "quantized"
-    match = QUANTIZATION.search(args) if isinstance(args, str) else None
-    return match[1].lower() if match else ""
 
 
 def rerun(wanted: Rerun) -> str:

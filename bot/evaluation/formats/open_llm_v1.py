@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.evaluation.definition import AskedDefinitions
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import number, revision, row, table, text, version, whole
+from bot.evaluation.formats.fields import number, revision, row, size_in_bytes, table, text, version, whole
 from bot.evaluation.formats.format import Format
 from bot.evaluation.formats.lm_eval_03 import rerun
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
@@ -51,6 +51,7 @@ def parse(content: Content) -> Result:
             revision=revision(config.get("model_sha")),
             precision=text(config.get("model_dtype")),
             requested_revision=text(config.get("model_sha")),
+            size=size_in_bytes(config.get("model_size")),
         ),
         harness=HarnessVersion("open-llm-leaderboard", git_hash=text(config.get("lighteval_sha")) or None),
         leaves=leaves,

@@ -5,6 +5,9 @@ Looks at the sound values that the files of one row have for the same leaf. If t
 revision, one of three things shows that these may be several models: the files have no date, they lie in several
 folders that are numbered like checkpoints, or they lie in several folders and the model's name is not from the files.
 
+Looks also at what the files record of the weights: an argument that changes them (`subfolder`, a second adapter), their
+size in bytes, their number. If these differ, they are two models, whatever their name and commit.
+
 ## Why is this bad?
 The row would take the newest value of each task: a mixture of several checkpoints, which no model ever reached.
 
@@ -38,6 +41,12 @@ HINT = "say by their folders which model it is, here and in [[watches.identity]]
 def indistinct_models(case: RowCase) -> Violations:
     """Yield one violation where values differ between files that may be of several models."""
     row = case.row
+    if row.other_weights:
+        yield Violation(
+            f"files with other weights are of one model by name, {shown(row.model.id)}: {row.other_weights}",
+            "keep the files of one of them, or say in the other's arguments or by its folder which model it is",
+            row.result.pointer_to("model"),
+        )
     repeat, pattern = mixed_in(row)
     if repeat is not None:
         files = sorted(run.file for run in repeat.runs)

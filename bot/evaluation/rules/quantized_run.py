@@ -1,8 +1,8 @@
 """The model was quantized for this run.
 
 ## What it does
-Reads the arguments (`load_in_4bit`, `load_in_8bit`, `autogptq`, `gguf_file`, `quantization`,
-`quantization_config`), the recorded dtype, and the usual marks in the model's name.
+Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file`, `quantization_config` and others, see
+`bot/data/sameness.toml`), the recorded dtype, and the usual marks in the model's name.
 
 ## Why is this bad?
 A quantized model is another model: its scores differ from those of the original weights, and are usually lower.
@@ -27,7 +27,8 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 FULL = frozenset({"", "bfloat16", "float16", "float32", "float64"})
 NAME = re.compile(
-    r"(?:^|[-_.])(gptq|awq|gguf|exl2|bnb|int[48]|[2-8]bit|w4a16|w8a8|fp[48]|mxfp[48]|nvfp4|torchao)(?:$|[-_.])",
+    r"(?:^|[-_.])(gptq|awq|gguf|exl2|bnb|int[48]|[2-8]bit|w4a16|w8a8|fp[48]|mxfp[48]|nvfp4|torchao"
+    r"|(?:int[48]|float8)\w*(?:weightonly|weight)(?:config)?)(?:$|[-_.])",
     re.IGNORECASE,
 )
 

@@ -1,9 +1,11 @@
 """Files of one model are not joined, because they were measured in different ways.
 
 ## What it does
-Joins only files that were measured by harness versions of one accepted range, with the same generation settings and the
-same chat template, and that have no leaf by two definitions: another prompt is another task. Names the files that are
-left out of the row; the set with the most subtasks, or else the newest, counts.
+Joins only files that were measured by harness versions of one accepted range and asked in the same way: thinking, chat
+template and its arguments, system prompt, generation settings, lengths and budgets of tokens, seed of the few-shot
+examples, and every argument of the model that `bot/data/sameness.toml` does not call of no matter. No leaf may have two
+definitions: another prompt is another task. Names the files that are left out of the row; the set with the most
+subtasks, or else the newest, counts.
 
 ## Why is this bad?
 Numbers that were measured in different ways do not belong in one average.

@@ -1,0 +1,352 @@
+"""What makes two measurements the same: one table says it of every setting and argument that a format records.
+
+`bot/data/sameness.toml` is the table. A setting is of another model, asked otherwise, or of no matter; one that the
+table does not know counts as asked otherwise. Joining, reruns, `compare`, the model of a result and the findings ask
+here, and nothing else decides.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import translate
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from bot.evaluation.finding import shown
+from bot.evaluation.formats.fields import LONGEST_SETTING, arguments, precision, setting
+from bot.evaluation.result import Model, Result
+
+Kind = Literal["identity", "model", "asked", "no matter"]
+LONGEST_VALUE = 2_000  # characters of a value that is looked into
+NOT_SET = frozenset({"", "none", "null", "false", "auto", "default", "{}", "[]", "()", "unset"})
+WIDELY = frozenset({"", "none", "null", "auto", "default", "{}", "[]", "()", "unset"})
+ON = frozenset({"true", "1", "yes"})
+PATHS = ("/", ".", "~")  # how the path of a model begins
+MEMBER = re.compile(r"""["']?([A-Za-z_]\w*)["']?\s*[=:]\s*["']?([\w.+-]+)""")
+CLASS = re.compile(r"([A-Za-z]\w*?)(?:Config)?\b(?=[\"'\s]*(?:[({<]|$)|(?<=Config))")
+NO_ROUNDING = frozenset({"unquant", "unquantized", "no"})
+FULL = frozenset({"bfloat16", "float16", "float32", "float64"})
+BITS = {"2": "2bit", "3": "3bit", "4": "4bit", "8": "8bit"}
+GGUF_KIND = re.compile(r"(?i)(?:^|[-_./])((?:I?Q[1-8](?:_[A-Z0-9]+)*)|BF16|F16|F32)(?=\.gguf$|[-.]|$)")
+QUANTIZED = "quantized"  # weights that are rounded, the file does not say how in a word that is known
+
+
+class _Table(msgspec.Struct, frozen=True):
+    """A table of the data; which of its lists it has depends on the table."""
+
+    names: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    no_name: tuple[str, ...] = ()
+    no_matter: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    switches: Mapping[str, str] = {}
+    load_formats: Mapping[str, str] = {}
+    defaults: Mapping[str, str] = {}
+    own_default: frozenset[str] = frozenset()
+    of_examples: frozenset[str] = frozenset()
+
+
+class Given(NamedTuple):
+    """An argument that was given: its name, and its value as a text in one spelling."""
+
+    name: str
+    value: str
+
+
+@cache
+def _tables() -> dict[str, _Table]:
+    text = files("bot").joinpath("data", "sameness.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=dict[str, _Table])
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, names)) or "(?!)")
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], Kind]]:
+    found = _tables()
+    adapters, quantization = found["adapters"], found["quantization"]
+    parts = [f"*{part}*" for part in adapters.parts]
+    return [
+        (_pattern([*found["identity"].names, *found["identity"].others]), "identity"),
+        (_pattern(adapters.no_matter), "no matter"),
+        (_pattern([*adapters.names, *adapters.no_name]), "model"),
+        (_pattern(quantization.names), "model"),
+        (_pattern(found["weights"].names), "model"),
+        (_pattern(found["asked"].names), "asked"),
+        (_pattern([*quantization.details, *parts]), "model"),
+        (_pattern(found["no_matter"].names), "no matter"),
+    ]
+
+
+@lru_cache(maxsize=4_096)
+def kind_of(name: str) -> Kind:
+    """What a setting or argument of this name makes of a measurement; one that nobody knows was asked otherwise."""
+    spelled = _spelled(name)
+    return next((kind for pattern, kind in _patterns() if pattern.match(spelled)), "asked")
+
+
+def _spelled(name: str) -> str:
+    return name.strip().lstrip("-").replace("-", "_").lower()
+
+
+@cache
+def _lists(table: str, field: str) -> re.Pattern[str]:
+    return _pattern(getattr(_tables()[table], field))
+
+
+def is_set(name: str, value: str) -> bool:
+    """Tell whether a value is another one than the absent argument has; most switches are off where they are absent."""
+    word, asked = value.strip().lower(), _tables()["asked"]
+    spelled = _spelled(name)
+    if spelled in asked.own_default:
+        return word not in WIDELY
+    if spelled in asked.defaults and (word == asked.defaults[spelled] or _number(word) == asked.defaults[spelled]):
+        return False
+    return word not in NOT_SET
+
+
+def _number(word: str) -> str:
+    """A number in one spelling: 0.0 is 0."""
+    try:
+        return f"{float(word):.12g}"
+    except ValueError:
+        return word
+
+
+@lru_cache(maxsize=4_096)
+def arguments_of(args: str) -> tuple[Given, ...]:
+    """The arguments of a model that were given, with those that other ones hold.
+
+    A value is a text in one spelling: `True` and `true` are equal, and so are 0.6 and 0.60.
+    """
+    pairs = arguments(args)[0]
+    found: dict[str, str] = {}
+    for name, value in _flat(pairs.items()):
+        if is_set(name, value):
+            found.setdefault(_spelled(name), in_one_spelling(value))
+    for name in ("tokenizer", "tokenizer_path", "tokenizer_name"):  # that of the model itself is no other
+        if name in found and found[name] in (found.get(one) for one in _tables()["identity"].names):
+            del found[name]
+    return tuple(Given(name, value) for name, value in found.items())
+
+
+def _flat(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The arguments as texts, those that hold others replaced by these."""
+    for name, value in pairs:
+        inner = value if isinstance(value, dict) else value_of(str(value))
+        if isinstance(inner, dict) and _lists("holders", "names").match(_spelled(str(name))):
+            yield from _flat((str(key), one) for key, one in inner.items())
+        else:
+            yield str(name), setting(value) if isinstance(value, dict | list) else str(value)
+
+
+def value_of(text: str) -> Any:
+    """An object or a list that a text spells in JSON or in Python, the text itself where it spells none."""
+    if text[:1] not in {"{", "["} or len(text) > LONGEST_VALUE:
+        return text
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            continue
+    return text
+
+
+def in_one_spelling(value: str) -> str:
+    """A value as a text that can be compared."""
+    inner = value_of(value.strip())
+    if isinstance(inner, dict | list):
+        return setting(_plain(inner))
+    word = value.strip().strip("\"'")
+    return {"true": "True", "false": "False"}.get(word.lower(), _number(word))
+
+
+def _plain(value: Any) -> Any:
+    """An object without members that are not set, its numbers in one spelling."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def generation_of(value: str) -> str:
+    """Generation settings in one spelling, whether they are written `a=1,b=2` or as an object."""
+    if value[:1] == "{" or "=" not in value:
+        return in_one_spelling(value)
+    pairs = {name: in_one_spelling(one) for name, one in arguments(value)[0].items()}
+    return setting({name: _typed(one) for name, one in pairs.items() if one not in {"", "None"}})
+
+
+def _typed(word: str) -> Any:
+    if word in {"True", "False"}:
+        return word == "True"
+    try:
+        return _plain(float(word)) if "." in word or "e" in word else int(word)
+    except ValueError:
+        return value_of(word)
+
+
+class Adapter(NamedTuple):
+    """The weights that an argument adds to a model: the argument, and what it names them."""
+
+    argument: str
+    name: str
+
+
+def adapter_of(args: str) -> Adapter | None:
+    """The adapter that names the measured model, None if its arguments have none.
+
+    What an argument for a path gives is a path, whatever it looks like: `./adapters/mine` for `adapters/mine`.
+    """
+    given = dict(arguments_of(args))
+    order = [*_tables()["adapters"].names, *given]
+    silent = _lists("adapters", "no_name")
+    for name in order:
+        value = given.get(name, "")
+        is_adapter = kind_of(name) == "model" and (name in _tables()["adapters"].names or _has_part(name))
+        if is_adapter and value and value != "True" and not silent.match(name):
+            is_path = name in _tables()["adapters"].paths and not value.startswith(PATHS)
+            return Adapter(name, f"./{value}" if is_path else value)
+    return None
+
+
+def _has_part(name: str) -> bool:
+    return any(part in name for part in _tables()["adapters"].parts)
+
+
+def name_in(pairs: Mapping[str, str]) -> str:
+    """What the arguments call the model: the first of its names that is given."""
+    return next((pairs[name] for name in _tables()["identity"].names if pairs.get(name)), "")
+
+
+def quantization_of(args: str) -> str:
+    """How the arguments round the weights, as a precision of a row; "" if they do not."""
+    given = dict(arguments_of(args))
+    names = _tables()["quantization"].names
+    return next((found for name in names if name in given and (found := _rounded(name, given[name]))), "")
+
+
+def _rounded(name: str, value: str) -> str:
+    """How one argument rounds the weights."""
+    words, word = _tables()["quantization"], value.lower()
+    own = words.switches.get(name) or precision(name) or QUANTIZED  # what the argument itself is named after
+    if name == "load_format":
+        return words.load_formats.get(word, "")
+    if own == "GGUF":
+        kind = GGUF_KIND.search(value)
+        return f"GGUF-{kind[1].upper()}" if kind else "GGUF"
+    if word.isdecimal() and word != "1":
+        return BITS.get(word, "")
+    if word in NO_ROUNDING or precision(value) in FULL:
+        return ""
+    if word in ON or own != QUANTIZED:
+        return own
+    return precision(value) or _of_object(value)
+
+
+def _of_object(value: str) -> str:
+    """The precision that the configuration of a quantization says, written as JSON or as Python prints it."""
+    cut = value[:LONGEST_VALUE]
+    members: dict[str, str] = {}
+    for name, inner in MEMBER.findall(cut):
+        members.setdefault(name.lstrip("_"), inner)
+    switches = [members.get(f"load_in_{bits}bit", "") for bits in ("4", "8")]
+    if any(switches):
+        return "4bit" if switches[0].lower() in ON else "8bit" if switches[1].lower() in ON else ""
+    said = [members.get(name, "").rpartition(".")[2] for name in ("quant_method", "quant_type", "quant_algo", "method")]
+    classes = CLASS.findall(cut)[::-1]
+    known = [*map(precision, said), *map(precision, map(_snake, classes)), *map(precision, classes)]
+    bits = [BITS.get(members.get(name, "")) for name in ("bits", "nbits", "w_bit", "num_bits")]
+    parts = [precision(part) for part in reversed(re.split(r"[^A-Za-z0-9]", cut))] if not members else []
+    return next(filter(None, (*known, *bits, *parts)), QUANTIZED)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.removesuffix("Config")).lower()
+
+
+def as_measured(model: Model) -> Model:
+    """The model with the name of its adapter and with the precision that its arguments round it to.
+
+    The commit of a base model is not that of an adapter.
+    """
+    if not model.args:
+        return model
+    adapter, rounded = adapter_of(model.args), quantization_of(model.args)
+    if adapter is not None and adapter.name != model.id:
+        model = replace(model, id=adapter.name, revision="", requested_revision="")
+    return replace(model, precision=rounded) if rounded else model
+
+
+def settings_of(result: Result) -> dict[str, str]:
+    """How a result was asked: every setting and argument that counts, in one spelling.
+
+    Two results of one format are asked in the same way where these are equal.
+    """
+    has_examples = any(leaf.num_fewshot != 0 for leaf in result.leaves.values())
+    without = frozenset() if has_examples else _tables()["asked"].of_examples
+    found = {
+        name: generation_of(value)
+        for name, value in result.settings.items()
+        if name not in without and kind_of(name) == "asked" and is_set(name, value)
+    }
+    given = ((name, value) for name, value in arguments_of(result.model.args) if kind_of(name) == "asked")
+    return {**{f"argument {name}": value for name, value in given if name not in result.settings}, **found}
+
+
+def weights_of(result: Result) -> dict[str, str]:
+    """The arguments that say which weights it has, beyond what names the model."""
+    adapter = adapter_of(result.model.args)
+    named = adapter.argument if adapter is not None else ""
+    return {name: value for name, value in arguments_of(result.model.args) if _is_of_weights(name, value, named)}
+
+
+def _is_of_weights(name: str, value: str, named: str = "") -> bool:
+    return kind_of(name) == "model" and name != named and (name != "load_format" or bool(_rounded(name, value)))
+
+
+LARGER = 1.02  # two sizes of one model as harnesses print them differ by less
+
+
+def other_weights(one: Result, other: Result) -> str:
+    """How the weights of two results of one key differ, "" if nothing in them says that they do."""
+    ours, theirs = weights_of(one), weights_of(other)
+    for name in sorted({*ours, *theirs}):
+        is_told = name in _tables()["quantization"].names  # the precision in the key says whether it is there
+        if ours.get(name) != theirs.get(name) and not (is_told and not (ours.get(name) and theirs.get(name))):
+            return f"{name} is {_said(ours, name)} in the first and {_said(theirs, name)} in the second"
+    for what, a, b in (
+        ("size in bytes", one.model.size, other.model.size),
+        ("number of parameters", one.model.parameters, other.model.parameters),
+    ):
+        if a and b and max(a, b) > LARGER * min(a, b):
+            return f"the {what} is {a:,} in the first and {b:,} in the second"
+    return ""
+
+
+def _said(weights: Mapping[str, str], name: str) -> str:
+    return shown(weights[name]) if name in weights else "not set"
+
+
+def shown_arguments(result: Result) -> dict[str, str]:
+    """Every argument by the name that a comparison has for it: those of the weights, and those of how it was asked."""
+    kinds = {"model": "weights ", "asked": "argument "}
+    return {
+        f"{kinds[kind_of(name)]}{name}": value[:LONGEST_SETTING]
+        for name, value in arguments_of(result.model.args)
+        if name not in result.settings and (kind_of(name) == "asked" or _is_of_weights(name, value))
+    }
