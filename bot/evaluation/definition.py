@@ -37,6 +37,7 @@ REMEMBERED, LONGEST_REMEMBERED = 1_024, 8_000  # definitions that are derived on
 SHA256 = "sha256:"
 OF_RELEASES = "lm-eval-0.4"  # the format whose definitions are shipped
 NONE = ""  # the digest of a field that a definition does not have
+ABSENT = frozenset({NONE})
 ENCODE = msgspec.json.Encoder().encode
 
 Fields = Mapping[str, AskedField]
@@ -58,7 +59,7 @@ class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
 
     def wanted(self, field: str) -> AskedField:
         """A value that a field may have; that of a field which must be absent is NONE."""
-        digest = max(self.fields.get(field, frozenset({NONE})))
+        digest = max(self.fields.get(field, ABSENT))
         return AskedField(field, digest, self.texts.get(digest, ""))
 
     def counts_for(self, version: str) -> bool:
@@ -66,14 +67,53 @@ class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
         return not (version and self.versions) or version in self.versions
 
 
+class Recorded:
+    """What a file records, equal to another value that is spelled the same."""
+
+    __slots__ = ("spelled", "value")
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        try:
+            self.spelled = ENCODE(value)
+        except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
+            self.spelled = json.dumps(value).encode()
+
+    @property
+    def is_short(self) -> bool:
+        """Tell whether what follows from it is kept for the next file."""
+        return len(self.spelled) <= LONGEST_REMEMBERED
+
+    def take(self) -> Any:
+        """Return the value and forget it: what is kept of a file must not be as large as the file."""
+        value, self.value = self.value, None
+        return value
+
+    def __hash__(self) -> int:
+        return hash(self.spelled)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Recorded) and self.spelled == other.spelled
+
+
+@lru_cache(REMEMBERED)
+def _sorted(recorded: Recorded) -> str:
+    return json.dumps(_plain(recorded.take()), sort_keys=True, ensure_ascii=False)
+
+
 def canonical(value: object) -> str:
     """A value in one spelling: a function in one layout, other text as it is, the rest as JSON with sorted keys."""
-    spelled = value if isinstance(value, str) else json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
-    if isinstance(value, str) and len(value) <= LONGEST_CODE and CODE.match(value):
+    if not isinstance(value, str):
+        recorded = Recorded(value)
+        spelled = (_sorted if recorded.is_short else _sorted.__wrapped__)(recorded)
+    elif len(value) <= LONGEST_CODE and CODE.match(value):
         spelled = one_layout(value)
+    else:
+        spelled = value
     return ADDRESS.sub(r"\1", spelled) if " at 0x" in spelled else spelled
 
 
+@lru_cache(REMEMBERED)
 def one_layout(code: str) -> str:
     """A Python function in a layout that no formatter changes: without spaces, comments, and breaks within brackets.
 
@@ -177,19 +217,30 @@ def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> 
     return {
         field: canonical(value)
         for field, value in recorded.items()
-        if value is not None and value not in ("", [], {}) and value != defaults.get(field)
+        if (value or value == 0) and value != defaults.get(field)
     }
 
 
 @lru_cache(REMEMBERED)
-def _derived(spelled: bytes, fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
+def _derived(recorded: Recorded, fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
     """The digest of a definition, and its fields by their places below `Result.pointer_to("definition")`."""
-    found = derive(dict(zip(fields, json.loads(spelled), strict=True)))
-    digests = {field: digest_of(text) if text != NONE else NONE for field, text in found.items()}
-    kept = {field: text for field, text in found.items() if digest_of(text) not in _shipped("values")}
-    excerpts = {field: text[:LONGEST].encode("utf-8", "replace").decode() for field, text in kept.items()}
-    asked = (AskedField(field, digest, excerpts.get(field, "")) for field, digest in digests.items())
-    return digest_of_fields(digests), tuple(asked)
+    found = derive(dict(zip(fields, recorded.take(), strict=True)))
+    asked = tuple(
+        [
+            (_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text)
+            for field, text in found.items()
+        ]
+    )
+    return digest_of_fields({one.field: one.digest for one in asked}), asked
+
+
+@lru_cache(REMEMBERED)
+def _field(field: str, text: str) -> AskedField:
+    if text == NONE:
+        return AskedField(field, NONE, "")
+    digest = digest_of(text)
+    is_known = digest in _shipped("values")
+    return AskedField(field, digest, "" if is_known else text[:LONGEST].encode("utf-8", "replace").decode())
 
 
 class AskedDefinitions:
@@ -199,21 +250,17 @@ class AskedDefinitions:
         self.fields: dict[AskedField, int] = {}
         self.definitions: dict[str, tuple[int, ...]] = {}
 
-    def add(self, recorded: Mapping[str, Any], fields: tuple[str, ...], derive: Derive = picked) -> str:
+    def add(self, config: Mapping[str, Any], fields: tuple[str, ...], derive: Derive = picked) -> str:
         """Note the definition in these fields of a configuration; returns its digest, "" where all fields are absent.
 
         `derive` gives the fields as canonical texts, and NONE for a field that the format always records and this file
         leaves out. Files of one release record equal values, so what was derived of them is kept.
         """
-        values = [*map(recorded.get, fields)]
+        values = [*map(config.get, fields)]
         if values.count(None) == len(values):
             return ""
-        try:
-            spelled = ENCODE(values)
-        except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
-            spelled = json.dumps(values).encode()
-        derived = _derived if len(spelled) <= LONGEST_REMEMBERED else _derived.__wrapped__
-        digest, asked = derived(spelled, fields, derive)
+        recorded = Recorded(values)
+        digest, asked = (_derived if recorded.is_short else _derived.__wrapped__)(recorded, fields, derive)
         if digest not in self.definitions and digest not in _shipped("definitions"):
             self.definitions[digest] = tuple([self.fields.setdefault(field, len(self.fields)) for field in asked])
         return digest
@@ -256,20 +303,20 @@ def is_shortened(result: Result) -> bool:
     return all(places and any(result.asked[one].digest == NONE for one in places) for places in found)
 
 
-def differing(one: Fields, accepted: Mapping[str, frozenset[str]], *, shortened: bool = False) -> Iterator[str]:
+def differing(one: Fields, accepted: Mapping[str, frozenset[str]], *, shortened: bool = False) -> list[str]:
     """The fields of a definition that match none of the accepted ones; of a shortened one, the recorded fields."""
-    for field, value in one.items():
-        is_compared = not (shortened and value.digest == NONE)
-        if is_compared and value.digest not in accepted.get(field, frozenset({NONE})):
-            yield field
-    for field, digests in accepted.items() if not shortened else ():
-        if field not in one and NONE not in digests:
-            yield field
+    found = [field for field, value in one.items() if value.digest not in accepted.get(field, ABSENT)]
+    if shortened:
+        return [field for field in found if one[field].digest != NONE]
+    return found + [field for field, digests in accepted.items() if field not in one and NONE not in digests]
 
 
-def nearest(one: Fields, accepted: Iterable[AcceptedDefinition], *, shortened: bool) -> AcceptedDefinition:
-    """The accepted definition that differs in the fewest fields."""
-    return min(accepted, key=lambda other: len([*differing(one, other.fields, shortened=shortened)]))
+def nearest(
+    one: Fields, accepted: Iterable[AcceptedDefinition], *, shortened: bool
+) -> tuple[AcceptedDefinition, list[str]]:
+    """The accepted definition that differs in the fewest fields, and these fields."""
+    found = ((other, differing(one, other.fields, shortened=shortened)) for other in accepted)
+    return min(found, key=lambda pair: len(pair[1]))
 
 
 def differences(one: Result, one_key: str, other: Result, other_key: str) -> list[tuple[str, str, str]]:

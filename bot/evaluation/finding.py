@@ -87,7 +87,9 @@ def shown(value: object, limit: int = 80) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "an array"  # not looked into: it may be deep
     text = value if isinstance(value, str) else repr(value)
-    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[: limit + 1])
+    text = text[: limit + 1]
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

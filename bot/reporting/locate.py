@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 from json import JSONDecoder
 from typing import Any
+
+import msgspec
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.verdict import Judgement
@@ -21,8 +23,7 @@ SPACE = re.compile(r"[ \t\r\n]*")
 DEEPEST = 20  # parts of a pointer that are followed: each decodes once more what lies below it
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPlace:
+class JsonPlace(msgspec.Struct, frozen=True, gc=False):
     """A value with its position; a member of an object has a name, which ends at `key_end`, an item its number.
 
     `begin` is where the member begins, its name included; an item begins at its value.

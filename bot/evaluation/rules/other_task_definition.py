@@ -20,7 +20,7 @@ or a temperature of 1 gives another number under the same name.
 
 from __future__ import annotations
 
-from bot.evaluation.definition import both, definition_of, differing, is_shortened, nearest
+from bot.evaluation.definition import both, definition_of, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions
 from bot.evaluation.rules.harness_commit import accepted_versions, named_version
@@ -39,8 +39,8 @@ def other_task_definition(case: Case) -> Violations:
         fields = definition_of(case.result, measurement.required.leaf_key) or {}
         definitions = measurement.required.definitions  # those of the harness that the file names, if it names one
         candidates = [one for one in definitions if one.counts_for(named)] or definitions
-        accepted = nearest(fields, candidates, shortened=shortened)
-        for field in differing(fields, accepted.fields, shortened=shortened):
+        accepted, differ = nearest(fields, candidates, shortened=shortened)
+        for field in differ:
             about = measurement.required.task.id, field
             wrong.setdefault(about, []).append(measurement)
             if about not in said:
