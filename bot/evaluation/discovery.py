@@ -111,7 +111,8 @@ def read_candidate(
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
-    own = max(known.limit(head) for known in formats())  # 0 if none begins so
+    start = head[:STARTS].lstrip()
+    own = max([known.limit(start) for known in formats()])  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
     kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
     if kind is not None:

@@ -136,9 +136,8 @@ class Format:
     has_splits: bool = False
     names_by_path: bool = False
 
-    def limit(self, head: bytes) -> int:
-        """The most bytes of a single file with this head that are read, 0 if none of this format begins so."""
-        start = head[:STARTS].lstrip()
+    def limit(self, start: bytes) -> int:
+        """The most bytes of a single file that are read, 0 if none of this format begins with `start`."""
         if self.members or not start.startswith(self.starts):
             return 0
         return next((limit for begin, limit in self.larger.items() if start.startswith(begin)), self.max_bytes)
