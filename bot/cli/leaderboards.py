@@ -138,7 +138,7 @@ def site(
     ] = None,
     verified: Annotated[
         Path | None,
-        typer.Option("--verified", metavar="FILE", help="The record of verify --out: mark the rows that it verified."),
+        typer.Option("--verified", metavar="FILE", help="The record of verify --out: say which rows followed."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how many files were written.")] = False,
 ) -> None:

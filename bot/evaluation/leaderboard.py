@@ -22,6 +22,7 @@ from pydantic import Field, StrictBool
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
+from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.formats.fields import PRECISIONS, items, table
 from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Leaf, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
@@ -131,9 +132,13 @@ class Harness(DeclarationModel):
 
 
 class EvidenceDemand(DeclarationModel):
-    """Whether sample logs beside a result are ignored, checked if there are any, or required."""
+    """Whether sample logs beside a result are ignored, checked if there are any, or required.
+
+    `least` is the weakest word of evidence of a row with a rank.
+    """
 
     samples: Literal["ignored", "checked", "required"] = "ignored"
+    least: EvidenceWord = "quoted"
 
 
 class Waiver(DeclarationModel):
@@ -165,7 +170,7 @@ ModelName = Annotated[
 # The columns of a board's table and of a table of scores that are not tasks.
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
-                     "entry", "date", "backed_by"})  # fmt: skip
+                     "entry", "date", "evidence"})  # fmt: skip
 KEPT = "# As rows were scored by it: groups of the catalogue and definitions of releases are written out."
 MOST_NUMBERS = 100_000  # leaves times metrics
 WILD = re.compile(r"[*?[]")  # what makes a name of leaves a pattern
@@ -226,7 +231,7 @@ class Leaderboard(DeclarationModel):
     @property
     def asks_samples(self) -> bool:
         """Tell whether sample logs are looked at."""
-        return self.evidence.samples != "ignored"
+        return self.evidence.samples != "ignored" or reaches(self.evidence.least, "samples")
 
     @property
     def deciding(self) -> Any:

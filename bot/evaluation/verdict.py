@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import msgspec
 
-from bot.evaluation.finding import Finding, Status
+from bot.evaluation.evidence import RowWord, weakest
+from bot.evaluation.finding import Finding, Status, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Coverage, Measurements, coverage_of
-from bot.evaluation.result import Model, Result
+from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -101,7 +103,7 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     names: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """One row.
 
@@ -147,6 +149,31 @@ class Row:
     def coverage(self) -> Coverage:
         """How many of the leaderboard's leaves the row has, and which it lacks."""
         return coverage_of(self.measurements, self.leaderboard)
+
+    @cached_property
+    def logs(self) -> Mapping[str, tuple[CheckedSamples, Literal["samples", "rescored"]]]:
+        """By leaf the sample log that shows all its numbers, and how far, where the leaderboard asks for logs."""
+        if not self.leaderboard.asks_samples:
+            return {}
+        logs = {(file.path, one.leaf): one for file in self.files for one in file.parsed.samples or ()}
+        by_leaf = grouped((measurement.required.leaf.id, measurement) for measurement in self.measurements.present)
+        found: dict[str, tuple[CheckedSamples, Literal["samples", "rescored"]]] = {}
+        for leaf, present in by_leaf.items():
+            log = logs.get((present[0].file, present[0].required.leaf_key))
+            keys = [one.required.value_key for one in present]
+            if log is not None and all(key in log.answers or key in log.means for key in keys):
+                found[leaf] = log, "rescored" if all(key in log.answers for key in keys) else "samples"
+        return found
+
+    @property
+    def rests_on(self) -> RowWord:
+        """What the numbers rest on: the weakest word of the leaves."""
+        quoted = {file.path for file in self.files if file.result is not None and file.result.quoted_from}
+        leaves = {one.required.leaf.id: one.file for one in self.measurements.present}
+        return weakest(
+            "quoted" if file in quoted else self.logs[leaf][1] if leaf in self.logs else "file"
+            for leaf, file in leaves.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def _line(content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, 
         scores += begin + _with_error(score.score, score.stderr)
         raws += begin + raw(score.raw)
     title = f' title="{_text(sentence)}"' if sentence else ""
-    before, after = _before(content, row, longest), _after(content, row.entry)
+    before, after = _before(content, row, longest), _after(content, row)
     lines = f"<tr><td{title}>{before}{scores}{after}", f"<tr><td>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
 
@@ -165,9 +165,10 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     return f"{row.ranks}<th scope=row>{link}{average}{without or ''}"
 
 
-def _after(content: PageContent, entry: Entry) -> str:
+def _after(content: PageContent, row: BoardRow) -> str:
     """The cells after the scores of a row: what is known of it, and how it was measured."""
-    chat, facts = "chat" if entry.model.chat_template else "plain", "".join(_facts(content, entry))
+    entry = row.entry
+    chat, facts = "chat" if entry.model.chat_template else "plain", "".join(_facts(content, row))
     known = f"<td>{_text(entry.model.precision or 'unknown')}"
     return f"{facts}{known}<td>{chat}<td>{_text(entry.date[:DAY])}<td>{len(entry.warnings)}"
 
@@ -176,12 +177,13 @@ def _text(text: str) -> str:
     return escape(visible(text))
 
 
-def _facts(content: PageContent, entry: Entry) -> list[str]:
-    """What backs the row and what is known of its model, as cells of the columns that this board has."""
+def _facts(content: PageContent, row: BoardRow) -> list[str]:
+    """What the row rests on and what is known of its model, as cells of the columns that this board has."""
+    entry = row.entry
     facts, cells = content.facts_of(entry), list[str]()
     if content.has_evidence:
-        known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
-        cells.append(f"<td class=known>{_text(', '.join(filter(None, known)) or MISSING)}")
+        followed = ", follows" if content.is_verified(entry) else ""
+        cells.append(f"<td class=known>{row.evidence}{followed}")
     if content.has_sizes:
         other = other_size(entry.model.id, facts.params)
         begin = f'<td class=warned title="the name says {other}">' if other else "<td>"

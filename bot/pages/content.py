@@ -16,6 +16,7 @@ import msgspec
 from bot.audits.board.audit import BoardAudit, audit_board, complete
 from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
+from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
 from bot.evaluation.finding import grouped
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
@@ -161,19 +162,19 @@ class PageContent:
         return any(warning.rule not in self.common_warnings for warning in entry.warnings)
 
     @cached_property
-    def has_logs(self) -> bool:
-        """Tell whether any row is backed by its sample logs."""
-        return any(row.entry.backed_by for row in self.board.rows)
+    def evidence_words(self) -> list[EvidenceWord]:
+        """What rows rest on, each word once, from the weakest to the strongest."""
+        return sorted({row.evidence for row in self.board.rows}, key=EVIDENCE_WORDS.index)
 
     @cached_property
     def has_verified(self) -> bool:
-        """Tell whether any row was verified."""
+        """Tell whether `verify` found of any row that it follows."""
         return any(self.is_verified(row.entry) for row in self.board.rows)
 
     @property
     def has_evidence(self) -> bool:
         """Tell whether any row has something in the column of the evidence."""
-        return self.has_logs or self.has_verified
+        return self.evidence_words != ["file"] or self.has_verified
 
     def is_verified(self, entry: Entry) -> bool:
         """Tell whether `verify` found that a row follows from its evidence, and the row is still the same."""
@@ -252,7 +253,7 @@ class PageContent:
             self.names[entry.key], entry, others, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
-            self.source,
+            self.source, row.evidence,
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

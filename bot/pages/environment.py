@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot import HOME, __version__
+from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
 from bot.pages.addresses import column_page, row_page
@@ -43,6 +44,7 @@ def templates() -> Environment:
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
+    environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
     environment.filters |= {"row_page": row_page, "column_page": column_page}
     environment.filters |= {"target_url": target_url, "evidence_url": evidence_url}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "tie": TIE}

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from bot.errors import CallError
+from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
@@ -47,6 +48,11 @@ def contradiction(entry: Entry) -> str:
     return brief(next(_contradictions(entry), ""), LONGEST)
 
 
+def is_ranked(entry: Entry) -> bool:
+    """Tell whether an entry with an average may have a rank, whatever other rows there are."""
+    return not contradiction(entry) and all(one.rule != WEAK for one in entry.warnings)
+
+
 def disbelief(entry: Entry, why: str) -> str:
     """A sentence about a row whose numbers contradict each other."""
     return f"{brief(entry.key, LONGEST)} is not to be believed: {why}"
@@ -55,6 +61,7 @@ def disbelief(entry: Entry, why: str) -> str:
 def _contradictions(entry: Entry) -> Iterator[str]:
     for task in entry.tasks:
         yield from _in_task(task, has_waivers=bool(entry.waivers))
+    yield from _in_logs(entry)
     scores = Scores(average_of([task.score for task in entry.tasks]), entry.tasks)
     if not _is_close(entry.average, scores.average):
         yield f"the average is {_shown(entry.average)}, and the mean of the tasks is {_shown(scores.average)}"
@@ -62,6 +69,15 @@ def _contradictions(entry: Entry) -> Iterator[str]:
         yield f"the standard error of the average is {_shown(entry.stderr)}, and the tasks give {_shown(scores.stderr)}"
     if (entry.verdict == "accepted") != (entry.average is not None):
         yield f"the verdict is {entry.verdict}, and the average is {_shown(entry.average)}"
+
+
+def _in_logs(entry: Entry) -> Iterator[str]:
+    if not reaches(entry.rests_on, "samples"):
+        return
+    shown = {log.leaf: log.shows for log in entry.samples}
+    for leaf in (leaf.id for task in entry.tasks for leaf in task.leaves):
+        if not reaches(shown.get(leaf, "file"), entry.rests_on):
+            yield f"it says that it rests on {entry.rests_on}, and it names no log of {leaf} that shows this"
 
 
 def _in_task(task: TaskScore, *, has_waivers: bool) -> Iterator[str]:
@@ -148,6 +164,7 @@ def rank_ranges(averages: Sequence[float], errors: Sequence[float]) -> list[tupl
 CSV_NAME = "leaderboard.csv"
 JSON_NAME = "leaderboard.json"
 CONTRADICTS = "contradicts-itself"  # the warning of a row whose own numbers do not follow from each other
+WEAK = "evidence-below-least"  # the warning of a row whose evidence is weaker than the board ranks
 SPELLED = "spelled-otherwise"  # the warning of a row beside one that a reader cannot tell from it
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
@@ -160,7 +177,7 @@ class BoardRow:
 
     `rank` is the best and `worst` the worst rank that it may have, see `rank_ranges`; both are None for an
     incomplete row. `fault` says why a row is not ranked although its entry has an average, "" for every other row; its
-    entry is shown without the average, and with the fault as its first warning.
+    entry is shown without the average, and with the fault as its first warning. `evidence` is what the row rests on.
     """
 
     position: int
@@ -168,6 +185,11 @@ class BoardRow:
     worst: int | None
     entry: Entry
     fault: str = ""
+
+    @property
+    def evidence(self) -> EvidenceWord:
+        """What the row rests on, in one word."""
+        return self.entry.rests_on
 
     @property
     def ranks(self) -> str:
@@ -203,7 +225,7 @@ def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
     faults = faults_of(found)
     for place, entry in enumerate(found):
         if fault := faults.get(entry.key):
-            warnings = (fault, *entry.warnings)
+            warnings = tuple(dict.fromkeys((fault, *entry.warnings)))
             found[place] = replace(entry, verdict="incomplete", average=None, stderr=None, warnings=warnings)
     complete = sorted((e for e in found if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
     partial = sorted((e for e in found if e.average is None), key=lambda e: e.key)
@@ -217,7 +239,9 @@ def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
 
 
 def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
-    """Why entries are not ranked, by key: their numbers contradict each other, or they are another row's twins.
+    """Why entries are not ranked, by key.
+
+    Their numbers contradict each other, they are another row's twins, or their evidence is weaker than the board asks.
 
     Of rows whose models or settings differ in case, in spaces or by a shortened commit alone the one that was measured
     first is ranked.
@@ -231,6 +255,8 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
             how = "otherwise, in case, in spaces or by a shortened commit alone"
             text = f"{brief(other, 500)} spells its model or a setting {how}"
             found[entry.key] = Remark(SPELLED, text)
+        elif weak := next((one for one in entry.warnings if one.rule == WEAK), None):
+            found[entry.key] = weak
     return found
 
 
@@ -249,7 +275,7 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
 
 def proposed_rank(entry: Entry, others: Standing) -> str:
     """`rank_sentence` of an entry that would join `others`; "" without a rank, or where no other has one."""
-    if entry.average is None or not others.ranked or contradiction(entry):
+    if entry.average is None or not others.ranked or not is_ranked(entry):
         return ""
     return _rank_words(entry, others)
 
@@ -316,7 +342,7 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, WITHOUT)
     behind = (f"{task}_{part}" for task in tasks for part in ("raw", "stderr"))
-    return (*front, *tasks, "verdict", "missing", "warnings", "entry", "date", "backed_by", *behind)
+    return (*front, *tasks, "verdict", "missing", "warnings", "entry", "date", "evidence", *behind)
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
@@ -359,7 +385,7 @@ def records(
                 "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
                 "entry": entry.path,
                 "date": entry.date,
-                "backed_by": entry.backed_by,
+                "evidence": row.evidence,
                 **{
                     f"{task.id}_{part}": getattr(scores.get(task.id), part, None)
                     for task in board.leaderboard.tasks

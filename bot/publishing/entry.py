@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from bot import __version__
 from bot.errors import MalformedEntry
-from bot.evaluation.finding import Finding, Severity, Waived, grouped, in_units
+from bot.evaluation.evidence import RowWord
+from bot.evaluation.finding import Finding, Severity, Waived, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.measurement import Coverage, definitions_of
@@ -81,7 +82,8 @@ class EntrySamples(msgspec.Struct, frozen=True):
     """The sample log behind the number of a leaf.
 
     `log` is its path from the folder of the leaf's evidence, `samples` how many it has, `documents` a digest of their
-    documents. `recomputed` says what of the log was computed again: the `answers`, or the `means` of their scores.
+    documents. `shows` says what the log shows: `rescored` where the answers give the number, `samples` where only the
+    logged scores do.
     """
 
     leaf: str
@@ -89,15 +91,15 @@ class EntrySamples(msgspec.Struct, frozen=True):
     sha256: str
     samples: int
     documents: str
-    recomputed: Literal["answers", "means"]
+    shows: Literal["samples", "rescored"]
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row. `average` and `stderr` (points) are None if the row is incomplete; such a row has no rank.
 
-    `evidence` has the newest file first. Each leaf of a task names its file by the path that the evidence has. `facts`
-    are what decided beside the files and the declaration; the field is left out where nothing did. `definitions` has
-    the digest of what each leaf asked, where its file records it.
+    `rests_on` is what the evidence shows, in one word. `evidence` has the newest file first. Each leaf of a task names
+    its file by the path that the evidence has. `facts` are what decided beside the files and the declaration; the field
+    is left out where nothing did. `definitions` has the digest of what each leaf asked, where its file records it.
     `samples` are the sample logs that were checked; without any the field is left out.
     """
 
@@ -106,6 +108,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     leaderboard: Declared
     model: EntryModel
     verdict: Literal["accepted", "incomplete"]
+    rests_on: RowWord
     average: float | None
     stderr: float | None
     tasks: tuple[TaskScore, ...]
@@ -121,15 +124,6 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     facts: RowFacts | None = None
     definitions: dict[str, str] = {}
     samples: tuple[EntrySamples, ...] = ()
-
-    @property
-    def backed_by(self) -> Literal["", "answers", "means"]:
-        """What the sample logs of all leaves confirm: the answers, or their means; "" where a leaf has no log."""
-        logged = {one.leaf: one.recomputed for one in self.samples}
-        leaves = {leaf.id for task in self.tasks for leaf in task.leaves} if logged else ()
-        if not leaves or not leaves <= logged.keys():
-            return ""
-        return "means" if "means" in logged.values() else "answers"
 
     @property
     def path(self) -> str:
@@ -200,6 +194,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         leaderboard=Declared(board.id, board.digest, board.scoring_digest),
         model=EntryModel(model.id, model.revision, model.precision, model.chat_template),
         verdict="incomplete" if row.scores.average is None else "accepted",
+        rests_on=row.rests_on,
         average=row.scores.average,
         stderr=row.scores.stderr,
         tasks=_with_places(row.scores.tasks, _names(places)),
@@ -214,7 +209,10 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         tool=__version__,
         facts=_facts(row, places),
         definitions=definitions_of(row.measurements),
-        samples=tuple(_samples_behind(row)),
+        samples=tuple(
+            EntrySamples(leaf, _as_text(log.path), log.sha256, log.count, log.documents, shows)
+            for leaf, (log, shows) in row.logs.items()
+        ),
     )
     return checked(entry)
 
@@ -299,20 +297,6 @@ def _recorded(row: Row, name: Literal["version", "num_fewshot", "samples"]) -> d
     """The files' record of each leaf: its version, its number of shots, or its number of scored samples."""
     found = {one.required.leaf.id: getattr(one.leaf, name) for one in row.measurements.present}
     return {leaf: value for leaf, value in found.items() if value is not None}
-
-
-def _samples_behind(row: Row) -> Iterator[EntrySamples]:
-    """The sample logs of a row, one for each leaf, where the leaderboard asks for them."""
-    if not row.leaderboard.asks_samples:
-        return
-    logs = {(file.path, one.leaf): one for file in row.files for one in file.parsed.samples or ()}
-    by_leaf = grouped((measurement.required.leaf.id, measurement) for measurement in row.measurements.present)
-    for leaf, found in by_leaf.items():
-        log = logs.get((found[0].file, found[0].required.leaf_key))
-        if log is not None and all(one.required.value_key in (*log.answers, *log.means) for one in found):
-            is_scored = all(one.required.value_key in log.answers for one in found)
-            recomputed: Literal["answers", "means"] = "answers" if is_scored else "means"
-            yield EntrySamples(leaf, _as_text(log.path), log.sha256, log.count, log.documents, recomputed)
 
 
 def _remarks(findings: Iterable[Finding]) -> tuple[Remark, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bot import HOME
+from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import counted, first_few
 from bot.evaluation.verdict import Judgement
 from bot.publishing.addresses import evidence_url, model_url, target_url
@@ -361,6 +362,7 @@ def _body(entry: Entry, current: Entry | None, target: str, said: Sequence[str],
         *said,
         *_coverage(entry),
         *_warnings(entry),
+        evidence_line(entry),
         *_evidence(entry, target),
         *extra,
         "",
@@ -419,6 +421,11 @@ def _warnings(entry: Entry) -> Iterator[str]:
         yield f"- **warning** `{remark.rule}`: {code(remark.message)}"
     if entry.warnings:
         yield ""
+
+
+def evidence_line(entry: Entry) -> str:
+    """What a row rests on, in one word, and what that does not show."""
+    return f"- Evidence: **{entry.rests_on}**: {SHOWS[entry.rests_on]}; not {DOES_NOT_SHOW[entry.rests_on]}"
 
 
 def _evidence(entry: Entry, target: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ def sample_logs(judgement: Judgement) -> list[dict[str, Any]]:
         if verdict.parsed.samples is not None:
             findings = judge(verdict.parsed, asking, rules=SAMPLE_RULES).findings
             logs = [{"leaf": one.leaf, "log": one.path, "sha256": one.sha256, "samples": one.count,
-                     "recomputed": sorted(one.answers), "means": sorted(one.means)}
+                     "rescored": sorted(one.answers), "means": sorted(one.means)}
                     for one in verdict.parsed.samples]  # fmt: skip
             said = [{"rule": one.rule, "severity": str(one.severity), "message": one.message} for one in findings]
             found.append({"path": verdict.path, "logs": logs, "findings": said})

@@ -302,7 +302,7 @@ def sample_text(logs: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for one in logs:
         count = sum(log["samples"] for log in one["logs"])
-        scored = sum(bool(log["recomputed"]) for log in one["logs"])
+        scored = sum(bool(log["rescored"]) for log in one["logs"])
         lines.append(f"{visible(one['path'])}: {counted(len(one['logs']), 'sample log')}, {counted(count, 'sample')}; "
                      f"the answers of {counted(scored, 'log')} were scored again")  # fmt: skip
         lines += [f"  {found['severity']} {found['rule']}: {visible(found['message'])}" for found in one["findings"]]

@@ -1,4 +1,4 @@
-"""Rows backed by samples, as people use them: `check --samples`, a board that asks for logs, `verify --samples`."""
+"""Rows that rest on samples, as people use them: `check --samples`, a board that asks for logs, `verify --samples`."""
 
 from __future__ import annotations
 
@@ -65,9 +65,7 @@ def test_a_row_with_logs_is_published_and_verified(run: Path) -> None:
     assert published.returncode == 0, published.stdout + published.stderr
     (entry,) = (run / "board" / "entries").rglob("*.json")
     logs = json.loads(entry.read_text())["samples"]
-    assert [(one["leaf"], one["samples"], one["recomputed"]) for one in logs] == [
-        (task, 100, "answers") for task in RIGHT
-    ]
+    assert [(one["leaf"], one["samples"], one["shows"]) for one in logs] == [(task, 100, "rescored") for task in RIGHT]
 
     for more in ((), ("--samples",)):
         verified = bot(run, "verify", "board", "--sources", ".", *more)

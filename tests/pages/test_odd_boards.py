@@ -224,16 +224,17 @@ def test_right_answers_are_counted_with_the_samples_of_the_declaration_where_the
     assert uncounted == counted
 
 
-def test_a_row_that_is_backed_by_samples_says_so() -> None:
+def test_a_row_says_in_one_word_what_it_rests_on() -> None:
     entry, other = generated(2)
     leaves = [leaf.id for task in entry.tasks for leaf in task.leaves]
-    logs = tuple(EntrySamples(leaf, f"samples_{leaf}.jsonl", "a" * 64, 250, "b" * 32, "answers") for leaf in leaves)
-    site = site_of((replace(entry, samples=logs), other))
+    logs = tuple(EntrySamples(leaf, f"samples_{leaf}.jsonl", "a" * 64, 250, "b" * 32, "rescored") for leaf in leaves)
+    site = site_of((replace(entry, samples=logs, rests_on="rescored"), other))
     head, *lines = found(site["index.html"]).tables[-1]
     place = [title.rstrip(" ?") for title in head].index("Evidence")
-    assert {line[1]: line[place] for line in lines} == {entry.model.id: "answers", other.model.id: "–"}
+    assert {line[1]: line[place] for line in lines} == {entry.model.id: "rescored", other.model.id: "file"}
     page = found(site[row_page(site.content.names[entry.key])]).text
-    assert f"every logged answer was scored again: {250 * len(leaves)} samples in 1 log" in page
+    assert f"which were scored again ({250 * len(leaves)} samples in 1 log)" in page
+    assert "It does not show that the model gave these answers." in page
     assert "Evidence" not in found(site_of((other,))["index.html"]).text
 
 

@@ -40,7 +40,7 @@ def target(story: Story) -> Target:
 
 
 def backed(story: Story) -> list[str]:
-    return [entry.backed_by for entry in target(story).scan_entries().entries]
+    return [entry.rests_on for entry in target(story).scan_entries().entries]
 
 
 def rejected(story: Story) -> list[str]:
@@ -54,7 +54,7 @@ def test_a_row_waits_for_its_logs_and_says_that_its_answers_were_scored_again(st
 
     story.hub.push(story.source, logs())
     assert rejected(story) == []
-    assert backed(story) == ["answers"]
+    assert backed(story) == ["rescored"]
 
 
 def review(story: Story, files: dict[str, bytes]) -> str:
@@ -81,7 +81,7 @@ def test_the_review_of_a_log_alone_judges_the_result_beside_it(story: Story) -> 
 def test_a_log_that_is_edited_later_takes_the_row_back(story: Story) -> None:
     story.hub.push(story.source, {PATH: result(), **logs()})
     assert rejected(story) == []
-    assert backed(story) == ["answers"]
+    assert backed(story) == ["rescored"]
 
     story.hub.push(story.source, logs('"acc": 1.0'))
     (why,) = rejected(story)
@@ -121,7 +121,7 @@ def test_details_of_lighteval_count_where_it_writes_them(story: Story, tmp_path:
     assert "samples-missing" in why
     story.hub.push(story.source, {details: content})
     assert rejected(story) == []
-    assert backed(story) == ["answers"]
+    assert backed(story) == ["rescored"]
     verifier = Verifier(target(story), Opener(story.contexts.access, story.folder), reads_samples=True)
     assert [row.outcome for row in verifier.verify()] == ["follows"]
 
@@ -133,11 +133,11 @@ def test_a_board_that_begins_to_ask_reads_the_logs_that_are_there(story: Story) 
     (story.folder / "tiny.toml").write_text(TINY)
     story.hub.push(story.source, {PATH: result(), **logs()})
     story.settle()
-    assert backed(story) == [""]
+    assert backed(story) == ["file"]
 
     (story.folder / "tiny.toml").write_text(DECLARED)
     story.contexts = story.open_context_factory()
     assert rejected(story) == []
     context = story.contexts.open_context(story.watch)
     found = context.state.submissions.at([PATH])
-    assert [entry.backed_by for entry in context.made(list(found.values())).entries] == ["answers"]
+    assert [entry.rests_on for entry in context.made(list(found.values())).entries] == ["rescored"]

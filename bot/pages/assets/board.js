@@ -130,8 +130,9 @@
     const wanted = {
       ranked: (row) => key(row, 0) !== null,
       incomplete: (row) => key(row, 0) === null,
-      verified: (row) => text(row, columnOf("evidence")).includes("verified"),
-      backed: (row) => /answers|means/.test(text(row, columnOf("evidence"))),
+      follows: (row) => text(row, columnOf("evidence")).includes("follows"),
+      samples: (row) => /samples|rescored|remeasured/.test(text(row, columnOf("evidence"))),
+      rescored: (row) => /rescored|remeasured/.test(text(row, columnOf("evidence"))),
       clean: (row) => text(row, columnOf("warnings")) === "0",
       warned: (row) => text(row, columnOf("warnings")) !== "0",
     }[kind] || (() => true);

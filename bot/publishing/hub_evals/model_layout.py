@@ -94,7 +94,7 @@ def value_of(row: RowView, task: Task, hub: HubBenchmark) -> Decimal:
 
 
 def notes_of(row: RowView, task: Task, hub: HubBenchmark) -> str:
-    """One line: harness and version, shots, chat template, samples, and the commit of the model."""
+    """One line: harness and version, shots, chat template, samples, the model's commit, what the row rests on."""
     leaves = [leaf for leaf in row.task(task.id).leaves if hub.leaf in {None, leaf.id}]
     counts = {leaf.id: leaf.samples for leaf in leaves}
     samples = 0 if None in counts.values() else sum(count or 0 for count in counts.values())
@@ -105,6 +105,7 @@ def notes_of(row: RowView, task: Task, hub: HubBenchmark) -> str:
         "chat template" if row.entry.model.chat_template else "",
         f"n={samples}" if samples else "",
         f"model revision {revision[:SHORT]}" if revision else "",
+        f"evidence: {row.entry.rests_on}",
     ]
     return _line(", ".join(filter(None, parts)))
 

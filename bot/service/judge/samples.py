@@ -188,7 +188,7 @@ def as_recorded(parsed: Parsed, entry: Entry, declared: Leaderboard) -> Parsed:
         if log is None or not isinstance(one.raw, float):
             continue
         known = found.get(one.required.leaf_key)
-        answers = ((key,) if log.recomputed == "answers" else ()) + (known.answers if known else ())
+        answers = ((key,) if log.shows == "rescored" else ()) + (known.answers if known else ())
         means = {**(known.means if known else {}), key: one.raw}
         found[one.required.leaf_key] = CheckedSamples(
             one.required.leaf_key, log.log, log.sha256, log.samples, log.documents, means, answers

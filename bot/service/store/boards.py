@@ -15,7 +15,7 @@ import msgspec
 from sqlalchemy import case, delete, func, select
 
 from bot.evaluation.row_key import reading_of
-from bot.publishing.board import TIE, Standing, contradiction
+from bot.publishing.board import TIE, Standing, is_ranked
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
 from bot.service.store.engine import Part, batches
@@ -154,7 +154,7 @@ def _stored(target: str, entry: Entry, digest: str) -> dict[str, Any]:
         "raws": None if raws is None else digest_of_raws(raws),
         "model": entry.model.id,
         "measured": entry.date,
-        "average": None if contradiction(entry) else entry.average,
+        "average": entry.average if is_ranked(entry) else None,
         "stderr": entry.stderr,
         "data": zlib.compress(msgspec.json.encode(entry)),
     }

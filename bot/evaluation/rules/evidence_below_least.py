@@ -1,0 +1,41 @@
+"""The row rests on weaker evidence than the board ranks.
+
+## What it does
+Compares what the numbers of the row rest on with `[evidence] least` of the declaration. The row is published, and stands
+on the board without average and rank.
+
+## Why is this bad?
+Anybody can write a result file. A board may rank only rows whose samples are there to be looked at, or that another run
+has confirmed.
+
+## Example
+(declaration) evidence: {"least": "samples"}
+
+## Use instead
+(declaration) evidence: {"least": "file"}
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS, reaches
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
+
+TODO = {
+    "file": "submit the result file of the run",
+    "samples": "submit the sample logs of the run beside its result file",
+    "rescored": "submit sample logs whose metrics are scored again",
+    "remeasured": "have a part of the questions run again with `leaderboard-bot remeasure plan`",
+}
+
+
+@rule(Severity.WARNING)
+def evidence_below_least(case: RowCase) -> Violations:
+    """Yield one violation where the row's word is weaker than the declared one."""
+    word, least = case.row.rests_on, case.leaderboard.evidence.least
+    if not reaches(word, least):
+        yield Violation(
+            f"the row is not ranked: it rests on {word} ({SHOWS[word]}), and the board ranks rows from {least} up; "
+            f"nothing shows {DOES_NOT_SHOW[word]}",
+            TODO[least],
+        )
