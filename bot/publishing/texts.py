@@ -425,7 +425,8 @@ def _warnings(entry: Entry) -> Iterator[str]:
 
 def evidence_line(entry: Entry) -> str:
     """What a row rests on, in one word, and what that does not show."""
-    return f"- Evidence: **{entry.rests_on}**: {SHOWS[entry.rests_on]}; not {DOES_NOT_SHOW[entry.rests_on]}"
+    word = entry.rests_on
+    return f"- Rests on **{word}**: {SHOWS[word]}. That does not show {DOES_NOT_SHOW[word]}."
 
 
 def _evidence(entry: Entry, target: str) -> Iterator[str]:

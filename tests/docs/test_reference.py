@@ -170,7 +170,7 @@ def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
     facts = RowFacts(
         "2030-01-01", {"abc": CommitFact("accepted")}, "org/model", {"org": ("me",)}, {"name": "org/model"}
     )
-    logs = (EntrySamples("leaf", "samples.jsonl", "0" * 64, 1, "0" * 32, "means"),)
+    logs = (EntrySamples("leaf", "samples.jsonl", "0" * 64, 1, "0" * 32, "samples"),)
     more = {"warnings": (Remark("rule", "seen"),), "waivers": (waiver,), "facts": facts, "samples": logs}
     entry = msgspec.structs.replace(first, **more)
     documented = first_cells(sections("report.md")["The entry file"])

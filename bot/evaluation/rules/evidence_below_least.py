@@ -1,18 +1,18 @@
 """The row rests on weaker evidence than the board ranks.
 
 ## What it does
-Compares what the numbers of the row rest on with `[evidence] least` of the declaration. The row is published, and stands
-on the board without average and rank.
+Compares what the numbers of the row rest on with `[evidence] least` of the declaration. The row is published, and
+stands on the board without average and rank.
 
 ## Why is this bad?
 Anybody can write a result file. A board may rank only rows whose samples are there to be looked at, or that another run
 has confirmed.
 
 ## Example
-(declaration) evidence: {"least": "samples"}
+(declaration) evidence: {"least": "remeasured"}
 
 ## Use instead
-(declaration) evidence: {"least": "file"}
+(declaration) evidence: {"least": "samples"}
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class Example:
     def _read(self, path: str, files: Mapping[str, bytes]) -> Parsed:
         """Read a file; the result of the first has the fields of the example."""
         parsed = parse_submission(path, files)
-        if parsed.result is not None and self.declared().evidence.samples != "ignored":
+        if parsed.result is not None and self.declared().asks_samples:
             parsed = replace(parsed, samples=self._logs(parsed.result))
         if not self.fields or parsed.result is None or not path.endswith("results_x.json"):
             return parsed

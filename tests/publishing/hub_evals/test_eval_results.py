@@ -55,7 +55,7 @@ def test_a_file_says_value_date_source_and_how_it_was_measured() -> None:
     url: 'https://huggingface.co/datasets/acme/results/blob/{"a" * 40}/x/results.json'
     name: Open LLM Leaderboard v2
     user: acme-bot
-  notes: 'lm-evaluation-harness 0.4.9, 5-shot, n=12032, model revision 651099358104'"""
+  notes: 'lm-evaluation-harness 0.4.9, 5-shot, n=12032, model revision 651099358104, evidence: file'"""
     )
 
 

@@ -82,11 +82,11 @@ def test_the_notes_leave_out_what_nobody_knows() -> None:
     made = entry()
     view = viewed(replace(made, model=replace(made.model, revision="", chat_template=True)))
     assert notes_of(view, task_of(view, num_fewshot=None), benchmark()) == (
-        "lm-evaluation-harness 0.4.9, chat template, n=12032"
+        "lm-evaluation-harness 0.4.9, chat template, n=12032, evidence: file"
     )
     bbh = view.task("bbh")
     assert notes_of(view, task_of(view, "bbh"), benchmark()).endswith(
-        f"n={sum(leaf.samples or 0 for leaf in bbh.leaves)}"
+        f"n={sum(leaf.samples or 0 for leaf in bbh.leaves)}, evidence: file"
     )
     bbh = replace(bbh, leaves=(replace(bbh.leaves[0], samples=None), *bbh.leaves[1:]))
     view = viewed(replace(view.entry, tasks=tuple(bbh if one.id == "bbh" else one for one in made.tasks)))

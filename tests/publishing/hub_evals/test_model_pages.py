@@ -179,7 +179,7 @@ def test_the_notes_leave_out_what_is_unknown() -> None:
     made = replace(known.entry, tasks=tasks, model=replace(known.entry.model, revision="", chat_template=True))
     (data,) = written(drafted(RowChange("a", made))).values()
 
-    assert b"  notes: 'lm-evaluation-harness 0.4.9, 5-shot, chat template'\n" in data
+    assert b"  notes: 'lm-evaluation-harness 0.4.9, 5-shot, chat template, evidence: file'\n" in data
 
 
 def test_an_unreadable_file_of_somebody_else_stops_nothing_but_its_own_path() -> None:
