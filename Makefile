@@ -38,6 +38,7 @@ check: .venv/.all
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/deptry bot
 	.venv/bin/python .github/check_workflows.py
 
 # A release from a clean clone, installed by pip in each Python that is here: half an hour. TESTS='' runs all tests of the sdist.
@@ -105,7 +106,7 @@ bench: .venv/.all .venv/.browser
 	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
 
 .venv/.run: pyproject.toml uv.lock | $(UV)
-	$(UV) sync --frozen --quiet --inexact --no-default-groups --extra board --extra server
+	$(UV) sync --frozen --quiet --inexact --no-default-groups --extra tables --extra server
 	touch $@
 
 .venv/.all: pyproject.toml uv.lock | $(UV)

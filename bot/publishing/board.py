@@ -412,18 +412,19 @@ def to_csv(board: Board, rows: Sequence[Record] | None = None) -> bytes:
 
 
 def to_parquet(board: Board) -> bytes | None:
-    """The table as Parquet, None if the extra `board` is not installed."""
+    """The table as Parquet, None if the extra `tables` is not installed."""
     try:
-        import polars as pl
+        import pyarrow as pa
+        from pyarrow import parquet
     except ImportError:
         return None
-    types: dict[str, type[pl.DataType]] = dict.fromkeys(columns(board.leaderboard), pl.String)
+    types = dict.fromkeys(columns(board.leaderboard), pa.string())
     tasks = [f"{task.id}{part}" for task in board.leaderboard.tasks for part in ("", "_raw", "_stderr")]
-    types |= dict.fromkeys(("average", "average_stderr", *tasks), pl.Float64)
-    types |= {WITHOUT: pl.Float64} if WITHOUT in types else {}
-    types |= {"rank_best": pl.Int64, "rank_worst": pl.Int64, "chat_template": pl.Boolean}
+    types |= dict.fromkeys(("average", "average_stderr", *tasks), pa.float64())
+    types |= {WITHOUT: pa.float64()} if WITHOUT in types else {}
+    types |= {"rank_best": pa.int64(), "rank_worst": pa.int64(), "chat_template": pa.bool_()}
     out = io.BytesIO()
-    pl.DataFrame(records(board), schema=types).write_parquet(out)
+    parquet.write_table(pa.Table.from_pylist(records(board), schema=pa.schema(types)), out)
     return out.getvalue()
 
 

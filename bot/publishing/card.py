@@ -40,7 +40,7 @@ def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str
 
 
 def parquet_beside(board: Board, read: Callable[[str], bytes | None]) -> bytes | None:
-    """The rows as a Parquet file beside the table; None without the extra `board`.
+    """The rows as a Parquet file beside the table; None without the extra `tables`.
 
     Raises Unwritable where there is such a file and no table of ours: it is somebody else's.
     """

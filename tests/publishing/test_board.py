@@ -9,11 +9,12 @@ from fractions import Fraction
 from math import fsum, sqrt
 from typing import Literal
 
-import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from pyarrow import parquet
 
 from bot.evaluation.leaderboard import COLUMNS, Leaderboard
 from bot.evaluation.measurement import raw_values
@@ -230,10 +231,10 @@ def test_csv_and_parquet_say_the_same() -> None:
     board = make_board([row(1, 50.0, 1.0), row(2, 100 / 3, None), HOLE], BOARD)
     data = to_parquet(board)
     assert data is not None
-    table = pl.read_parquet(io.BytesIO(data))
+    table = parquet.read_table(io.BytesIO(data))
     lines = list(csv.DictReader(io.StringIO(to_csv(board).decode())))
-    assert tuple(table.columns) == tuple(lines[0]) == columns(BOARD)
-    for one, other, record in zip(table.to_dicts(), lines, records(board), strict=True):
+    assert tuple(table.column_names) == tuple(lines[0]) == columns(BOARD)
+    for one, other, record in zip(table.to_pylist(), lines, records(board), strict=True):
         assert one == record
         for column, value in one.items():
             text = other[column]
@@ -256,16 +257,17 @@ def test_an_empty_board_has_its_columns_and_their_types(leaderboard: Leaderboard
     assert to_csv(board).decode() == ",".join(columns(leaderboard)) + "\n"
     data = to_parquet(board)
     assert data is not None
-    table = pl.read_parquet(io.BytesIO(data))
-    assert tuple(table.columns) == columns(leaderboard)
+    table = parquet.read_table(io.BytesIO(data))
+    assert tuple(table.column_names) == columns(leaderboard)
     numbers = {
         "average",
         "average_stderr",
         WITHOUT,
         *(f"{task.id}{end}" for task in BOARD.tasks for end in ("", "_raw", "_stderr")),
     }
-    types = {name: pl.Float64 if name in numbers else pl.String for name in table.columns}
-    assert table.schema == types | {"rank_best": pl.Int64, "rank_worst": pl.Int64, "chat_template": pl.Boolean}
+    types = {name: pa.float64() if name in numbers else pa.string() for name in table.column_names}
+    types |= {"rank_best": pa.int64(), "rank_worst": pa.int64(), "chat_template": pa.bool_()}
+    assert table.schema == pa.schema(types)
 
 
 def test_the_board_knows_the_values_of_its_complete_rows() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from pydantic_core import from_json
+from jiter import from_json
 
 from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples

@@ -475,7 +475,7 @@ class Folder(Target):
 
         files: dict[str, bytes | None] = {**derived_files(board, read)}
         parquet = bool(self._repository.listing(main, PARQUET_NAME))
-        if CSV_NAME in files or (board.rows and not board.rival and parquet != bool(find_spec("polars"))):
+        if CSV_NAME in files or (board.rows and not board.rival and parquet != bool(find_spec("pyarrow"))):
             data = parquet_beside(board, read)
             if data is not None or parquet:
                 files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes

@@ -68,7 +68,7 @@ def start(folder: str, job: str) -> int:
 
 def main() -> None:
     """Answer each line with a line."""
-    sys.modules["polars"] = None  # type: ignore[assignment] # no threads of a library in a process that forks
+    sys.modules["pyarrow"] = None  # type: ignore[assignment] # no threads of a library in a process that forks
     entry()
     for line in sys.stdin:
         verb, *args = line.rstrip("\n").split("\t")
