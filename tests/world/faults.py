@@ -57,6 +57,10 @@ class Faults:
         """Let this share of all requests fail, in one of the ways a service fails."""
         self.share, self.random = share, random.Random(seed)
 
+    def may_strike(self, method: str, path: str) -> bool:
+        """Whether a fault waits for such a request."""
+        return self.share > 0 or any(fault.matches(method, path) for fault in self.ordered)
+
     def strike(self, method: str, path: str) -> Fault | None:
         """What befalls this request; None for nothing."""
         with self._lock:

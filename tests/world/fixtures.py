@@ -10,15 +10,35 @@ import pytest
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
+from tests.world.direct import without_sockets
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster, running
 from tests.world.server import served
 
+# Where the socket is the subject; elsewhere a test asks for it with the fixture `sockets`.
+OVER_SOCKETS = ("tests/platforms/", "tests/server/", "tests/world/")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _direct() -> Iterator[None]:
+    with without_sockets():
+        yield
+
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
-    with served(Hub()) as hub:
+def sockets() -> None:
+    """Let all requests of a test to the local Hub and GitHub go over loopback."""
+
+
+def is_direct(request: pytest.FixtureRequest) -> bool:
+    """Whether a test asks the local Hub and GitHub without sockets."""
+    return "sockets" not in request.fixturenames and not request.node.nodeid.startswith(OVER_SOCKETS)
+
+
+@pytest.fixture
+def hub(request: pytest.FixtureRequest) -> Iterator[Hub]:
+    with served(Hub(), is_direct=is_direct(request)) as hub:
         yield hub
 
 

@@ -7,12 +7,13 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.world.direct import Answered, Asked, answered_directly
 from tests.world.github_state import Account, Fault, GitHubState
 from tests.world.loopback import LoopbackServer
 
@@ -108,14 +109,30 @@ class GitHubServer:
         window = {"Limit": self.state.allowed, "Remaining": left, "Reset": int(time.time()) + 300}
         return {f"X-RateLimit-{name}": str(value) for name, value in window.items()}
 
-    def serve(self, handler: BaseHTTPRequestHandler) -> Answer | None:
+    def direct(self, asked: Asked) -> Answered | None:
+        """What a connection would send; None where a fault is on order, which may be one of the connection."""
+        if any(fault.matches(asked.method, asked.target) for fault in self.state.faults):
+            return None
+        answer = self.serve(asked)
+        assert answer is not None
+        data = encoded(answer)
+        return answer.status, self.head(answer, data), data
+
+    def head(self, answer: Answer, data: bytes) -> dict[str, str]:
+        return {
+            "Content-Type": "application/json; charset=utf-8",
+            **self.budget(),
+            **answer.headers,
+            "Content-Length": str(len(data)),
+        }
+
+    def serve(self, asked: Asked) -> Answer | None:
         """Answer one HTTP request; None closes the line without a word."""
-        url = urlsplit(handler.path)
-        raw = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
-        header = handler.headers.get("Authorization") or ""
+        url = urlsplit(asked.target)
+        header = asked.headers.get("authorization") or ""
         with self.state.lock:
-            self.state.requests.append((handler.command, handler.path))
-            fault = next((f for f in self.state.faults if f.matches(handler.command, handler.path)), None)
+            self.state.requests.append((asked.method, asked.target))
+            fault = next((f for f in self.state.faults if f.matches(asked.method, asked.target)), None)
             if fault and fault.before:
                 fault.before()
             if fault and fault.status and not fault.landed:
@@ -125,10 +142,10 @@ class GitHubServer:
             if header and who is None and not is_for_app:
                 return refuse(401, "Bad credentials")
             query = {key: values[0] for key, values in parse_qs(url.query).items()}
-            body = json.loads(raw) if raw else {}
-            request = Request(handler.command, unquote(url.path), query, body, who, self.url)
+            body = json.loads(asked.body) if asked.body else {}
+            request = Request(asked.method, unquote(url.path), query, body, who, self.url)
             request.bearer = header.split(" ")[-1]
-            request.accept = handler.headers.get("Accept") or ""
+            request.accept = asked.headers.get("accept") or ""
             answer = (None if is_for_app else self._limited(who)) or self.answer(request)
             return spend(fault, answer) if fault else answer
 
@@ -143,19 +160,16 @@ class GitHubServer:
                 """Nothing: the state keeps the requests."""
 
             def handle_one(self) -> None:
-                answer = server.serve(self)
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                body = self.rfile.read(int(headers.get("content-length") or 0))
+                answer = server.serve(Asked(self.command, self.path, headers, body))
                 if answer is None:
                     self.close_connection = True
                     return
                 data = encoded(answer)
                 self.send_response(answer.status)
-                for name, value in {
-                    "Content-Type": "application/json; charset=utf-8",
-                    **server.budget(),
-                    **answer.headers,
-                }.items():
+                for name, value in server.head(answer, data).items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
 
@@ -179,13 +193,14 @@ def spend(fault: Fault, truth: Answer | None) -> Answer | None:
 
 
 @contextmanager
-def local_github() -> Iterator[GitHubServer]:
-    """Run a GitHub on loopback for as long as the block lasts."""
+def local_github(*, is_direct: bool = False) -> Iterator[GitHubServer]:
+    """Run a GitHub on loopback for as long as the block lasts; `is_direct`: this process asks it without a socket."""
     server = GitHubServer()
     thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield server
+        with answered_directly(server.url, server.direct) if is_direct else nullcontext():
+            yield server
     finally:
         server.http.shutdown()
         server.http.server_close()

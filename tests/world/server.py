@@ -8,7 +8,9 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from email.utils import formatdate
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -16,6 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from . import eval_results, git_wire, routes_repositories, routes_webhooks
 from . import routes_files as files
 from . import routes_talk as talk
+from .direct import Answered, Asked, answered_directly
 from .faults import WRITES, Fault
 from .git import Repository
 from .hub import Call, Hub
@@ -176,6 +179,22 @@ def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
     return files.resolve(hub, call, repository, rest[3], "/".join(rest[4:]))
 
 
+def call_of(method: str, target: str, headers: dict[str, str], body: bytes) -> Call:
+    split = urlsplit(target)
+    return Call(method, split.path, dict(parse_qsl(split.query)), headers, body)
+
+
+def act(hub: Hub, call: Call) -> Reply:
+    try:
+        return route(hub, call)
+    except Failure as failure:
+        return failure.reply
+
+
+def head(hub: Hub, reply: Reply) -> dict[str, str]:
+    return {**hub.limits(), **reply.headers, "Content-Length": str(len(reply.body))}
+
+
 class Connection(BaseHTTPRequestHandler):
     """One kept-alive connection."""
 
@@ -192,20 +211,19 @@ class Connection(BaseHTTPRequestHandler):
         if fault is not None and fault.delay:
             time.sleep(fault.delay)
         if fault is None or not (fault.status or fault.reset or fault.body is not None):
-            self.send(self.act(call))
+            self.send(act(self.hub, call))
             return
         if fault.landed and call.method in WRITES:
-            self.act(call)
+            act(self.hub, call)
         self.fail(fault)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_any  # noqa: N815
 
     def read_call(self) -> Call:
-        split = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         headers = {key.lower(): value for key, value in self.headers.items()}
         body = self.read_chunks() if headers.get("transfer-encoding") == "chunked" else self.rfile.read(length)
-        return Call(self.command, split.path, dict(parse_qsl(split.query)), headers, body)
+        return call_of(self.command, self.path, headers, body)
 
     def read_chunks(self) -> bytes:
         body = b""
@@ -214,12 +232,6 @@ class Connection(BaseHTTPRequestHandler):
             self.rfile.readline()
         self.rfile.readline()
         return body
-
-    def act(self, call: Call) -> Reply:
-        try:
-            return route(self.hub, call)
-        except Failure as failure:
-            return failure.reply
 
     def fail(self, fault: Fault) -> None:
         if fault.reset:
@@ -237,8 +249,7 @@ class Connection(BaseHTTPRequestHandler):
 
     def send(self, reply: Reply, drip: float = 0.0) -> None:
         self.send_response(reply.status)
-        ratelimit = self.hub.limits()
-        for key, value in {**ratelimit, **reply.headers, "Content-Length": str(len(reply.body))}.items():
+        for key, value in head(self.hub, reply).items():
             self.send_header(key, value)
         self.end_headers()
         pieces = [reply.body[at : at + 1] for at in range(len(reply.body))] if drip else [reply.body]
@@ -262,16 +273,28 @@ class Connection(BaseHTTPRequestHandler):
         """Say nothing: the calls are kept."""
 
 
+def direct(hub: Hub, asked: Asked) -> Answered | None:
+    """What a connection would send; None where a fault is on order, which may be one of the connection."""
+    call = call_of(asked.method, asked.target, asked.headers, asked.body)
+    if hub.faults.may_strike(call.method, call.raw_path):
+        return None
+    hub.calls.append(call)
+    reply = act(hub, call)
+    date = formatdate(time.time() + hub.clock_is_off, usegmt=True)
+    return reply.status, {"Date": date, **head(hub, reply)}, b"" if call.method == "HEAD" else reply.body
+
+
 @contextmanager
-def served(hub: Hub) -> Iterator[Hub]:
-    """Serve this hub on a free port of loopback."""
+def served(hub: Hub, *, is_direct: bool = False) -> Iterator[Hub]:
+    """Serve this hub on a free port of loopback; `is_direct`: this process asks it without a socket."""
     handler = type("Connection", (Connection,), {"hub": hub})
     server = LoopbackServer(("127.0.0.1", 0), handler)
     hub.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield hub
+        with answered_directly(hub.url, partial(direct, hub)) if is_direct else nullcontext():
+            yield hub
     finally:
         server.shutdown()
         server.server_close()

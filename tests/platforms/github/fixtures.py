@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 from github import Auth, Github
 
+from tests.world.fixtures import is_direct
 from tests.world.github_server import GitHubServer, local_github
 
 BOARD = "acme/leaderboard"
 
 
 @pytest.fixture
-def github() -> Iterator[GitHubServer]:
+def github(request: pytest.FixtureRequest) -> Iterator[GitHubServer]:
     """A GitHub with `acme/leaderboard`, the bot's token `bot-token`, and a person's, `ann-token`."""
-    with local_github() as server:
+    with local_github(is_direct=is_direct(request)) as server:
         server.state.add_repo(BOARD, {"README.md": b"# Leaderboard\n"})
         server.state.add_account("bot-token", "leaderboard-bot")
         server.state.add_account("ann-token", "ann")
