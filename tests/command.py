@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.costs import BY_LAUNCHER
+
 BOT = [sys.executable, "-m", "bot"]
 ROOT = Path(__file__).parents[1]
 OF_START = (
@@ -49,7 +51,8 @@ def forked(args: list[str], cwd: str, environ: dict[str, str]) -> tuple[int, str
         assert orders is not None
         orders.write(json.dumps({"args": args, "cwd": cwd, "environ": environ, "folder": folder}) + "\n")
         orders.flush()
-        status = Path(folder, "status").read_text()
+        status, seconds = Path(folder, "status").read_text().split()
+        BY_LAUNCHER.append(float(seconds))
         return int(status), *(Path(folder, name).read_bytes().decode() for name in ("out", "err"))
 
 

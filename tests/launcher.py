@@ -29,7 +29,9 @@ def next_command() -> None:
                 begin(order)
                 return
             _, status = os.waitpid(command, 0)
-            Path(order["folder"], "status").write_text(str(os.waitstatus_to_exitcode(status)))
+            children = os.times()
+            seconds = children.children_user + children.children_system
+            Path(order["folder"], "status").write_text(f"{os.waitstatus_to_exitcode(status)} {seconds}")
             os._exit(0)
     os._exit(0)
 

@@ -152,6 +152,7 @@ def test_a_token_without_permission_ends_publishing_with_status_4(github: GitHub
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("sockets")
 def test_an_api_that_is_down_is_status_3_and_one_line(github: GitHubServer, here: HereRunner) -> None:
     event, sha = push(github, {GOOD: result()})
     github.http.shutdown()
