@@ -39,6 +39,7 @@ check: .venv/.all
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/deptry bot
+	.venv/bin/python .github/check_source.py
 	.venv/bin/python .github/check_workflows.py
 
 # A release from a clean clone, installed by pip in each Python that is here: half an hour. TESTS='' runs all tests of the sdist.

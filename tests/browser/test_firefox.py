@@ -14,6 +14,7 @@ from tests.browser.conftest import HERE
 UNPACKED = HERE / ".firefox" / "usr" / "lib"
 
 
+@pytest.fixture(scope="session")
 def firefox() -> Path:
     """The browser: LEADERBOARD_BOT_FIREFOX, or the one that is unpacked here."""
     path = Path(os.environ.get("LEADERBOARD_BOT_FIREFOX") or UNPACKED / "firefox-esr" / "firefox-esr")
@@ -22,10 +23,10 @@ def firefox() -> Path:
     return path
 
 
-def test_a_reader_sorts_filters_scrolls_and_compares(folders: dict[str, Path]) -> None:
+def test_a_reader_sorts_filters_scrolls_and_compares(firefox: Path, folders: dict[str, Path]) -> None:
     libraries = f"{UNPACKED / 'x86_64-linux-gnu'}:{UNPACKED / 'firefox-esr'}"
     done = subprocess.run(
-        ["node", HERE / "firefox.mjs", firefox(), f"file://{folders['sized']}/index.html"],
+        ["node", HERE / "firefox.mjs", firefox, f"file://{folders['sized']}/index.html"],
         env={**os.environ, "LD_LIBRARY_PATH": libraries},
         capture_output=True,
         text=True,

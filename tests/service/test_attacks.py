@@ -10,6 +10,7 @@ import pytest
 
 from bot.service.watch.outcome import Outcome
 from tests.service.stories import Story
+from tests.variants import crossed
 from tests.world.git import Blob
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -72,8 +73,7 @@ HOSTILE_FILES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE_FILES)
-@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+@crossed(name=HOSTILE_FILES, form=["pull-request", "commit", "comment"])
 def test_a_hostile_file_stops_no_other(hub: Hub, tmp_path: Path, form: str, name: str) -> None:
     story = Story(hub, tmp_path, form=form, limit=3)
     few = dict(list(sound_files().items())[:3])

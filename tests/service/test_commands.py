@@ -13,6 +13,7 @@ from bot.service.talk import commands
 from bot.service.talk.commands import COMMANDS
 from bot.service.talk.waivers import stored_waivers
 from tests.service.stories import Story
+from tests.variants import crossed
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -147,8 +148,7 @@ def test_a_planted_answer_of_somebody_else_waives_nothing(story: Story) -> None:
     assert story.acts() == ["comment", "comment"]
 
 
-@pytest.mark.parametrize("author", ["ann", "meg"])
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@crossed(author=["ann", "meg"], value=[float("nan"), float("inf")])
 def test_a_value_that_is_no_number_is_never_published(story: Story, author: str, value: float) -> None:
     whole = json.loads(result())
     whole["results"]["logic"]["acc,none"] = value

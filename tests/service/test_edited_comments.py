@@ -16,6 +16,7 @@ from tests.service.stories import Story
 from tests.service.test_commands import IGNORE, propose, replies
 from tests.service.test_github_commands import GitHubStory
 from tests.service.test_target_commands import proposed, rolling
+from tests.variants import one_of
 from tests.world.discussions import Discussion
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
@@ -104,7 +105,7 @@ def test_an_edited_comment_waives_nothing(story: Story) -> None:
     assert story.acts() == ["comment", "comment"]
 
 
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_a_waiver_stays_as_it_was_granted_whoever_edits_the_comment(story: Story, *, is_wiped: bool) -> None:
     request = propose(story, right=(50, 60, 170))
     event = story.hub.comment(story.source, request, IGNORE, "meg")
@@ -121,7 +122,7 @@ def test_a_waiver_stays_as_it_was_granted_whoever_edits_the_comment(story: Story
     story.news()
 
 
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_an_edited_answer_of_the_bot_waives_nothing(story: Story, *, is_wiped: bool) -> None:
     request = propose(story, right=(50, 60, 170))
     story.hub.comment(story.source, request, "/ignore missing-task until 2099-01-01 because I say so", "meg")
@@ -226,7 +227,7 @@ def test_on_github_an_answer_of_the_bot_that_is_edited_at_once_grants_nothing(
     story.end()
 
 
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_an_approval_whose_answer_is_taken_away_counts_no_second_time(
     hub: Hub, tmp_path: Path, *, is_wiped: bool
 ) -> None:

@@ -12,6 +12,7 @@ from tests.service.github_stories import SETTINGS, GitHubStory
 from tests.service.stories import STATES, Story
 from tests.service.table_stories import said
 from tests.service.test_ledger import ledger, settle
+from tests.variants import one_of
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -33,7 +34,7 @@ def change_account(story: Story, *, is_lost: bool) -> None:
 
 
 @STATES
-@pytest.mark.parametrize("style", ["entry", "rolling"])
+@pytest.mark.parametrize("style", one_of(["entry", "rolling"]))
 def test_open_requests_of_a_former_account_are_not_doubled(hub: Hub, tmp_path: Path, style: str, is_lost: bool) -> None:
     story = Story(hub, tmp_path, style=style)
     hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(4)})

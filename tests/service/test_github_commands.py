@@ -13,6 +13,7 @@ from bot.service.context import ContextFactory
 from bot.service.talk.commands import NOT_A_MAINTAINER
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.passes import open_contexts, settle
+from tests.variants import one_of
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.local_git import git
@@ -237,7 +238,7 @@ def test_a_merge_of_which_the_answer_is_lost_is_made_once(github: GitHubServer, 
     story.end()
 
 
-@pytest.mark.parametrize("is_merged", [True, False])
+@pytest.mark.parametrize("is_merged", one_of([True, False]))
 def test_declined_rows_are_found_again_on_github(github: GitHubServer, tmp_path: Path, *, is_merged: bool) -> None:
     story = GitHubStory(github, tmp_path, style="rolling")
     for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):

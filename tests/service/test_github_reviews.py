@@ -13,6 +13,7 @@ import pytest
 from bot.platforms.github import discussions
 from tests.platforms.github.fixtures import github
 from tests.service.github_stories import FORK, SOURCE, TARGET, GitHubStory
+from tests.variants import one_of
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.results import path_of, result
@@ -179,7 +180,7 @@ def test_a_merge_of_a_commit_that_nobody_judged_is_said(story: GitHubStory) -> N
     assert "/recheck" not in story.review(request)
 
 
-@pytest.mark.parametrize("loses_state", [False, True])
+@pytest.mark.parametrize("loses_state", one_of([False, True]))
 def test_a_merged_request_leads_to_its_row_and_says_where(story: GitHubStory, loses_state: bool) -> None:
     request = story.propose()
     story.settle()

@@ -16,6 +16,7 @@ from bot.service.context import ContextFactory
 from bot.service.fill.importing import Import, ImportResult, import_watch
 from bot.service.store import Store, connect
 from bot.service.watch.settle import run_pass
+from tests.variants import one_of
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -60,7 +61,7 @@ def entries(repository: Repository, ref: str = "main") -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["commit", "pull-request"])
+@pytest.mark.parametrize("form", one_of(["commit", "pull-request"]))
 def test_a_board_is_filled_in_commits_of_a_hundred(
     hub: Hub, repository: Repository, target: Repository, tmp_path: Path, form: Form
 ) -> None:

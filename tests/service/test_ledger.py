@@ -15,10 +15,11 @@ from bot.service.watch.passes import exit_status, settle_watches, status_lines, 
 from bot.service.watch.settle import run_pass
 from tests.service.stories import STATES, Story
 from tests.service.table_stories import TableStory, said
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
-FORMS = pytest.mark.parametrize("form", ["pull-request", "commit"])
+FORMS = pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
 ROWS = 12
 
 
@@ -410,7 +411,7 @@ def test_a_removal_that_a_rewritten_history_lost_is_asked_again(hub: Hub, tmp_pa
 
 
 @STATES
-@pytest.mark.parametrize("kind", ["rolling", "table"])
+@pytest.mark.parametrize("kind", one_of(["rolling", "table"]))
 def test_rows_of_shared_requests_that_people_closed_one_after_the_other_stay_declined(
     hub: Hub, tmp_path: Path, kind: str, is_lost: bool
 ) -> None:
@@ -587,7 +588,7 @@ def test_a_row_of_a_closed_request_for_new_scores_stays_declined_without_the_oth
 
 
 @STATES
-@pytest.mark.parametrize("style", ["entry", "rolling"])
+@pytest.mark.parametrize("style", one_of(["entry", "rolling"]))
 def test_a_request_that_main_has_made_needless_is_closed_within_a_day(
     hub: Hub, tmp_path: Path, style: str, is_lost: bool
 ) -> None:

@@ -28,6 +28,7 @@ from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
 from tests.service.passes import open_contexts, settle
 from tests.service.stories import KEY, Story
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
@@ -116,7 +117,7 @@ def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: p
     assert ": indistinct-models: 2 files with different values of " in said
 
 
-@pytest.mark.parametrize("is_lost", [False, True])
+@pytest.mark.parametrize("is_lost", one_of([False, True]))
 def test_a_merged_row_that_somebody_edits_in_the_folder_is_proposed_again(
     contexts: ContextFactory, tmp_path: Path, is_lost: bool
 ) -> None:

@@ -12,6 +12,7 @@ from bot.service.settings.config import parse_settings
 from bot.service.store.items import marks
 from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, STATES, Story
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of
 
@@ -49,7 +50,7 @@ def test_a_lost_state_costs_no_post(story: Story) -> None:
     assert story.acts() == []
 
 
-@pytest.mark.parametrize("is_lost", [False, True])
+@pytest.mark.parametrize("is_lost", one_of([False, True]))
 def test_a_row_is_compared_with_those_on_main_also_after_the_state_is_lost(
     hub: Hub, tmp_path: Path, *, is_lost: bool
 ) -> None:
@@ -142,7 +143,7 @@ def test_a_source_that_vanishes_is_one_failure_and_nothing_is_withdrawn(story: S
     assert len(story.requests) == 1
 
 
-@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit", "comment"]))
 def test_what_was_withdrawn_while_the_state_was_lost_is_withdrawn(hub: Hub, tmp_path: Path, form: str) -> None:
     story = Story(hub, tmp_path, form=form)
     story.push()

@@ -20,6 +20,7 @@ from tests.service.stories import STATES, Story, settings_of
 from tests.service.table_stories import TableStory, said
 from tests.service.test_ledger import board, ledger, rows_of, settle
 from tests.service.test_unreadable_talk import delete
+from tests.variants import crossed, one_of
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.hub import Hub
@@ -37,7 +38,7 @@ def make_again(story: Story) -> None:
 
 
 @STATES
-@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit", "comment"]))
 def test_a_target_that_was_made_again_gets_every_row_anew(hub: Hub, tmp_path: Path, form: str, is_lost: bool) -> None:
     story = board(hub, tmp_path, form, 3)
     make_again(story)
@@ -56,8 +57,7 @@ def test_a_target_that_was_made_again_gets_every_row_anew(hub: Hub, tmp_path: Pa
 
 @pytest.mark.slow
 @STATES
-@pytest.mark.parametrize("is_merged", [False, True])
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
+@crossed(is_merged=[False, True], form=["pull-request", "commit"])
 def test_a_folder_that_was_made_again_gets_every_row_anew(
     tmp_path: Path, form: str, is_merged: bool, is_lost: bool
 ) -> None:
@@ -173,7 +173,7 @@ def test_a_target_that_was_renamed_and_named_back_is_the_same_one(hub: Hub, tmp_
 
 
 @STATES
-@pytest.mark.parametrize("style", ["entry", "rolling"])
+@pytest.mark.parametrize("style", one_of(["entry", "rolling"]))
 def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Path, style: str, is_lost: bool) -> None:
     story = Story(hub, tmp_path, style=style)
     story.push()
@@ -225,7 +225,7 @@ def test_a_request_that_somebody_reopens_is_looked_at_again(hub: Hub, tmp_path: 
     story.end()
 
 
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
 def test_a_target_whose_history_was_squashed_goes_on(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form, 3)
     story.target.squash()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
@@ -31,6 +30,7 @@ from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.passes import settle
 from tests.service.test_commit_lookup import History, declaration, history
+from tests.variants import crossed
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -67,9 +67,8 @@ def test_rows_of_equal_values_are_judged_together_as_alone(first: str) -> None:
     assert [row.findings for row in together] == [row.findings for row in alone]
 
 
-@pytest.mark.parametrize("pins", ["reported", "required"])
-@pytest.mark.parametrize("more", ["", "look_up_commits = true", OWNERS])
-@pytest.mark.parametrize("number", [0, 3])  # a commit before the accepted range, and one in it
+# The numbers are of a commit before the accepted range, and of one in it.
+@crossed(pins=["reported", "required"], more=["", "look_up_commits = true", OWNERS], number=[0, 3])
 def test_one_file_has_one_verdict_at_every_door(
     github: GitHubServer, history: History, tmp_path: Path, *, pins: str, more: str, number: int
 ) -> None:
@@ -173,20 +172,6 @@ def test_a_row_follows_with_the_date_of_its_commit_whoever_published_it(
     assert [one.rule for one in entry.warnings] == ["future-date"]
     rows = Verifier(target, opener, sources=[tmp_path]).verify()
     assert [(row.outcome, row.why, row.differences) for row in rows] == [("follows", "", ())]
-
-
-def test_facts_are_put_together_in_one_place() -> None:
-    bot = Path(__file__).parents[2] / "bot"
-    calls = [
-        path.relative_to(bot).as_posix()
-        for path in sorted(bot.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Facts"
-    ]
-    assert [path for path in calls if path != "cli/scoring.py"] == [
-        "evaluation/rules/rule.py",
-        "service/judge/facts.py",
-    ]
 
 
 def test_a_page_about_one_of_very_many_or_large_files_of_a_row_reads_so_many(

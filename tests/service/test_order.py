@@ -13,6 +13,7 @@ from bot.service.watch import observe, settle
 from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -58,7 +59,7 @@ def test_a_push_and_a_request_during_a_bulk_push_are_served_before_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit", "comment"]))
 def test_rows_in_parts_end_as_rows_at_once(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
@@ -128,7 +129,7 @@ def test_a_file_that_cannot_be_read_after_a_loss_withdraws_no_row(hub: Hub, tmp_
 DAY = 86_400.0
 
 
-@pytest.mark.parametrize("jump", [-30 * DAY, -3_600.0, 3_600.0])
+@pytest.mark.parametrize("jump", one_of([-30 * DAY, -3_600.0, 3_600.0]))
 def test_a_clock_that_jumps_lets_nothing_wait_longer_than_its_backoff(hub: Hub, tmp_path: Path, jump: float) -> None:
     story = Story(hub, tmp_path)
     now = [time.time()]

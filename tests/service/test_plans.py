@@ -21,6 +21,7 @@ from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.service.passes import settle
 from tests.service.stories import Story
+from tests.variants import crossed, one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -114,8 +115,7 @@ def test_a_board_of_60_rows_is_not_emptied_without_approval(
     test_a_board_is_not_emptied_without_approval(hub, tmp_path, form, how)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("how", BREAK)
+@crossed(form=FORMS, how=BREAK)
 def test_a_board_is_not_emptied_without_approval(hub: Hub, tmp_path: Path, form: str, how: str) -> None:
     story = board(hub, tmp_path, form)
     do_break(story, how)
@@ -181,7 +181,7 @@ def test_what_is_left_of_an_approved_plan_needs_no_other_approval(hub: Hub, tmp_
     story.contexts.store.close()
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", one_of(FORMS))
 def test_a_mistake_that_is_mended_leaves_nothing_behind(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)
     declared = (story.folder / "tiny.toml").read_text()
@@ -351,7 +351,7 @@ def test_what_is_left_of_an_approved_plan_outlives_a_lost_state(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
 def test_a_plan_is_called_done_after_the_state_was_lost_before_it_said_so(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)
     do_break(story, "the source is emptied")
@@ -387,7 +387,7 @@ def test_a_plan_is_not_called_done_before_everything_is_read_again(hub: Hub, tmp
     assert "No plan of `tiny` waits" in plan_of(story)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", one_of(FORMS))
 def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)
     story.more = 'max_changed = "100%"'
@@ -442,8 +442,7 @@ def test_a_changed_description_touches_nothing(hub: Hub, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_wiped", [False, True])
-@pytest.mark.parametrize("form", FORMS)
+@crossed(is_wiped=[False, True], form=FORMS)
 def test_a_squashed_history_asks_nobody_anything(hub: Hub, tmp_path: Path, form: str, is_wiped: bool) -> None:
     story = board(hub, tmp_path, form)
     story.source.squash([path_of("acme/m0")])

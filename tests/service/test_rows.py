@@ -14,6 +14,7 @@ from bot.service.watch.passes import settle_watches
 from tests.platforms.git.publisher import entry
 from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, Story
+from tests.variants import crossed
 from tests.world.git import Commit
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -38,16 +39,16 @@ def proposed(story: Story) -> list[str]:
     return sorted(path.split("/")[3] for path, _ in commit.tree.files() if path.startswith("entries/"))
 
 
-@pytest.mark.parametrize("part", [1000, 2])  # in one part, and in several
-@pytest.mark.parametrize(("rows", "requests"), [(3, 3), (4, 1)])
+# In one part, and in several.
+@crossed(part=[1000, 2], rows=[3, 4])
 def test_as_many_rows_as_the_limit_have_requests_of_their_own(
-    story: Story, monkeypatch: pytest.MonkeyPatch, rows: int, requests: int, part: int
+    story: Story, monkeypatch: pytest.MonkeyPatch, rows: int, part: int
 ) -> None:
     monkeypatch.setattr("bot.service.publish.publisher.PART", part)
     push_models(story, rows)
     story.settle()
 
-    assert len(story.requests) == requests
+    assert len(story.requests) == {3: 3, 4: 1}[rows]
 
 
 @pytest.mark.parametrize(("folders", "discussions"), [(3, 3), (4, 1)])

@@ -12,6 +12,7 @@ from bot.service.watch.passes import exit_status, settle_watches
 from tests.service import table_stories
 from tests.service.stories import STATES
 from tests.service.table_stories import TableStory, said
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -157,7 +158,7 @@ def test_a_row_that_somebody_edits_is_written_again_from_its_evidence(story: Tab
     assert story.board() == OURS
 
 
-@pytest.mark.parametrize("form", ["commit", "pull-request"])
+@pytest.mark.parametrize("form", one_of(["commit", "pull-request"]))
 def test_a_row_that_somebody_removes_is_declined_until_its_files_change_or_it_is_there_again(
     hub: Hub, tmp_path: Path, form: str
 ) -> None:
@@ -205,7 +206,7 @@ def test_rows_that_are_gone_at_once_wait_until_a_maintainer_restores_or_drops_th
     story.end()
 
 
-@pytest.mark.parametrize("form", ["commit", "pull-request"])
+@pytest.mark.parametrize("form", one_of(["commit", "pull-request"]))
 def test_a_rewritten_history_that_lost_a_row_is_a_plan(hub: Hub, tmp_path: Path, form: str) -> None:
     story = TableStory(hub, tmp_path, form=form)
     story.push()

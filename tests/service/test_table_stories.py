@@ -29,6 +29,7 @@ from tests.service.table_stories import (
     said,
     watch_of,
 )
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
@@ -101,7 +102,7 @@ def test_a_merged_row_of_ours_is_changed_in_its_place(story: TableStory) -> None
     assert story.acts() == ["request", "request", "commit", "edit"]
 
 
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
 def test_no_later_row_takes_the_place_of_another_with_its_key_columns(hub: Hub, tmp_path: Path, form: str) -> None:
     """As commits the two rows took the place from each other in every pass."""
     story = TableStory(hub, tmp_path, form=form, options='on_existing = "update"\n')  # type: ignore[arg-type]
@@ -246,7 +247,7 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(story: TableStory) -> 
     assert story.acts() == ["request"]
 
 
-@pytest.mark.parametrize("form", ["commit", "pull-request"])
+@pytest.mark.parametrize("form", one_of(["commit", "pull-request"]))
 def test_a_folder_gets_new_and_changed_rows_in_its_table(tmp_path: Path, form: str) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     source, board = Folder(tmp_path / "results"), Folder(tmp_path / "board")

@@ -14,6 +14,7 @@ from bot.service.talk.commands import NOT_A_MAINTAINER
 from bot.service.watch.settle import DAILY
 from tests.service.passes import settle
 from tests.service.stories import Story
+from tests.variants import one_of
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result, revision_of
@@ -135,7 +136,7 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.news()
 
 
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story, *, is_wiped: bool) -> None:
     request = proposed(story)
     story.hub.comment(story.target, request, "/merge", "meg")
@@ -150,7 +151,7 @@ def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story
     story.news()
 
 
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_a_command_is_obeyed_with_and_without_the_state(story: Story, *, is_wiped: bool) -> None:
     request = proposed(story)
     story.hub.comment(story.target, request, "/merge", "meg")
@@ -257,7 +258,7 @@ def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
     story.end()
 
 
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_a_row_is_declined_in_the_request_of_a_changed_declaration_too(
     hub: Hub, tmp_path: Path, *, is_wiped: bool
 ) -> None:
@@ -297,7 +298,7 @@ def test_a_former_maintainer_s_declines_count_no_more(hub: Hub, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_a_decline_is_taken_back_on_its_request(hub: Hub, tmp_path: Path, *, is_wiped: bool) -> None:
     story, request, key = rolling(hub, tmp_path)
     assert write(story, request, f"/restore {key}") == f"Nobody declined a row `{key}` on this request."

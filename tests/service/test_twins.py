@@ -12,6 +12,7 @@ from bot.platforms.platform import Opener
 from bot.service.checks.verify import Verifier
 from tests.platforms.git.publisher import entry
 from tests.service.stories import Story, runs_are_of, unnamed_result
+from tests.variants import crossed, one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -42,7 +43,7 @@ def statuses(story: Story) -> dict[str, str]:
     return {one.parsed.result.model.id: one.status for one in found.values() if one.parsed and one.parsed.result}
 
 
-@pytest.mark.parametrize("other", ["Acme/atlas-7b", "acme/atlas-7B", "acme/atlas-7b ", "acme/atlas\u200b-7b"])
+@pytest.mark.parametrize("other", one_of(["acme/atlas\u200b-7b", "Acme/atlas-7b", "acme/atlas-7B", "acme/atlas-7b "]))
 def test_a_model_that_is_spelled_otherwise_makes_no_second_row(story: Story, other: str) -> None:
     story.push()
     story.settle()
@@ -94,7 +95,7 @@ def test_no_file_is_rejected_for_what_the_settings_called_its_own_model_before(h
         assert story.state.submissions.counts() == {"accepted": 2}
 
 
-@pytest.mark.parametrize("other", [f"{FIRST} ", f" {FIRST}", OTHER])
+@pytest.mark.parametrize("other", one_of([OTHER, f"{FIRST} ", f" {FIRST}"]))
 def test_a_file_that_makes_no_row_keeps_no_spelling_from_others(hub: Hub, tmp_path: Path, other: str) -> None:
     story = Story(hub, tmp_path, form="commit", more='owners = {"acme__" = ["acme"]}')
     story.push(spelled(other, (90, 90, 90)), path_of("eve/other"))
@@ -127,8 +128,8 @@ def test_the_row_on_the_board_counts_whatever_the_state_remembers(story: Story) 
     assert statuses(story) == {FIRST: "rejected", OTHER: "accepted"}
 
 
-@pytest.mark.parametrize("first", [FIRST, OTHER])
-@pytest.mark.parametrize("last", [2, 0], ids=["later", "at an unknown time"])
+# Measured later, and at an unknown time.
+@crossed(first=[FIRST, OTHER], last=[2, 0])
 def test_of_two_spellings_on_the_board_the_one_that_was_measured_first_counts(
     story: Story, first: str, last: int
 ) -> None:
@@ -172,7 +173,7 @@ def test_what_stands_in_another_row_is_named_by_the_service_and_follows_in_verif
     assert outcomes == {first.key: "follows", copy.key: "follows"}
 
 
-@pytest.mark.parametrize("digits", [39, 12, 7])
+@pytest.mark.parametrize("digits", one_of([7, 39, 12]))
 def test_a_shortened_commit_makes_no_second_row(story: Story, digits: int) -> None:
     story.push()
     story.settle()

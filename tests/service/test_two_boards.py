@@ -15,6 +15,7 @@ from bot.service.watch.passes import settle_watches
 from tests.platforms.git.publisher import entry
 from tests.service.passes import settle
 from tests.service.stories import KEY, Story
+from tests.variants import crossed
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
@@ -26,8 +27,7 @@ def others(count: int) -> list[Entry]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", ["entry", "rolling"])
-@pytest.mark.parametrize("is_merged", [True, False])
+@crossed(style=["entry", "rolling"], is_merged=[True, False])
 def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(
     hub: Hub, tmp_path: Path, style: str, *, is_merged: bool
 ) -> None:

@@ -19,6 +19,7 @@ from tests.service.table_stories import said
 from tests.service.test_ledger import FORMS, board, held, ledger, rows_of, settle
 from tests.service.test_plans import board as released_board
 from tests.service.test_plans import do_break
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
@@ -81,7 +82,7 @@ def test_a_row_that_was_edited_on_main_has_no_rank_until_it_is_mended(hub: Hub, 
 
 @pytest.mark.slow
 @STATES
-@pytest.mark.parametrize("style", ["entry", "rolling"])
+@pytest.mark.parametrize("style", one_of(["entry", "rolling"]))
 def test_a_target_that_takes_commits_from_now_on_leaves_no_request_open(
     hub: Hub, tmp_path: Path, style: str, is_lost: bool
 ) -> None:
@@ -163,7 +164,7 @@ def test_no_listing_is_asked_for_twice_in_a_pass_after_main_moved(
 
 @pytest.mark.slow
 @STATES
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
 def test_the_processes_of_git_do_not_grow_with_the_rows_of_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, is_lost: bool
 ) -> None:

@@ -25,6 +25,7 @@ from tests.evaluation.judging import dumps
 from tests.evaluation.test_mteb import ARABIC, task
 from tests.platforms.git.test_source import Folder
 from tests.service.passes import settle
+from tests.variants import one_of
 from tests.world.git import Repository
 from tests.world.github_server import GitHubServer, local_github
 from tests.world.hub import Hub
@@ -139,7 +140,7 @@ class Published:
         return row
 
 
-@pytest.fixture(params=["folder", "hub", "github"])
+@pytest.fixture(params=one_of(["hub", "folder", "github"]))
 def published(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Published]:
     with ExitStack() as stack:
         made, access = _source(request.param, tmp_path, stack)
