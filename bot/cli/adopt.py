@@ -143,7 +143,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     """
     places = find_places(results, read_access())
     read, _ = measured_at(places)
-    parsed = [identified(one, called, {}) for one in read]
+    parsed = [identified(one, called) for one in read]
     models = _models(parsed)
     try:
         tables = find_tables(table.data, table.written, models, at)[:MOST_TRIED]

@@ -168,7 +168,7 @@ def _results_at(
     places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
     read = list(parse_places(list(places.values()), [], quiet=True))
     used |= {name_for(one, ids) for one in read}
-    parsed = [identified(one, ids, {}) for one in read]
+    parsed = [identified(one, ids) for one in read]
     problems += [": ".join(filter(None, (one.problem.why, one.problem.hint))) for one in parsed if one.problem]
     return [(places[one.path], one.result) for one in parsed if one.result is not None]
 

@@ -179,7 +179,7 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
     Raises CallError if there is no result.
     """
     read, is_faulty = measured_at(find_places(paths, read_access()))
-    named = [identified(one, names or {}, {}) for one in read]
+    named = [identified(one, names or {}) for one in read]
     return {one.path: one.result for one in named if one.result is not None}, is_faulty
 
 

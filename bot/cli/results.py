@@ -238,7 +238,7 @@ def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
     if why := rows[0].fault or _undeclared(entry, declared):
         raise CallError(disbelief(entry, why))
     missing, definitions = entry.coverage.missing, entry.definitions
-    scores = Scores(entry.average, entry.tasks)
+    scores = entry.scores
     return explain(Explained(declared, scores, len(entry.evidence), missing, {}, definitions, {}), task)
 
 

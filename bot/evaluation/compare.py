@@ -30,7 +30,7 @@ from bot.evaluation.formats.format import NAME
 from bot.evaluation.formats.sameness import generation_of, shown_arguments
 from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.result import LeafResult, Result
-from bot.evaluation.score import LeafScore, TaskScore, measured, nested_variance
+from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
     LEVEL,
     Contrast,
@@ -105,7 +105,8 @@ class LeafSource(NamedTuple):
 class MeasuredRun:
     """One side of a comparison: its name, its settings, its tasks, and the settings of single leaves by name.
 
-    `sources` say where leaves come from; none for a row of a board whose files are not at hand.
+    `groups` are the tasks of each group where the average is over groups, `columns` the values of columns that do not
+    count, by their titles. `sources` say where leaves come from; none for a row of a board whose files are not at hand.
     """
 
     name: str
@@ -113,6 +114,8 @@ class MeasuredRun:
     tasks: Mapping[str, MeasuredTask]
     of_leaves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     sources: Mapping[str, LeafSource] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    columns: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,10 @@ class ComparedTask:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Two measurements side by side; `average` is None where the tasks have no common scale."""
+    """Two measurements side by side; `average` is None where the tasks have no common scale.
+
+    `columns` are those that do not count, each with its title and both values.
+    """
 
     first: str
     second: str
@@ -196,6 +202,7 @@ class RunComparison:
     average: ComparedTask | None
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     has_logs: bool = True
+    columns: tuple[tuple[str, float, float], ...] = ()
 
     def worse(self, margin: float = 0.0) -> list[str]:
         """The tasks, and the average, that are worse beyond chance and by more than a margin in percentage points."""
@@ -221,11 +228,16 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     }
     adjusted = holm({task: one.contrast.p for task, one in tests.items() if one.contrast.p is not None and not one.why})
     tasks = tuple(_concluded(one, adjusted.get(task)) for task, one in tests.items())
+    groups = [[task for task in group if task in tests] for group in first.groups.values()]
     only = tuple(tuple(task for task in one.tasks if task not in other.tasks) for one, other in
                  ((first, second), (second, first)))  # fmt: skip
     formats = {one.result.format for run in (first, second) for one in run.sources.values()}
     logs = all(known is None or known.logging for known in map(find_format, formats))
-    return RunComparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]), logs)
+    average = _average(tasks, groups if first.groups == second.groups else [])
+    columns = tuple(
+        (title, value, second.columns[title]) for title, value in first.columns.items() if title in second.columns
+    )
+    return RunComparison(first.name, second.name, differing, equal, tasks, average, (only[0], only[1]), logs, columns)
 
 
 def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
@@ -310,15 +322,28 @@ def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
     return replace(task, p_adjusted=adjusted, conclusion=conclusion)
 
 
-def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
-    """The plain mean of the tasks on one scale; a task that is not comparable makes the average so."""
+def _average(tasks: Sequence[ComparedTask], groups: Sequence[Sequence[str]] = ()) -> ComparedTask | None:
+    """The plain mean of the tasks on one scale, or of the groups; a task that is not comparable makes it so."""
     if len({(one.points, one.less_is_better) for one in tasks}) > 1 or not tasks[0].points:
         return None
     if len(tasks) == 1:
         return tasks[0]
-    values = (fsum(one.values[0] for one in tasks) / len(tasks), fsum(one.values[1] for one in tasks) / len(tasks))
+    shares = {task: 1 / len(groups) / len(group) for group in groups for task in group}
+    parts = [shares.get(one.id, 0.0) if groups else 1 / len(tasks) for one in tasks]
+    values = (
+        fsum(one.values[0] * part for one, part in zip(tasks, parts, strict=True)),
+        fsum(one.values[1] * part for one, part in zip(tasks, parts, strict=True)),
+    )
     broken = next((f"{one.id}: {one.why}" for one in tasks if one.why), "")
-    contrast = without_error(values[1] - values[0]) if broken else mean_of([one.contrast for one in tasks])
+    contrast = (
+        without_error(values[1] - values[0])
+        if broken
+        else mean_of(
+            [scaled(one.contrast, part * len(tasks)) for one, part in zip(tasks, parts, strict=True)]
+            if groups
+            else [one.contrast for one in tasks]
+        )
+    )
     method: Method = tasks[0].method if len({one.method for one in tasks}) == 1 else "independent"
     average = ComparedTask(
         "average", values, tasks[0].points, contrast, None, method, "not tested", broken,
@@ -653,13 +678,21 @@ def run_of_scores(
     settings: Mapping[str, str],
     of_leaves: Mapping[str, Mapping[str, str]],
     only: Sequence[str] = (),
+    *,
+    others: Scores | None = None,
 ) -> MeasuredRun:
-    """A measurement of a leaderboard's row: the scores of its columns, whole tasks only."""
+    """A measurement of a leaderboard's row: the scores of its columns, whole tasks only.
+
+    `others` has its groups, and the columns that do not count.
+    """
     scored = [task for task in tasks if task.score is not None and (not only or task.id in only)]
     if missing := [task for task in only if task not in {one.id for one in scored}]:
         raise CallError(f"{name} has no score of {missing[0]}")
     measured_tasks = {task.id: task_of_score(task, _weights(task)) for task in scored}
-    return MeasuredRun(name, settings, measured_tasks, of_leaves)
+    is_over_groups = others is not None and others.over == "groups"
+    groups = {one.title: one.tasks for one in others.groups} if others is not None and is_over_groups else {}
+    columns = {one.id: one.value for one in others.columns if one.value is not None} if others is not None else {}
+    return MeasuredRun(name, settings, measured_tasks, of_leaves, groups=groups, columns=columns)
 
 
 def task_of_score(task: TaskScore, weights: tuple[float, ...] | None = ()) -> MeasuredTask:

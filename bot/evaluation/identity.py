@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from bot.evaluation.finding import shown
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.format import is_loaded
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, iso_date, own_date
 
@@ -61,7 +62,8 @@ def why_unidentified(model: Model) -> str:
     """Why a model's name is not that of a model on the Hub, "" if it is."""
     if not model.id:
         return "the file names no model"
-    if is_hub_id(model.id) and ("/" in model.id or model.id in WITHOUT_ORGANIZATION or model.is_mapped):
+    is_whole = "/" in model.id or model.id in WITHOUT_ORGANIZATION or model.is_mapped
+    if model.is_plain or (is_hub_id(model.id) and is_whole):
         return ""
     if model.id == LOCAL:
         return f"the model was loaded from a path ({shown(model.args) or 'not recorded'}) and is called {LOCAL}"
@@ -71,6 +73,13 @@ def why_unidentified(model: Model) -> str:
         return f"{shown(model.id)} is what {shown(model.source)} calls a model, not a model id of the Hub"
     long = f": it has more than {LONGEST} characters" if len(model.id) > LONGEST else ""
     return f"{shown(model.id)} is not a model id of the Hub{long}"
+
+
+def is_plain_name(model: Model) -> bool:
+    """Tell whether a file calls its model by a name without an organization, which a board may take as its id."""
+    is_name = bool(model.id) and "/" not in model.id and model.id.isprintable() and model.id != LOCAL
+    is_made_up = MADE_UP.fullmatch(model.id) is not None and bool(model.source) and is_loaded(model.source)
+    return is_name and not is_made_up and not model.id.startswith(PATHS) and len(model.id) <= LONGEST
 
 
 def is_served(model: Model) -> bool:
@@ -117,29 +126,25 @@ def fits(folders: str, path: str) -> bool:
     return _matched(folders, path) is not None
 
 
-def identified(
-    parsed: Parsed,
-    names: Mapping[str, str],
-    models: Mapping[str, str],
-    *,
-    served: bool = False,
-    precision: str | None = None,
-) -> Parsed:
-    """The submission with its model as the caller's `names`, then the declaration's `models` have it.
+def identified(parsed: Parsed, names: Mapping[str, str], board: Leaderboard | None = None) -> Parsed:
+    """The submission with its model as the caller's `names`, then the declaration's `[models]` have it.
 
-    A model that the file records no precision of has `precision`, unless a service answered. A branch or tag that was
-    asked for tells checkpoints apart where no commit is recorded. With `served` a model that only a service has is
-    called by the service and its name there, and its revision is the day of the measurement.
+    A model that the file records no precision of has the board's, unless a service answered. A branch or tag that was
+    asked for tells checkpoints apart where no commit is recorded. On a board with `served_models` a model that only a
+    service has is called by the service and its name there, and its revision is the day of the measurement; on one
+    that takes plain names, a name without an organization is an id.
     """
-    found = with_names(with_names(parsed, names), models)
+    found = with_names(with_names(parsed, names), board.model_names if board is not None else {})
     if found.result is None:
         return found
     model = found.result.model
     if not model.revision and model.requested_revision not in MAIN:
         model = replace(model, revision=model.requested_revision)
-    if precision and not model.precision and not is_served(model):
-        model = replace(model, precision=precision)
-    if served and is_served(model) and name_for(parsed, names) is None:
+    if board is not None and board.precision and not model.precision and not is_served(model):
+        model = replace(model, precision=board.precision)
+    if board is not None and board.takes_plain_names and is_plain_name(model):
+        model = replace(model, is_plain=True)
+    elif board is not None and board.served_models and is_served(model) and name_for(parsed, names) is None:
         is_known = model.id.startswith(f"{model.source}/") or (is_hub_id(model.id) and "/" in model.id)
         day = iso_date(own_date(found.result, parsed.path))[:DAY]
         name = model.id if is_known else f"{model.source}/{model.id}"

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import combinations, islice
 from math import fsum
 
+from msgspec.structs import replace as replace_struct
+
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import Finding, Location, Severity, Status, grouped, shown
 from bot.evaluation.formats.sameness import other_weights, settings_of, weights_of
@@ -28,7 +30,7 @@ from bot.evaluation.rules.rule import NO_FACTS, REPORT, Facts, RowCase, describe
 from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
-from bot.evaluation.score import make_scores
+from bot.evaluation.score import ColumnValue, column_values, make_scores
 from bot.evaluation.submission import believed_date, latest_date, own_date
 from bot.evaluation.verdict import CommitFact, LeafRun, Repeat, Row, RowFacts, Verdict
 
@@ -126,7 +128,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         leaderboard=leaderboard,
         status=("incomplete" if without_errors else "rejected") if measurements.missing else "accepted",
         measurements=measurements,
-        scores=make_scores(measurements, leaderboard),
+        scores=replace_struct(make_scores(measurements, leaderboard), columns=_columns(picked, files, leaderboard)),
         lead=files[0].verdict,
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),
@@ -262,6 +264,15 @@ def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> obj
         span = possible[0] if len(possible) == 1 else None
     settings = sorted(settings_of(result).items())
     return span, "" if span is not None else result.format, tuple(settings)
+
+
+def _columns(
+    picked: Mapping[str, JoinCandidate], files: Sequence[JoinCandidate], leaderboard: Leaderboard
+) -> tuple[ColumnValue, ...]:
+    """The columns that do not count, from the files that count, of several the one that counts for their leaf."""
+    results = {leaf_id: file.verdict.result for leaf_id, file in picked.items()}
+    results |= {f"/{number}": file.verdict.result for number, file in enumerate(files)}  # no leaf is called so
+    return column_values(leaderboard, {name: one for name, one in results.items() if one is not None})
 
 
 def _other_weights(candidates: Iterable[JoinCandidate]) -> str:

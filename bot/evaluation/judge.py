@@ -41,7 +41,7 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
 def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterable[Rule]) -> Verdict:
     called = name_for(parsed, facts.names) or ""
     board = leaderboard
-    parsed = identified(parsed, facts.names, board.models, served=board.served_models, precision=board.precision)
+    parsed = identified(parsed, facts.names, board)
     own, committed = own_date(parsed.result, parsed.path), facts.committed.get(parsed.path)
     date = believed_date(own, committed, facts.today)
     if parsed.result is None:

@@ -1,6 +1,6 @@
 """A leaderboard's declaration: which results it requires, how it scores them, and its digests.
 
-A task may name a group of the catalogue instead of its leaves, so that MMLU takes one line instead of 57.
+A task may name a group of the catalogue whose members are its leaves, so that MMLU takes one line instead of 57.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool
+from pydantic import BeforeValidator, Field, StrictBool
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
 from bot.evaluation.evidence import EvidenceWord, reaches
+from bot.evaluation.finding import grouped
 from bot.evaluation.formats.fields import PRECISIONS, items, table
-from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Leaf, Revision, Task, Text
+from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Id, Leaf, Metric, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
 
 
@@ -33,24 +34,34 @@ def with_group_leaves(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fau
     tasks = data.get("tasks")
     if not isinstance(tasks, list):
         return dict(data), []
+    tasks = [_with_members(task) for task in tasks]
     faults = [fault for number, task in enumerate(tasks) for fault in _faults(number, task)]
     wanted = [one for one in items(table(data.get("harness")).get("formats")) if isinstance(one, str)]
     return {**data, "tasks": [_with_leaves(task, wanted) for task in tasks]}, faults
 
 
-def _faults(number: int, task: Any) -> Iterator[Fault]:
+def _with_members(task: Any) -> Any:
+    """The task with `members` where it has no leaves and its `group` is one of the catalogue."""
     name = table(task).get("group")
+    if "leaves" in table(task) or "members" in table(task) or not isinstance(name, str) or find_group(name) is None:
+        return task
+    return {"member_keys" if key == "group_keys" else "members" if key == "group" else key: value
+            for key, value in task.items()}  # fmt: skip
+
+
+def _faults(number: int, task: Any) -> Iterator[Fault]:
+    name = table(task).get("members")
     if not isinstance(name, str):
         return
     if "leaves" in task:
-        yield f"tasks.{number}.group", "a task has leaves or a group, not both"
+        yield f"tasks.{number}.members", "a task has leaves or the members of a group, not both"
     if find_group(name) is None:
         known = ", ".join(sorted(catalogue().groups))
-        yield f"tasks.{number}.group", f"there is no group {name!r} in the catalogue; there are {known}"
+        yield f"tasks.{number}.members", f"there is no group {name!r} in the catalogue; there are {known}"
 
 
 def _with_leaves(task: Any, formats: list[str]) -> Any:
-    name = table(task).get("group")
+    name = table(task).get("members")
     group = find_group(name) if isinstance(name, str) else None
     if group is None or "leaves" in task:
         return task
@@ -59,7 +70,7 @@ def _with_leaves(task: Any, formats: list[str]) -> Any:
 
 
 def _leaves(group: Group, task: Mapping[str, Any], formats: list[str]) -> Iterator[dict[str, Any]]:
-    patterns = {**group.keys, **table(task.get("group_keys"))}
+    patterns = {**group.keys, **table(task.get("member_keys"))}
     has_bounds = task.get("normalize") == "leaf" and "lower_bound" not in task
     for name, member in members_of(group).items():
         leaf: dict[str, Any] = {"id": group.key.replace(PLACE, name), "samples": member.samples}
@@ -152,8 +163,12 @@ class Waiver(DeclarationModel):
 
 
 class Average(DeclarationModel):
-    """How the average is made, and whether an incomplete row stands unranked or is refused."""
+    """How the average is made, and whether an incomplete row stands unranked or is refused.
 
+    It is the plain mean of the tasks, or `over` the groups, each of which is the plain mean of its tasks.
+    """
+
+    over: Literal["tasks", "groups"] = "tasks"
     aggregation: Literal["mean"] = "mean"
     missing: Literal["unranked", "refused"] = "unranked"
 
@@ -164,6 +179,32 @@ class Join(DeclarationModel):
     settings: Literal["same", "never"] = "same"
 
 
+def _averaged(average: object) -> object:
+    """An average that is written as what it is made over."""
+    return {"over": average} if isinstance(average, str) else average
+
+
+def _named(metric: object) -> object:
+    """A metric that is written as its name alone."""
+    return {"name": metric} if isinstance(metric, str) else metric
+
+
+class Column(DeclarationModel):
+    """A column that is shown and does not count: another metric of some leaves, a cost, tokens, seconds.
+
+    `leaves` are ids of the tasks' leaves, or keys as the files have them; where there are several, their values are
+    averaged or summed. `unit` is "fraction", "percent", or what stands behind the number, such as "$" or "s".
+    """
+
+    id: Id
+    title: Text
+    leaves: Annotated[tuple[Text, ...], Field(min_length=1)]
+    metric: Annotated[Metric, BeforeValidator(_named)]
+    unit: Text = "fraction"
+    higher_is_better: StrictBool = True
+    aggregation: Literal["mean", "sum"] = "mean"
+
+
 ModelName = Annotated[
     str, spelled(r"[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?", "write org/name, or org/name@ and a full commit")
 ]
@@ -171,6 +212,7 @@ ModelName = Annotated[
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
                      "entry", "date", "evidence"})  # fmt: skip
+PLAIN = "plain"  # the one key of [models] that names no model
 KEPT = "# As rows were scored by it: groups of the catalogue and definitions of releases are written out."
 MOST_NUMBERS = 100_000  # leaves times metrics
 WILD = re.compile(r"[*?[]")  # what makes a name of leaves a pattern
@@ -192,12 +234,13 @@ class Leaderboard(DeclarationModel):
     title: Text
     description: Text
     homepage: Text | None = None
-    average: Average = Average()
+    average: Annotated[Average, BeforeValidator(_averaged)] = Average()
     join: Join = Join()
     harness: Harness
     evidence: EvidenceDemand = EvidenceDemand()
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
-    models: dict[Text, ModelName] = Field(default={})
+    columns: tuple[Column, ...] = ()
+    models: dict[Text, ModelName | StrictBool] = Field(default={})
     precision: Annotated[str, spelled("|".join(PRECISIONS), "write a precision, such as bfloat16")] | None = None
     served_models: StrictBool = False
     waivers: tuple[Waiver, ...] = ()
@@ -227,6 +270,22 @@ class Leaderboard(DeclarationModel):
     def scoring_digest(self) -> str:
         """The digest of the part that decides verdicts and scores; a changed description does not change it."""
         return _digest(_without_words(self._declared))
+
+    @property
+    def model_names(self) -> Mapping[str, str]:
+        """The Hub ids of models by what the files call them."""
+        return {key: name for key, name in self.models.items() if isinstance(name, str)}
+
+    @property
+    def takes_plain_names(self) -> bool:
+        """Whether a name without an organization is the id of a model on this board."""
+        return self.models.get(PLAIN) is True
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The tasks of each group, in the order of the declaration."""
+        found = grouped((task.group, task.id) for task in self.tasks if task.group)
+        return {name: tuple(tasks) for name, tasks in found.items()}
 
     @property
     def asks_samples(self) -> bool:
@@ -294,6 +353,7 @@ def _with_definitions(data: Mapping[str, Any]) -> dict[str, Any]:
 def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
     """The mistakes between tables: names that are used twice or are reserved."""
     tasks = [task for task in items(data.get("tasks")) if isinstance(task, dict)]
+    yield from _faults_of_columns(data, tasks)
     if tasks and all(task.get("quarantined") for task in tasks):
         yield "tasks", "every task is quarantined, so no average is left without them"
     ids = [task.get("id") for task in tasks]
@@ -308,6 +368,24 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
         keys = [_spelled(leaf, format_id) for leaf in leaves]
         if keys != [leaf.get("id") for leaf in leaves]:
             yield from _twice(f"{format_id} key", keys)
+
+
+def _faults_of_columns(data: Mapping[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Fault]:
+    """The mistakes of groups and of columns that do not count."""
+    groups = [task.get("group") for task in tasks]
+    over = data.get("average")
+    if "groups" in (over, table(over).get("over")) and not all(groups):
+        yield "average", "over groups needs the group of each task"
+    ids = dict.fromkeys(str(task.get("id")) for task in tasks)
+    taken = {f"{name}{part}" for name in ids for part in ("", "_raw", "_stderr")}
+    listed = [table(column).get("id") for column in items(data.get("columns"))]
+    for name in (*dict.fromkeys(groups), *listed):
+        if isinstance(name, str) and name in COLUMNS | taken:
+            yield "columns" if name in listed else "tasks", f"{name} is the name of two columns"
+        taken |= {name} if isinstance(name, str) else set()
+    for key, name in table(data.get("models")).items():
+        if isinstance(name, bool) and key != PLAIN:
+            yield f"models.{key}", f"write a name; only {PLAIN} is true or false"
 
 
 def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int) -> Iterator[Fault]:

@@ -329,7 +329,7 @@ def _scales(raw: float, bounds: _Bounds, steps: tuple[str, ...], cost: int) -> I
 def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[Reading]:
     """The leaderboard's average, and the means of scores and of raw values, each also with one task left out."""
     if scores.average is not None:
-        steps = (f"the leaderboard's average of {len(scores.tasks)} tasks = {scores.average:.6g}",)
+        steps = (f"the leaderboard's average of {len(scores.averaged)} {scores.over} = {scores.average:.6g}",)
         yield Reading(scores.average / 100, "average", "", steps, 0)
     for name, values in (
         ("scores", [(one.score or 0.0) / 100 for one in tasks]),

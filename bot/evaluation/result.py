@@ -18,7 +18,8 @@ class Model(msgspec.Struct, frozen=True, gc=False):
 
     `id` and `revision` are "" if the file names none, `precision` is a dtype such as "bfloat16" or a quantization
     such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text.
-    `is_mapped` says that a person named it by a mapping. `parameters` is their number, `size` the bytes of the weights
+    `is_mapped` says that a person named it by a mapping, `is_plain` that its board takes a name without an organization
+    as an id. `parameters` is their number, `size` the bytes of the weights
     in memory, None if the file does not say.
     """
 
@@ -32,6 +33,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     is_mapped: bool = False
     parameters: int | None = None
     size: int | None = None
+    is_plain: bool = False
 
 
 class HarnessVersion(msgspec.Struct, frozen=True, gc=False):

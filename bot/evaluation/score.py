@@ -7,15 +7,17 @@ Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normaliz
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import fsum, isfinite, sqrt
+from typing import Literal
 
 import msgspec
 
-from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.leaderboard import Column, Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, by_task, raw_of
-from bot.evaluation.task import Task
+from bot.evaluation.result import Result
+from bot.evaluation.task import Leaf, Task
 
 HUGE = 1e100  # a variance past this is not a measurement, and squares of it are past what a float holds
 
@@ -66,19 +68,48 @@ class TaskScore(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     nested: bool = False
 
 
+class GroupScore(msgspec.Struct, frozen=True, gc=False):
+    """A group of columns: the plain mean of its tasks in points, None if one has no score; `tasks` are their ids."""
+
+    title: str
+    score: float | None
+    stderr: float | None
+    tasks: tuple[str, ...]
+
+
+class ColumnValue(msgspec.Struct, frozen=True, gc=False):
+    """A column that does not count: its value in its own unit, None where the row's files do not have it."""
+
+    id: str
+    value: float | None
+
+
 class Scores(msgspec.Struct, frozen=True, gc=False):
-    """All columns, and their plain mean; `average` is None unless every task has a score."""
+    """All columns, and their plain mean, or that of the groups; `average` is None unless every task has a score."""
 
     average: float | None
     tasks: tuple[TaskScore, ...]
+    groups: tuple[GroupScore, ...] = ()
+    columns: tuple[ColumnValue, ...] = ()
+    over: Literal["tasks", "groups"] = "tasks"
 
     @property
     def stderr(self) -> float | None:
-        """The standard error of the average in points: sqrt(sum se_i^2) / k, the columns being independent runs."""
-        errors = [task.stderr for task in self.tasks if task.stderr is not None]
-        if self.average is None or len(errors) < len(self.tasks):
-            return None
-        return sqrt(fsum(error * error for error in errors)) / len(errors)
+        """The standard error of the average in points, the columns being independent runs."""
+        return None if self.average is None else mean_error([one.stderr for one in self.averaged])
+
+    @property
+    def averaged(self) -> tuple[TaskScore, ...] | tuple[GroupScore, ...]:
+        """What the average is the mean of."""
+        return self.groups if self.over == "groups" else self.tasks
+
+
+def mean_error(errors: Sequence[float | None]) -> float | None:
+    """The standard error of a mean of independent values: sqrt(sum se_i^2) / k; None where one has none."""
+    known = [error for error in errors if error is not None]
+    if not known or len(known) < len(errors):
+        return None
+    return sqrt(fsum(error * error for error in known)) / len(known)
 
 
 def normalize(value: float, lower: float, span: float) -> float:
@@ -92,7 +123,56 @@ def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
     present = by_task(measurements.present)
     holes = {required.task.id for required in measurements.missing}
     tasks = tuple(_task_score(task, present.get(task.id, []), task.id not in holes) for task in leaderboard.tasks)
-    return Scores(average_of([task.score for task in tasks]), tasks)
+    groups = group_scores(tasks, leaderboard.groups)
+    averaged = groups if leaderboard.average.over == "groups" else tasks
+    average = average_of([one.score for one in averaged])
+    return Scores(average, tasks, groups, over=leaderboard.average.over)
+
+
+def group_scores(tasks: Sequence[TaskScore], groups: Mapping[str, Sequence[str]]) -> tuple[GroupScore, ...]:
+    """The groups of columns, each the plain mean of its tasks."""
+    by_id = {task.id: task for task in tasks}
+    found = ((title, [by_id[one] for one in ids if one in by_id]) for title, ids in groups.items())
+    return tuple(
+        GroupScore(
+            title,
+            score := average_of([one.score for one in members]),
+            None if score is None else mean_error([one.stderr for one in members]),
+            tuple(one.id for one in members),
+        )
+        for title, members in found
+    )
+
+
+def column_values(leaderboard: Leaderboard, results: Mapping[str, Result]) -> tuple[ColumnValue, ...]:
+    """The columns that do not count; `results` has the result that counts for each leaf, and any others.
+
+    A value that no file has is a hole in its own column alone.
+    """
+    known = {leaf.id: leaf for _, leaf in leaderboard.leaves()} if leaderboard.columns else {}
+    return tuple(ColumnValue(column.id, _column_value(column, known, results)) for column in leaderboard.columns)
+
+
+def _column_value(column: Column, known: Mapping[str, Leaf], results: Mapping[str, Result]) -> float | None:
+    values: list[float] = []
+    for name in column.leaves:
+        found = [result for result in (results.get(name), *_others(results)) if result is not None]
+        for result in found:
+            key = known[name].key(result.format) if name in known else name
+            leaf = result.leaves.get(key)
+            value = measured(leaf.numbers.get(column.metric.key(result.format))) if leaf is not None else None
+            if value is not None:
+                values.append(value)
+                break
+        else:
+            return None
+    total = fsum(values)
+    return total if column.aggregation == "sum" else total / len(values)
+
+
+def _others(results: Mapping[str, Result]) -> list[Result]:
+    """Each result once."""
+    return list({id(one): one for one in results.values()}.values())
 
 
 def average_of(scores: Sequence[float | None]) -> float | None:

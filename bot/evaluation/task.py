@@ -164,8 +164,9 @@ class Task(DeclarationModel):
     says why the column is in doubt: the board then shows the average without it, too. `nested` says that the questions
     of each leaf are among those of every larger one, so that their errors are no independent ones.
 
-    `group` names a group of the catalogue, `group_keys` what its members are called in further formats, `{}` standing
-    for the member's name. `leaves` then has the members: the digest holds them, and not the name.
+    `group` is the title of the group of columns that it belongs to. `members` names a group of the catalogue,
+    `member_keys` what its members are called in further formats, `{}` standing for the member's name. `leaves` then has
+    the members: the digest holds them, and not the name.
     """
 
     id: Id
@@ -189,8 +190,9 @@ class Task(DeclarationModel):
     quarantined: Text | None = None
     groups: tuple[Text, ...] = ()
     hub: HubBenchmark | None = None
-    group: Annotated[Text | None, Field(exclude=True)] = None
-    group_keys: dict[FormatId, Text] = Field(default_factory=dict, exclude=True)
+    group: Text | None = None
+    members: Annotated[Text | None, Field(exclude=True)] = None
+    member_keys: dict[FormatId, Text] = Field(default_factory=dict, exclude=True)
     leaves: tuple[Leaf, ...] = ()
 
     @model_validator(mode="before")
@@ -203,8 +205,8 @@ class Task(DeclarationModel):
     @model_validator(mode="after")
     def _bounds_are_sound(self) -> Self:
         faults = [fault for leaf in self.leaves for fault in self._faults_of(leaf)]
-        if not self.leaves and self.group is None:
-            faults.append("write at least one of its leaves, or the name of a group of the catalogue")
+        if not self.leaves and self.members is None:
+            faults.append("write at least one of its leaves, or `members` with the name of a group of the catalogue")
         if self.range[0] >= self.range[1]:
             faults.append("range begins with its smallest value, and ends with its largest")
         if faults:

@@ -25,7 +25,7 @@ from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
-from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, normalize
+from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
 from bot.publishing.entry import Entry, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.reporting.escape import brief, inert
@@ -62,11 +62,21 @@ def _contradictions(entry: Entry) -> Iterator[str]:
     for task in entry.tasks:
         yield from _in_task(task, has_waivers=bool(entry.waivers))
     yield from _in_logs(entry)
-    scores = Scores(average_of([task.score for task in entry.tasks]), entry.tasks)
+    groups = group_scores(entry.tasks, {group.title: group.tasks for group in entry.groups})
+    if len(groups) < len(entry.groups):
+        yield "two groups have one title"
+        return
+    for said, given in zip(entry.groups, groups, strict=True):
+        if not (_is_close(said.score, given.score) and _is_close(said.stderr, given.stderr)):
+            yield f"the group {said.title} is {_shown(said.score)}, and its tasks give {_shown(given.score)}"
+    averaged = groups if entry.average_over == "groups" else entry.tasks
+    scores = Scores(average_of([one.score for one in averaged]), entry.tasks, groups, over=entry.average_over)
     if not _is_close(entry.average, scores.average):
-        yield f"the average is {_shown(entry.average)}, and the mean of the tasks is {_shown(scores.average)}"
+        what = f"the mean of the {entry.average_over} is {_shown(scores.average)}"
+        yield f"the average is {_shown(entry.average)}, and {what}"
     if not _is_close(entry.stderr, scores.stderr):
-        yield f"the standard error of the average is {_shown(entry.stderr)}, and the tasks give {_shown(scores.stderr)}"
+        what = f"the {entry.average_over} give {_shown(scores.stderr)}"
+        yield f"the standard error of the average is {_shown(entry.stderr)}, and {what}"
     if (entry.verdict == "accepted") != (entry.average is not None):
         yield f"the verdict is {entry.verdict}, and the average is {_shown(entry.average)}"
 
@@ -342,7 +352,9 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, WITHOUT)
     behind = (f"{task}_{part}" for task in tasks for part in ("raw", "stderr"))
-    return (*front, *tasks, "verdict", "missing", "warnings", "entry", "date", "evidence", *behind)
+    others = (column.id for column in leaderboard.columns)
+    end = ("verdict", "missing", "warnings", "entry", "date", "evidence")
+    return (*front, *leaderboard.groups, *tasks, *others, *end, *behind)
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
@@ -350,7 +362,11 @@ def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
     if any(remark.rule in {CONTRADICTS, SPELLED} for remark in entry.warnings[:1]):
         return None
     doubted = {task.id for task in leaderboard.tasks if task.quarantined}
-    return average_of([task.score for task in entry.tasks if task.id not in doubted])
+    kept = [task for task in entry.tasks if task.id not in doubted]
+    if entry.average_over == "tasks":
+        return average_of([task.score for task in kept])
+    left = {group.title: [one for one in group.tasks if one not in doubted] for group in entry.groups}
+    return average_of([one.score for one in group_scores(kept, left) if one.tasks])
 
 
 Record = dict[str, str | int | float | bool | None]
@@ -367,6 +383,8 @@ def records(
     for row in board.rows:
         entry = row.entry
         scores = {task.id: task for task in entry.tasks}
+        groups = {group.title: group.score for group in entry.groups}
+        shown = {column.id: column.value for column in entry.columns}
         without = {WITHOUT: average_without(entry, board.leaderboard)} if WITHOUT in named else {}
         table.append(
             {
@@ -379,7 +397,9 @@ def records(
                 "average": entry.average,
                 "average_stderr": entry.stderr,
                 **without,
+                **{title: groups.get(title) for title in board.leaderboard.groups},
                 **{task.id: getattr(scores.get(task.id), "score", None) for task in board.leaderboard.tasks},
+                **{column.id: shown.get(column.id) for column in board.leaderboard.columns},
                 "verdict": entry.verdict,
                 "missing": " ".join(entry.coverage.missing),
                 "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
@@ -420,6 +440,7 @@ def to_parquet(board: Board) -> bytes | None:
         return None
     types = dict.fromkeys(columns(board.leaderboard), pa.string())
     tasks = [f"{task.id}{part}" for task in board.leaderboard.tasks for part in ("", "_raw", "_stderr")]
+    tasks += [*board.leaderboard.groups, *(column.id for column in board.leaderboard.columns)]
     types |= dict.fromkeys(("average", "average_stderr", *tasks), pa.float64())
     types |= {WITHOUT: pa.float64()} if WITHOUT in types else {}
     types |= {"rank_best": pa.int64(), "rank_worst": pa.int64(), "chat_template": pa.bool_()}

@@ -12,7 +12,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import TIE, Board, BoardRow, Record, average_without, records
 from bot.reporting.escape import brief, cell
 from bot.reporting.prose import escaped
-from bot.reporting.scores import NamedRow, fit, row_names
+from bot.reporting.scores import NamedRow, column_cells, fit, row_names
 from bot.reporting.table import Table, markdown_table, text_table
 from bot.reporting.text import WIDTH
 
@@ -46,7 +46,8 @@ def _table(board: Board) -> Table:
     tasks = board.leaderboard.tasks
     doubted = [task.id for task in tasks if task.quarantined]
     without = [f"without {', '.join(doubted)}"] if doubted else []
-    titles = ("rank", "model", "average", *without, *(task.id for task in tasks))
+    shown = (column.title for column in board.leaderboard.columns)
+    titles = ("rank", "model", "average", *without, *board.leaderboard.groups, *(task.id for task in tasks), *shown)
     models = [row.entry.model for row in board.rows]
     names = row_names(NamedRow(one.id, one.revision, one.precision, one.chat_template) for one in models)
     rows = [_cells(row, name, board.leaderboard) for row, name in zip(board.rows, names, strict=True)]
@@ -78,4 +79,10 @@ def _cells(row: BoardRow, name: str, leaderboard: Leaderboard) -> tuple[str, ...
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, cell(average_without(entry, leaderboard), 2))
     scores = {task.id: task.score for task in entry.tasks}
-    return (*front, *(cell(scores.get(task.id), 2) for task in leaderboard.tasks))
+    groups = {group.title: group.score for group in entry.groups}
+    front = (*front, *(cell(groups.get(title), 2) for title in leaderboard.groups))
+    return (
+        *front,
+        *(cell(scores.get(task.id), 2) for task in leaderboard.tasks),
+        *column_cells(entry.columns, leaderboard),
+    )

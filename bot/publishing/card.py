@@ -13,7 +13,8 @@ from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, BoardRow, to_csv, to_parquet
 from bot.publishing.entry import declaration_path
-from bot.reporting.escape import cell, code_in_table
+from bot.reporting.escape import cell, code_in_table, plain_markup
+from bot.reporting.scores import column_cells
 
 CARD = "README.md"
 BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
@@ -77,8 +78,10 @@ def with_table(card: bytes, board: Board) -> bytes | None:
 def card_table(board: Board) -> str:
     """The best rows as a table of Markdown."""
     tasks = board.leaderboard.tasks
-    titles = ["Rank", "Model", "Average", *(task.title.replace("|", r"\|") for task in tasks)]
-    lines = [f"| {' | '.join(titles)} |", f"| ---: | --- |{' ---: |' * (len(tasks) + 1)}"]
+    shown = [*board.leaderboard.groups, *(task.title for task in tasks)]
+    shown += [column.title for column in board.leaderboard.columns]
+    titles = ["Rank", "Model", "Average", *(title.replace("|", r"\|") for title in shown)]
+    lines = [f"| {' | '.join(titles)} |", f"| ---: | --- |{' ---: |' * (len(shown) + 1)}"]
     lines += [_line(row, board.leaderboard) for row in board.rows[:SHOWN]]
     more = len(board.rows) - SHOWN
     return "\n".join([*lines, *([f"\n{counted(more, 'more row')} in `{CSV_NAME}`."] if more > 0 else [])])
@@ -90,5 +93,8 @@ def _line(row: BoardRow, leaderboard: Leaderboard) -> str:
     chat = ", chat template" if entry.model.chat_template else ""
     name = f"{code_in_table(entry.model.id)} {code_in_table(entry.model.precision or 'unknown precision')}{chat}"
     name = name.replace("<!--", "<! --")  # or a word of the file could end the table
-    numbers = [cell(entry.average, 2), *(cell(scores.get(task.id), 2) for task in leaderboard.tasks)]
+    groups = {group.title: group.score for group in entry.groups}
+    numbers = [cell(entry.average, 2), *(cell(groups.get(title), 2) for title in leaderboard.groups)]
+    numbers += [cell(scores.get(task.id), 2) for task in leaderboard.tasks]
+    numbers += map(plain_markup, column_cells(entry.columns, leaderboard))
     return f"| {row.ranks} | {name} | {' | '.join(numbers)} |"

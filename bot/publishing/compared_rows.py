@@ -66,7 +66,7 @@ def run_of_entry(
     """
     settings, of_leaves = settings_of(entry)
     texts = {setting: {leaf: str(value) for leaf, value in values.items()} for setting, values in of_leaves.items()}
-    run = run_of_scores(name, entry.tasks, settings, texts, only)
+    run = run_of_scores(name, entry.tasks, settings, texts, only, others=entry.scores)
     sources = dict(_sources(entry, files or {}, declared)) if declared is not None else {}
     return with_files(run, sources) if sources else run
 

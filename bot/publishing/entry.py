@@ -22,7 +22,7 @@ from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import HarnessVersion, Result
-from bot.evaluation.score import HUGE, TaskScore
+from bot.evaluation.score import HUGE, ColumnValue, GroupScore, Scores, TaskScore
 from bot.evaluation.submission import iso_date
 from bot.evaluation.task import FRACTION, canonical_version
 from bot.evaluation.verdict import Row, RowFacts, Verdict
@@ -101,6 +101,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     its file by the path that the evidence has. `facts` are what decided beside the files and the declaration; the field
     is left out where nothing did. `definitions` has the digest of what each leaf asked, where its file records it.
     `samples` are the sample logs that were checked; without any the field is left out.
+    `groups` are the means of groups of tasks, which the average is over where `average_over` says so; `columns` are
+    shown and count nowhere.
     """
 
     schema: Schema
@@ -124,6 +126,14 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     facts: RowFacts | None = None
     definitions: dict[str, str] = {}
     samples: tuple[EntrySamples, ...] = ()
+    groups: tuple[GroupScore, ...] = ()
+    columns: tuple[ColumnValue, ...] = ()
+    average_over: Literal["tasks", "groups"] = "tasks"
+
+    @property
+    def scores(self) -> Scores:
+        """The numbers of the row."""
+        return Scores(self.average, self.tasks, self.groups, self.columns, self.average_over)
 
     @property
     def path(self) -> str:
@@ -156,7 +166,9 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
         entry = DECODER.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedEntry(f"{path or 'the entry'} is not an entry of {SCHEMA}: {error}") from None
-    if not all(map(_is_possible, entry.tasks)) or any(one and abs(one) > HUGE for one in (entry.average, entry.stderr)):
+    others = [entry.average, entry.stderr, *(one for group in entry.groups for one in (group.score, group.stderr))]
+    others += [column.value for column in entry.columns]
+    if not all(map(_is_possible, entry.tasks)) or any(one and abs(one) > HUGE for one in others):
         raise MalformedEntry(f"{path or 'the entry'} has a number that no measurement gives")
     if not all(DATE.fullmatch(file.date) for file in entry.evidence):
         raise MalformedEntry(f"{path or 'the entry'} has a date that is not as 2026-03-02T10:00:00Z")
@@ -213,6 +225,9 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
             EntrySamples(leaf, _as_text(log.path), log.sha256, log.count, log.documents, shows)
             for leaf, (log, shows) in row.logs.items()
         ),
+        groups=row.scores.groups,
+        columns=row.scores.columns,
+        average_over=row.scores.over,
     )
     return checked(entry)
 
@@ -321,6 +336,7 @@ def digest_of(entry: Entry) -> str:
     files = sorted((file.source, file.sha256) for file in entry.evidence)
     data = msgspec.json.encode((entry.key, entry.verdict, files, list(_numbers(entry))))
     data += msgspec.json.encode(entry.samples) if entry.samples else b""
+    data += msgspec.json.encode((entry.groups, entry.columns)) if entry.groups or entry.columns else b""
     return hashlib.sha256(data).hexdigest()
 
 

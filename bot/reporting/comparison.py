@@ -128,12 +128,20 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
         ]
     lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second))]
     lines += [*_rest(comparison), ""]
+    lines += [*_columns(comparison), ""] if comparison.columns else []
     lines += [*_methods(comparison), *_reasons(comparison)]
     without_logs = [one for one in comparison.tasks if not (one.pairs or one.unpaired)]
     is_unpaired = any(one.conclusion == "not separable" for one in without_logs)
     lines += [PAIRING, ""] if is_unpaired and comparison.has_logs else []
     lines += [*_flips(comparison, second), *_alone(comparison, second), *_shared_texts(comparison)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _columns(comparison: RunComparison) -> Iterator[str]:
+    """The columns that do not count, with both values and no test."""
+    yield "Not tested, for these count nowhere:"
+    for name, first, second in comparison.columns:
+        yield f"  {name}: {first:.6g} → {second:.6g}"
 
 
 def _setting_lines(comparison: RunComparison) -> Iterator[str]:
@@ -314,6 +322,11 @@ def comparison_json(
         "equal": comparison.equal,
         "tasks": [_object(one) for one in comparison.tasks],
         "average": _object(comparison.average) if comparison.average else None,
+        **(
+            {"columns": [{"id": one, "values": list(values)} for one, *values in comparison.columns]}
+            if comparison.columns
+            else {}
+        ),
         "sentence": sentence_of(comparison, second=second),
         **(
             {"against": [comparison_json(one, (), letter) for one, letter in zip(against, "CD", strict=False)]}

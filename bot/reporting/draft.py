@@ -221,7 +221,7 @@ def _normalization(task: Task) -> str:
 
 
 def _subtasks(task: Task) -> Iterator[str]:
-    source = f" (the catalogue's {task.group})" if task.group else ""
+    source = f" (the catalogue's {task.members})" if task.members else ""
     yield f"{task.title} is made of{source}:"
     names = ", ".join(leaf.id for leaf in task.leaves)
     yield from wrap(names, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)

@@ -237,8 +237,12 @@ def _explain_average(row: Explained) -> Iterator[str]:
         yield fill(f"Average: {why}", 80, subsequent_indent="  ", break_on_hyphens=False)
         yield "  a mean over the others would look plausible and be wrong"
         return
-    terms = " + ".join(f"{task.score:.4f}" for task in scores.tasks)
+    for group in scores.groups if scores.over == "groups" else ():
+        members = " + ".join(f"{task.score:.4f}" for task in scores.tasks if task.id in group.tasks)
+        formula = f"{group.title}: ({members}) / {len(group.tasks)} = {group.score:.4f}"
+        yield fill(formula, 78, initial_indent="  ", subsequent_indent="    ")
+    terms = " + ".join(f"{one.score:.4f}" for one in scores.averaged)
     yield f"Average: {scores.average:.4f}"
     yield fill(
-        f"({terms}) / {len(scores.tasks)} = {scores.average:.4f}", 78, initial_indent="  ", subsequent_indent="  "
+        f"({terms}) / {len(scores.averaged)} = {scores.average:.4f}", 78, initial_indent="  ", subsequent_indent="  "
     )

@@ -64,5 +64,6 @@ def score_rows(scores: Scores) -> str:
     for task in scores.tasks:
         cells = (cell(task.raw, 4), cell(task.score, 2), cell(task.stderr, 2))
         lines.append(f"| {task.title} | " + " | ".join(cells) + " |")
+    lines += [f"| **{one.title}** | | {cell(one.score, 2)} | {cell(one.stderr, 2)} |" for one in scores.groups]
     lines.append(f"| **Average** | | **{cell(scores.average, 2)}** | {cell(scores.stderr, 2)} |")
     return "\n".join(lines)

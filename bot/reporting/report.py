@@ -157,6 +157,8 @@ def _row(row: Row) -> dict[str, Any]:
             "average": row.scores.average,
             "stderr": row.scores.stderr,
             "tasks": [_task(task) for task in row.scores.tasks],
+            **({"groups": msgspec.to_builtins(row.scores.groups)} if row.scores.groups else {}),
+            **({"columns": msgspec.to_builtins(row.scores.columns)} if row.scores.columns else {}),
         },
         "findings": [_finding(finding) for finding in row.findings],
         "files": [verdict.path for verdict in row.files],

@@ -9,11 +9,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bot.evaluation.finding import grouped
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.score import ColumnValue
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, cell, inert
 from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table
 from bot.reporting.text import SIGNS, WIDTH, short_revision
 
+CURRENCIES = frozenset("$€£¥")  # units that stand before the number
 REVISION = 8  # letters of a commit that people read
 NO_REVISION, NO_PRECISION = "unpinned", "unknown"
 
@@ -50,9 +53,31 @@ def _marks(row: NamedRow, fields: Sequence[str]) -> tuple[str, ...]:
     return (*[shown[field] for field in fields], *(["chat"] if row.chat_template else []))
 
 
+def column_cells(values: Iterable[ColumnValue], leaderboard: Leaderboard) -> list[str]:
+    """The columns that do not count as people read them: shares in points, other numbers with their unit."""
+    by_id = {one.id: one.value for one in values}
+    return [column_cell(by_id.get(column.id), column.unit) for column in leaderboard.columns]
+
+
+def column_cell(value: float | None, unit: str) -> str:
+    """A number of a column that does not count."""
+    if value is None or unit in {"fraction", "percent"}:
+        return cell(None if value is None else value * (100 if unit == "fraction" else 1), 2)
+    number = f"{value:,.2f}" if abs(value) < 100 and not value.is_integer() else f"{value:,.0f}"
+    return f"{unit}{number}" if unit in CURRENCIES else f"{number} {unit}"
+
+
 def scores_text(judgement: Judgement) -> str:
     """Aligned columns, rounded for people."""
-    titles = ("", "model", "average", *(task.id for task in judgement.leaderboard.tasks))
+    board = judgement.leaderboard
+    titles = (
+        "",
+        "model",
+        "average",
+        *board.groups,
+        *(task.id for task in board.tasks),
+        *(one.title for one in board.columns),
+    )
     rows = [(SIGNS[status], name, *cells) for name, status, cells in _lines(judgement)]
     return text_table(fit(Table(titles, tuple(rows), names=2))) + "\n"
 
@@ -74,7 +99,9 @@ def fit(table: Table) -> Table:
 
 def scores_markdown(judgement: Judgement) -> str:
     """A table of GitHub's Markdown, rounded for people."""
-    titles = ("model", "verdict", "average", *(task.title for task in judgement.leaderboard.tasks))
+    board = judgement.leaderboard
+    shown = (*board.groups, *(task.title for task in board.tasks), *(one.title for one in board.columns))
+    titles = ("model", "verdict", "average", *shown)
     rows = [(name, status, *cells) for name, status, cells in _lines(judgement)]
     return markdown_table(Table(titles, tuple(rows))) + "\n"
 
@@ -83,26 +110,31 @@ def scores_csv(judgement: Judgement) -> str:
     """CSV with full doubles, empty where there is no score; `path` holds the files of a row, parted by spaces."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("path", "model", "verdict", "average", *(task.id for task in judgement.leaderboard.tasks)))
+    board = judgement.leaderboard
+    named = (*board.groups, *(task.id for task in board.tasks), *(one.id for one in board.columns))
+    writer.writerow(("path", "model", "verdict", "average", *named))
     for row in judgement.rows:
-        numbers = ["" if score is None else score for score in _scores(row)]
+        values = {one.id: one.value for one in row.scores.columns}
+        found = [*_scores(row), *(values.get(one.id) for one in board.columns)]
+        numbers = ["" if score is None else score for score in found]
         writer.writerow((inert(" ".join(_paths(row))), inert(brief(row.key.model)), row.status, *numbers))
     for verdict in judgement.unreadable:
-        writer.writerow((inert(verdict.path), "", "rejected", "", *("" for _ in judgement.leaderboard.tasks)))
+        writer.writerow((inert(verdict.path), "", "rejected", "", *("" for _ in named)))
     return text.getvalue()
 
 
 def _lines(judgement: Judgement) -> list[tuple[str, str, list[str]]]:
     """The name, the verdict and the numbers of each row, and of each submission that no format reads."""
+    board = judgement.leaderboard
     names = row_names(
         NamedRow(brief(key.model) or _paths(row)[0], key.revision, key.precision, key.chat_template)
         for row, key in [(row, row.key) for row in judgement.rows]
     )
     lines = [
-        (name, str(row.status), [cell(score, 2) for score in _scores(row)])
+        (name, str(row.status), [*(cell(score, 2) for score in _scores(row)), *column_cells(row.scores.columns, board)])
         for name, row in zip(names, judgement.rows, strict=True)
     ]
-    holes = ["–"] * (1 + len(judgement.leaderboard.tasks))
+    holes = ["–"] * (1 + len(board.groups) + len(board.tasks) + len(board.columns))
     return lines + [(verdict.path, "rejected", holes) for verdict in judgement.unreadable]
 
 
@@ -112,4 +144,5 @@ def _paths(row: Row) -> list[str]:
 
 
 def _scores(row: Row) -> list[float | None]:
-    return [row.scores.average, *(task.score for task in row.scores.tasks)]
+    scores = row.scores
+    return [scores.average, *(group.score for group in scores.groups), *(task.score for task in scores.tasks)]

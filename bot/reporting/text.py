@@ -247,11 +247,13 @@ def _wrapped(text: str, first: str, others: str) -> list[str]:
 
 def score_lines(scores: Scores) -> Iterator[str]:
     """The columns: raw value and score of each task, and their mean."""
-    width = max(len(task.title) for task in scores.tasks)
+    width = max(len(title) for title in [one.title for one in scores.tasks] + [one.title for one in scores.groups])
     yield f"{'':{width}}  {'raw':>8}  {'score':>7}  {'stderr':>6}"
     for task in scores.tasks:
         raw, error = _cell(task.raw, "8.4f"), _cell(task.stderr, "6.2f")
         yield f"{task.title:{width}}  {raw}  {_cell(task.score, '7.2f')}  {error}"
+    for group in scores.groups:
+        yield f"{group.title:{width}}  {'':8}  {_cell(group.score, '7.2f')}  {_cell(group.stderr, '6.2f')}"
     yield f"{'Average':{width}}  {'':8}  {_cell(scores.average, '7.2f')}  {_cell(scores.stderr, '6.2f')}"
 
 

@@ -119,7 +119,7 @@ title = "MUSR"
 metrics = [{ name = "acc_norm" }]
 num_fewshot = 0
 normalize = "leaf"
-group = "leaderboard_musr"
+members = "leaderboard_musr"
 """
 WRITTEN = """\
 groups = ["leaderboard_musr"]
@@ -136,7 +136,7 @@ def parse(text: str) -> Leaderboard:
 
 
 def test_a_group_is_its_leaves_written_out() -> None:
-    group, written = parse(BOARD), parse(BOARD.replace('group = "leaderboard_musr"\n', WRITTEN))
+    group, written = parse(BOARD), parse(BOARD.replace('members = "leaderboard_musr"\n', WRITTEN))
     assert group.scoring_digest == written.scoring_digest
     assert [leaf.id for _, leaf in group.leaves()] == [leaf.id for _, leaf in written.leaves()]
     assert group.scoring_digest != parse(BOARD.replace("leaderboard_musr", "leaderboard_gpqa")).scoring_digest
@@ -164,7 +164,8 @@ def test_bounds_are_the_catalogues_only_where_leaves_are_scored_one_by_one() -> 
 def test_the_keys_of_other_formats_are_those_of_formats_that_are_taken() -> None:
     text = BOARD.replace("leaderboard_musr", "hendrycksTest").replace("lm-eval-0.4", "lm-eval-0.3")
     both = (
-        text.replace('["lm-eval-0.3"]', '["lm-eval-0.3", "lm-eval-0.4"]') + 'group_keys = { "lm-eval-0.4" = "mmlu_{}" }'
+        text.replace('["lm-eval-0.3"]', '["lm-eval-0.3", "lm-eval-0.4"]')
+        + 'member_keys = { "lm-eval-0.4" = "mmlu_{}" }'
     )
     assert parse(text).tasks[0].leaves[0].keys == {}
     assert parse(both).tasks[0].leaves[0].keys == {"lm-eval-0.4": "mmlu_abstract_algebra"}
@@ -174,10 +175,15 @@ def test_the_keys_of_other_formats_are_those_of_formats_that_are_taken() -> None
 @pytest.mark.parametrize(
     ("old", "new", "key", "why"),
     [
-        ("leaderboard_musr", "leaderboard_muser", "tasks.0.group", "there is no group 'leaderboard_muser' in the"),
-        ('group = "leaderboard_musr"\n', 'group = "leaderboard_musr"\n' + WRITTEN, "tasks.0.group", "not both"),
-        ('group = "leaderboard_musr"\n', "", "tasks.0", "at least one of its leaves, or the name of a group"),
-        ('group = "leaderboard_musr"\n', "group = 3", "tasks.0.group", "write a text in quotes"),
+        ("leaderboard_musr", "leaderboard_muser", "tasks.0.members", "there is no group 'leaderboard_muser' in the"),
+        ('members = "leaderboard_musr"\n', 'members = "leaderboard_musr"\n' + WRITTEN, "tasks.0.members", "not both"),
+        (
+            'members = "leaderboard_musr"\n',
+            "",
+            "tasks.0",
+            "at least one of its leaves, or `members` with the name of",
+        ),
+        ('members = "leaderboard_musr"\n', "members = 3", "tasks.0.members", "write a text in quotes"),
         ('[harness]\nformats = ["lm-eval-0.4"]', 'harness = "lm-eval"', "harness", "write a table"),
         ("[[tasks]]", "[tasks]", "tasks", "write a list"),
     ],
@@ -195,7 +201,7 @@ def test_two_tasks_may_not_share_a_group() -> None:
 
 
 def test_a_pooled_value_needs_the_size_of_each_leaf(tmp_path: Path) -> None:
-    text = BOARD.replace('group = "leaderboard_musr"\n', 'leaves = [{ id = "a" }]\naggregation = "size-weighted"\n')
+    text = BOARD.replace('members = "leaderboard_musr"\n', 'leaves = [{ id = "a" }]\naggregation = "size-weighted"\n')
     with pytest.raises(MalformedDeclaration, match='a: aggregation = "size-weighted" needs the samples of each leaf'):
         parse(text)
 
@@ -218,7 +224,7 @@ def test_samples_and_shots_are_asked_only_where_they_are_declared() -> None:
     data["n-shot"]["leaderboard_musr_team_allocation"] = 7
     for part in ("results", "groups", "group_subtasks"):
         data[part] = {key: value for key, value in data[part].items() if key.startswith("leaderboard_musr")}
-    text = BOARD.replace('group = "leaderboard_musr"\n', re.sub(r", samples = \d+", "", WRITTEN))
+    text = BOARD.replace('members = "leaderboard_musr"\n', re.sub(r", samples = \d+", "", WRITTEN))
     assert {"wrong-num-fewshot"} <= rules_of(outcome_of(data, parse(text)))
     assert "wrong-num-fewshot" not in rules_of(outcome_of(data, parse(text.replace("num_fewshot = 0\n", ""))))
     data["n-samples"]["leaderboard_musr_team_allocation"] = {"original": 251, "effective": 251}
@@ -277,7 +283,7 @@ def test_what_is_no_group_is_not_found(name: str) -> None:
 
 
 def leaves_of(group: str) -> list[dict[str, Any]]:
-    task = {"id": "one", "group": group, "normalize": "leaf"}
+    task = {"id": "one", "members": group, "normalize": "leaf"}
     data, faults = with_group_leaves({"harness": {"formats": ["olmes"]}, "tasks": [task]})
     assert faults == []
     leaves: list[dict[str, Any]] = data["tasks"][0]["leaves"]
@@ -291,15 +297,15 @@ def test_a_leaf_takes_the_bound_of_its_group_where_it_has_none_and_no_more_than_
 
 
 def test_what_is_no_task_or_names_no_group_is_left_to_the_check_of_types() -> None:
-    tasks: list[Any] = ["mmlu", 5, None, {"id": "one", "group": ["mmlu"]}, {"id": "two", "group": 5}, {}]
+    tasks: list[Any] = ["mmlu", 5, None, {"id": "one", "members": ["mmlu"]}, {"id": "two", "members": 5}, {}]
     assert with_group_leaves({"tasks": tasks}) == ({"tasks": tasks}, [])
 
 
 def test_the_faults_of_a_group_say_what_there_is() -> None:
-    tasks = [{"group": "mmlu", "leaves": [{"id": "a"}]}, {"group": "mlu"}]
+    tasks = [{"members": "mmlu", "leaves": [{"id": "a"}]}, {"members": "mlu"}]
     data, (both, unknown) = with_group_leaves({"tasks": tasks})
     assert data == {"tasks": tasks}
-    assert both == ("tasks.0.group", "a task has leaves or a group, not both")
+    assert both == ("tasks.0.members", "a task has leaves or a group, not both")
     where, why = unknown
     assert where == "tasks.1.group"
     assert why.startswith("there is no group 'mlu' in the catalogue; there are agieval_nous, bbh_cot_fewshot, ")

@@ -184,7 +184,7 @@ def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iter
 
 def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]:
     """The table of a task with its leaves, also where it names a group of the catalogue."""
-    if "group" not in keys:
+    if "members" not in keys:
         return dict(keys)
     ids, has_bounds = FreeIds(()), keys.get("normalize") == "leaf"
     return {**keys, "leaves": [leaf_table(one, one.formats, ids, has_bounds=has_bounds) for one in column.leaves]}

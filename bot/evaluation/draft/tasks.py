@@ -176,7 +176,7 @@ def _leaves(column: DraftColumn, formats: Iterable[str], ids: FreeIds, *, has_bo
     given = [leaf_table(leaf, formats, ids, has_bounds=has_bounds) for leaf in column.leaves]
     is_known = all(leaf.known and leaf.samples() == leaf.known.samples for leaf in column.leaves)
     if column.group is not None and column.is_whole_group and is_known and not any("keys" in one for one in given):
-        return {"group": column.group.id}
+        return {"members": column.group.id}
     return {"leaves": given}
 
 

@@ -28,7 +28,8 @@ def extra_task(case: Case) -> Violations:
         return
     wanted = sizes(case.leaderboard, case.result.format).keys()
     groups = {group for task in case.leaderboard.tasks for group in task.groups}
-    extra = [key for key in case.result.leaves if key not in wanted and key not in groups]
+    shown = {name for column in case.leaderboard.columns for name in column.leaves}
+    extra = [key for key in case.result.leaves if not any(key in used for used in (wanted, groups, shown))]
     if extra:
         hint = "nothing needs to be done: no score uses it"
         pointer = case.result.pointer_to("leaf", extra[0])

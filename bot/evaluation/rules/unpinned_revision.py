@@ -28,6 +28,8 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 def unpinned_revision(case: Case) -> Violations:
     """Yield a violation where no full commit id of the model is recorded."""
     model = case.result.model
+    if model.is_plain:
+        return
     if not model.revision or (
         model.revision == model.requested_revision != "" and not REVISION.fullmatch(model.revision)
     ):

@@ -19,7 +19,7 @@ from bot.publishing.tables.fit import check_columns, number_in
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.markdown_sheet import is_bold
 from bot.publishing.tables.sheet import Grid
-from bot.publishing.tables.values import RowView, placeholders, split_task
+from bot.publishing.tables.values import RowView, placeholders, split_other, split_task
 from bot.reporting.escape import code
 
 RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
@@ -112,13 +112,18 @@ class MappedRows:
 
     def check(self) -> None:
         """Raise CallError where the mapping names a task that the leaderboard does not have."""
-        known = {task.id for task in self.leaderboard.tasks}
+        known, board = {task.id for task in self.leaderboard.tasks}, self.leaderboard
+        others = {"groups": set(board.groups), "columns": {one.id for one in board.columns}}
         for label, column in self.options.columns.items():
             names = (column.value or "", *(placeholders(column.template) if column.template else ()))
             for task_id, _ in filter(None, map(split_task, names)):
                 if task_id not in known:
                     tasks = ", ".join(sorted(known))
                     raise CallError(f"the column {label!r} names the task {task_id!r}; the leaderboard has {tasks}")
+            for kind, name, _ in filter(None, map(split_other, names)):
+                if name not in others[kind]:
+                    has = ", ".join(sorted(others[kind])) or "none"
+                    raise CallError(f"the column {label!r} names {name!r} of {kind}; the leaderboard has {has}")
 
     @property
     def key(self) -> tuple[ColumnPath, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from string import Formatter
@@ -18,6 +18,7 @@ from bot.publishing.entry import Entry
 Scalar = Decimal | str | bool | None
 Unit = Literal["proportion", "percent"]
 OWN = "value"  # in a template: the column's own value
+GROUP_FIELDS = ("score", "stderr")
 TASK_FIELDS = ("score", "raw", "stderr", "samples", "num_fewshot")
 
 
@@ -45,6 +46,24 @@ class RowView:
                 return task
         known = ", ".join(task.id for task in self.entry.tasks)
         raise Unwritable(f"the leaderboard has no task {task_id!r}; its tasks are {known}")
+
+    def other(self, kind: str, name: str, part: str) -> float | None:
+        """A number of a group, or a column that does not count. Raises Unwritable if the leaderboard has none."""
+        if kind == "groups":
+            group = next((one for one in self.entry.groups if one.title == name), None)
+            value = None if group is None else group.score if part == "score" else group.stderr
+            known: Iterable[str] = self.leaderboard.groups
+        else:
+            value = next((one.value for one in self.entry.columns if one.id == name), None)
+            known = [one.id for one in self.leaderboard.columns]
+        if name not in known:
+            raise Unwritable(f"the leaderboard has no {kind[:-1]} {name!r}; it has {', '.join(known) or 'none'}")
+        return value
+
+    def column_unit(self, column_id: str) -> Unit | None:
+        """The unit of a column that does not count, None where it is no share."""
+        unit = next((one.unit for one in self.leaderboard.columns if one.id == column_id), "")
+        return "percent" if unit == "percent" else "proportion" if unit == "fraction" else None
 
     def unit(self, task_id: str) -> Unit:
         """The unit in which the leaderboard declares a task's raw values."""
@@ -100,9 +119,10 @@ def exact(number: float | None) -> Decimal | None:
 
 def check_accessor(accessor: str) -> str:
     """The accessor itself. Raises ValueError with a list of all accessors if there is no such accessor."""
-    if accessor in PLAIN or split_task(accessor):
+    if accessor in PLAIN or split_task(accessor) or split_other(accessor):
         return accessor
-    known = ", ".join([*PLAIN, *(f"tasks.ID.{name}" for name in TASK_FIELDS)])
+    others = [*(f"groups.TITLE.{name}" for name in GROUP_FIELDS), "columns.ID.value"]
+    known = ", ".join([*PLAIN, *(f"tasks.ID.{name}" for name in TASK_FIELDS), *others])
     raise ValueError(f"{accessor!r} names no value of a row; write one of {known}")
 
 
@@ -111,6 +131,14 @@ def split_task(accessor: str) -> tuple[str, str] | None:
     start, _, rest = accessor.partition(".")
     task_id, dot, name = rest.rpartition(".")
     return (task_id, name) if start == "tasks" and dot and task_id and name in TASK_FIELDS else None
+
+
+def split_other(accessor: str) -> tuple[str, str, str] | None:
+    """The parts of `groups.<title>.<field>` and of `columns.<id>.value`, None for another accessor."""
+    start, _, rest = accessor.partition(".")
+    name, dot, part = rest.rpartition(".")
+    is_known = (start == "groups" and part in GROUP_FIELDS) or (start == "columns" and part == "value")
+    return (start, name, part) if is_known and dot and name else None
 
 
 def placeholders(template: str) -> tuple[str, ...]:
@@ -134,6 +162,8 @@ def placeholders(template: str) -> tuple[str, ...]:
 def lookup(accessor: str, row: RowView) -> Scalar:
     """The value that an accessor names, None or "" if the row has none. Raises Unwritable."""
     parts = split_task(accessor)
+    if other := split_other(accessor):
+        return exact(row.other(*other))
     if parts is None:
         return PLAIN[accessor](row)
     task = row.task(parts[0])
@@ -167,6 +197,8 @@ def unit_of(accessor: str, row: RowView) -> Unit | None:
         return row.mean_unit()
     if parts is not None and parts[1] == "raw":
         return row.unit(parts[0])
+    if other := split_other(accessor):
+        return "percent" if other[0] == "groups" else row.column_unit(other[1])
     has_points = accessor in {"average", "average_stderr"} or (parts is not None and parts[1] in {"score", "stderr"})
     return "percent" if has_points else None
 

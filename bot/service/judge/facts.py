@@ -118,7 +118,7 @@ class Judge:
         came: list[tuple[float, str, str]] = []
         for one in found:
             board = self.leaderboard
-            named = identified(one, self.names, board.models, served=board.served_models, precision=board.precision)
+            named = identified(one, self.names, board)
             if named.result is not None:
                 key = key_of(self.leaderboard.id, named.result.model).text
                 came.append((committed.get(one.path, inf), key, one.path))
@@ -128,7 +128,7 @@ class Judge:
     def _makes_no_row(self, path: str, key: str, when: float) -> bool:
         """Tell whether a file may not count for the model of its key, so that it stands first of no others."""
         model = model_in(key)
-        is_named = self.leaderboard.served_models or is_hub_id(model)
+        is_named = self.leaderboard.served_models or self.leaderboard.takes_plain_names or is_hub_id(model)
         owned_elsewhere = deciding_owners(path, model.partition("/")[0], self.owners)
         return when != -inf and (not is_named or bool(owned_elsewhere))
 
