@@ -305,7 +305,7 @@ def test_the_faults_of_a_group_say_what_there_is() -> None:
     tasks = [{"members": "mmlu", "leaves": [{"id": "a"}]}, {"members": "mlu"}]
     data, (both, unknown) = with_group_leaves({"tasks": tasks})
     assert data == {"tasks": tasks}
-    assert both == ("tasks.0.members", "a task has leaves or a group, not both")
+    assert both == ("tasks.0.members", "a task has leaves or the members of a group, not both")
     where, why = unknown
-    assert where == "tasks.1.group"
+    assert where == "tasks.1.members"
     assert why.startswith("there is no group 'mlu' in the catalogue; there are agieval_nous, bbh_cot_fewshot, ")
