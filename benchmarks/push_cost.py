@@ -9,9 +9,10 @@ in pages of 1,000 entries, and each page is one request more.
 With `--open 0 100 1000` the whole path is measured: `serve` in a process of its own takes the webhook of the push and
 opens the request, while so many requests of its own are open at the target. Bar: the same number of requests, within 5.
 With `--act commit` the row is written to main and the table follows; with `--act merge` a person merges the request of
-the push before, and the table follows. `--fresh` does each pass as a new process does, with the state alone.
-With `--merge` a person merges one of them before each push: it is found among the others. With `--submissions 1000` so
-many requests of others are open at the source.
+the push before, and the table follows; with `--act nothing` nothing changed. Statements to the state are counted too;
+bar: at most 150 for a push, and 40 where nothing changed. `--fresh` does each pass as a new process does, with the
+state alone. With `--merge` a person merges one of them before each push: it is found among the others. With
+`--submissions 1000` so many requests of others are open at the source.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ def prime(contexts: ContextFactory, source: Repository, target: Repository, path
 
 def measure(
     layout: str, size: int, pushes: int, delay: float, act: str, *, is_fresh: bool
-) -> tuple[float, Counter[str], float, float]:
-    """Requests for each push, their kinds, the least seconds, and the least processor seconds that are the bot's own.
+) -> tuple[float, Counter[str], int, float, float]:
+    """Requests for each push, their kinds, the most statements, the least seconds, and those that are the bot's own.
 
     What others do on the machine only adds to them. The Hub runs in threads of this process, so the first hold its
     work, which grows with its repositories; the second are of the thread that settles alone.
@@ -148,25 +149,29 @@ def measure(
         gc.collect()
         gc.freeze()  # the Hub and its files lie in this process: collecting them is no cost of the bot's
         note_settled(contexts, watch, source, target)
-        seconds, own, kinds = [], [], Counter[str]()
+        seconds, own, asked, kinds = [], [], [], Counter[str]()
         for number in range(pushes + 1):  # the first one warms up both sides, and is not counted
             path = LAYOUTS[layout].format(org=0, n=f"new-{number}")
-            hub.push(source, {path: result(f"org-0/new-{number}")})
+            if act == "nothing":
+                run_pass(contexts.open_context(watch))
+            else:
+                hub.push(source, {path: result(f"org-0/new-{number}")})
             if act == "merge":
                 run_pass(contexts.open_context(watch))
                 hub.merge(target, hub.requests(target)[0])
             contexts = ContextFactory(access, store, folder) if is_fresh else contexts
             hub.calls.clear()
-            start, started = time.perf_counter(), time.thread_time()
+            before, start, started = store.asked, time.perf_counter(), time.thread_time()
             outcomes = run_pass(contexts.open_context(watch)).outcomes
             took, worked = time.perf_counter() - start, time.thread_time() - started
             assert {outcome.outcome for outcome in outcomes} <= {"proposed", "written"}, outcomes
             if number:
                 seconds.append(took)
                 own.append(worked)
+                asked.append(store.asked - before)
                 kinds.update(kind_of(call.raw_path) for call in hub.calls)
         contexts.store.close()
-    return sum(kinds.values()) / pushes, kinds, min(seconds), min(own)
+    return sum(kinds.values()) / pushes, kinds, max(asked), min(seconds), min(own)
 
 
 @contextmanager
@@ -289,7 +294,9 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=0, help="requests of others that are open at the source")
     parser.add_argument("--open", type=int, nargs="*", default=[], help="requests that are open while `serve` works")
     parser.add_argument("--layouts", nargs="*", choices=LAYOUTS, default=list(LAYOUTS), help="of the source")
-    parser.add_argument("--act", choices=("push", "commit", "merge"), default="push", help="what is measured")
+    parser.add_argument(
+        "--act", choices=("push", "commit", "merge", "nothing"), default="push", help="what is measured"
+    )
     parser.add_argument("--fresh", action="store_true", help="each pass is that of a new process")
     options = parser.parse_args()
     more = {"merges": options.merge, "submissions": options.submissions}
@@ -298,14 +305,14 @@ def main() -> None:
     for layout in () if options.open else options.layouts:
         smallest = least = 0.0
         for size in options.sizes:
-            count, kinds, seconds, own = measure(
+            count, kinds, asked, seconds, own = measure(
                 layout, size, options.pushes, options.delay, options.act, is_fresh=options.fresh
             )
             smallest, least = smallest or seconds, least or own
             said = ", ".join(f"{kind} {number / options.pushes:.1f}" for kind, number in kinds.most_common())
             print(
                 f"{options.act} {layout:7} {size:7,} entries: {count:6.1f} requests ({said}), "
-                f"{seconds * 1000:7.1f} ms, ratio {seconds / smallest:5.2f}, "
+                f"{asked} statements, {seconds * 1000:7.1f} ms, ratio {seconds / smallest:5.2f}, "
                 f"the bot's own {own * 1000:6.1f} ms, ratio {own / least:5.2f}",
                 flush=True,
             )

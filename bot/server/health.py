@@ -113,6 +113,7 @@ class StoreCollector(Collector):
         build.add_metric([__version__], 1)
         yield build
         yield from services()
+        yield CounterMetricFamily(f"{PREFIX}_state_statements", "Statements to the state", self._store.asked_by_all)
         try:
             yield from self._stored()
         except Exception as failure:

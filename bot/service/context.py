@@ -31,6 +31,7 @@ from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored,
 from bot.service.settings.config import Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
 from bot.service.store import Store, StoredSubmission, WatchState, connect
+from bot.service.store.engine import EVERY
 from bot.service.store.items import Item, Kind, Mark, Priority
 from bot.service.watch.event import account_id
 
@@ -122,7 +123,7 @@ class WatchContext:
         self.state.items.mark(found, self.clock() + later)
 
     def due(
-        self, kind: Kind, limit: int | None = None, *, priority: Priority | None = None, target: str | None = None
+        self, kind: Kind, limit: int = EVERY, *, priority: Priority | None = None, target: str | None = None
     ) -> list[Item]:
         """The items of a kind that are due, the longest waiting first; of one priority or target only."""
         return self.state.items.due(kind, self.clock(), limit, priority=priority, target=target)

@@ -91,6 +91,7 @@ def test_a_row_that_cannot_be_published_degrades_and_is_named(story: Story, serv
     assert 'leaderboard_bot_items{kind="row",state="failing",watch="tiny"}' in page
     assert 'leaderboard_bot_requests_total{service="hub",status="500"}' in page
     assert "leaderboard_bot_build_info{version=" in page
+    assert re.search(r"^leaderboard_bot_state_statements_total [1-9]", page, re.MULTILINE)
 
     story.hub.faults.ordered.clear()
     service.contexts.store.of("tiny").items.retry_all(0.0)

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import event
 
-from bot.service.store import Store
+from bot.service.store import Store, connect
+from bot.service.store.items import Mark
 from tests.service.stories import Story
 from tests.service.worker_processes import push_rows
 from tests.world.hub import Hub
@@ -52,6 +54,42 @@ def test_no_statement_of_a_push_reads_everything(hub: Hub, tmp_path: Path) -> No
     assert [one for one in found if not IS_THERE_ANY.search(one[1])] == []
     assert any("submissions_by_key (watch=? AND key=?)" in plan for plan in plans.values())
     story.end()
+
+
+@pytest.mark.parametrize(
+    ("form", "style"), [("pull-request", "entry"), ("pull-request", "rolling"), ("commit", "entry")]
+)
+def test_the_state_is_asked_little(form: str, style: str, hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form=form, style=style, limit=1000)
+    push_rows(story, 3)
+    story.settle()
+    story.settle()
+    assert story.news() != []
+    assert statements_of(story) <= 40
+    assert story.acts() == []
+    story.push()
+    assert statements_of(story) <= 150
+    assert story.news() != []
+    story.end()
+
+
+def test_statements_are_counted_as_the_database_sees_them(tmp_path: Path) -> None:
+    store, seen = Store(connect(f"sqlite:///{tmp_path / 'state.db'}")), list[str]()
+    event.listen(store.engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
+    state = store.of("tiny")
+    state.items.mark([Mark("source"), Mark("reviews")], 1.0)
+    state.set_cursor("source", "c" * 40)
+    assert len(state.items.due("source", 2.0)) == 1
+    assert (store.asked, store.asked_by_all, len(seen)) == (3, 3, 3)
+    store.close()
+
+
+def statements_of(story: Story) -> int:
+    """How many statements to the state one pass makes."""
+    store = story.contexts.store
+    before = store.asked
+    story.settle()
+    return store.asked - before
 
 
 def test_the_folders_of_rejected_files_cost_what_is_rejected(hub: Hub, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 from sqlalchemy import select
 
 from bot.service.store.boards import StoredBoard
-from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, open_engine
+from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, open_engine, same
 from bot.service.store.leases import Leases
 from bot.service.store.plans import HeldPlan
 from bot.service.store.requests import Intents, StoredRowIndex, StoredThreads
@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+_ANSWER = select(answers.c.answer, answers.c.until).where(same(answers, "question"))
+
+
 class Store(Intents, Leases):
     """One database: the state of each watch, and what all watches share."""
 
@@ -46,7 +49,7 @@ class Store(Intents, Leases):
 
     def answer(self, question: str, now: float) -> str | None:
         """The kept answer of a service; None if there is none, or it is too old. `now` is in Unix seconds."""
-        found = self.rows(select(answers.c.answer, answers.c.until).where(answers.c.question == question))
+        found = self.rows(_ANSWER, {"at_question": question})
         return next((str(row.answer) for row in found if row.until is None or row.until >= now), None)
 
     def set_answer(self, question: str, answer: str, until: float | None) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import case, delete, func, select
+from sqlalchemy import BindParameter, Select, bindparam, case, delete, func, select
 
 from bot.evaluation.row_key import reading_of
 from bot.publishing.board import TIE, Standing, is_ranked
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
-from bot.service.store.engine import Part, batches
+from bot.service.store.engine import Part, among, batches, older_than_newest, same
 from bot.service.store.tables import board_changes, board_rows, boards
 
 KEPT = 5_000  # changes of one board
@@ -37,33 +37,67 @@ class StoredBoard:
     models: str = ""
 
 
+_AT = select(boards).where(same(boards, "watch", "target"))
+_COUNT = select(func.count()).where(same(board_rows, "watch", "target"))
+_ENTRIES = select(board_rows.c.data).where(same(board_rows, "watch", "target"))
+_ROWS = select(board_rows.c.key, board_rows.c.row).where(same(board_rows, "watch", "target"))
+_CHANGES = (
+    select(board_changes.c.data)
+    .where(same(board_changes, "watch", "target"))
+    .order_by(board_changes.c.id.desc())
+    .limit(KEPT)
+)
+_WITH_RAWS = select(board_rows.c.raws, board_rows.c.key, board_rows.c.model).where(
+    same(board_rows, "watch"), among(board_rows.c.raws)
+)
+_SPELLINGS = select(board_rows.c.measured, board_rows.c.key).where(
+    same(board_rows, "watch"), among(board_rows.c.reading)
+)
+_DIGESTS = select(board_rows.c.key, board_rows.c.digest).where(same(board_rows, "watch", "target"))
+_ROWS_AT = select(board_rows).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
+_FORGET = delete(board_rows).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
+_FORGET_CHANGES = older_than_newest(board_changes, "watch", "target")
+
+
+def _standing() -> Select[Any]:
+    """How many other rows of a board are above and below an average beyond chance, have one, and are there."""
+    error: BindParameter[float] = bindparam("at_stderr")
+    of_row = func.coalesce(board_rows.c.stderr, 0.0)
+    above = board_rows.c.average - bindparam("at_average")
+    is_apart = above * above > TIE * TIE * (of_row * of_row + error * error)
+    counts = [func.count(case((is_apart & where, 1))) for where in (above > 0, above < 0)]
+    columns: list[Any] = [*counts, func.count(board_rows.c.average), func.count()]
+    return select(*columns).where(same(board_rows, "watch", "target"), board_rows.c.key != bindparam("at_key"))
+
+
+_STANDING = _standing()
+
+
 class Boards(Part):
     """Rows and changes of each board."""
 
     def at(self, target: str) -> StoredBoard | None:
         """The board of a target, None if its table was never rebuilt."""
-        found = select(boards).where(self.ours(boards, target=target))
-        return next((StoredBoard(row.head, row.leaderboard, row.declaration) for row in self.db.rows(found)), None)
+
+        def read() -> StoredBoard | None:
+            found = self.select(_AT, target=target)
+            return next((StoredBoard(row.head, row.leaderboard, row.declaration) for row in found), None)
+
+        return self.db.once((self.watch, "boards", target), read)
 
     def count_rows(self, target: str) -> int:
-        """The number of rows on a board."""
-        return int(self.db.value(select(func.count()).where(self.ours(board_rows, target=target))))
+        return int(self.value(_COUNT, target=target))
 
     def entries(self, target: str) -> list[Entry]:
-        """The rows of a board."""
-        found = select(board_rows.c.data).where(self.ours(board_rows, target=target))
-        return [parse_entry(zlib.decompress(data)) for data in self.db.values(found)]
+        return [parse_entry(zlib.decompress(data)) for data in self.column(_ENTRIES, target=target)]
 
     def rows(self, target: str) -> dict[str, str]:
         """The digest of each row of a board by key, see `digest_of`."""
-        found = select(board_rows.c.key, board_rows.c.row).where(self.ours(board_rows, target=target))
-        return {row.key: row.row for row in self.db.rows(found)}
+        return {row.key: row.row for row in self.select(_ROWS, target=target)}
 
     def changes(self, target: str) -> tuple[BoardChange, ...]:
         """The rows that were added, changed and removed since the board was first stored, the newest first."""
-        found = select(board_changes.c.data).where(self.ours(board_changes, target=target))
-        newest = found.order_by(board_changes.c.id.desc()).limit(KEPT)
-        return tuple(msgspec.json.decode(data, type=BoardChange) for data in self.db.values(newest))
+        return tuple(msgspec.json.decode(data, type=BoardChange) for data in self.column(_CHANGES, target=target))
 
     def keep(
         self,
@@ -94,41 +128,32 @@ class Boards(Part):
             self._note(target, list(news))
             row = {"head": board.head, "leaderboard": board.leaderboard, "declaration": board.declaration}
             self.upsert(boards, [{"target": target, **row}])
+        self.db.forget_read(self.watch, "boards", target)
         return set(known) ^ set(wanted)
 
     def models_with(self, raws: Iterable[str]) -> dict[str, str]:
         """The models of rows on the boards that have these raw values, by `digest_of_raws`; first by key."""
-        columns = select(board_rows.c.raws, board_rows.c.key, board_rows.c.model).where(self.ours(board_rows))
-        found = sorted(self.db.rows_in(columns, board_rows.c.raws, raws), key=lambda row: row.key, reverse=True)
+        found = sorted(self.select_in(_WITH_RAWS, raws), key=lambda row: row.key, reverse=True)
         return {row.raws: row.model for row in found}
 
     def spellings(self, readings: Iterable[str]) -> list[tuple[str, str]]:
         """When the rows on the boards that have these readings were measured, and their keys."""
-        columns = select(board_rows.c.measured, board_rows.c.key).where(self.ours(board_rows))
-        return [(row.measured, row.key) for row in self.db.rows_in(columns, board_rows.c.reading, readings)]
+        return [(row.measured, row.key) for row in self.select_in(_SPELLINGS, readings)]
 
     def standing(self, target: str, entry: Entry) -> Standing:
         """The standing of an entry among the rows of a board, see `standing_among`."""
-        error, of_row = entry.stderr or 0.0, func.coalesce(board_rows.c.stderr, 0.0)
-        above = board_rows.c.average - (entry.average or 0.0)
-        is_apart = above * above > TIE * TIE * (of_row * of_row + error * error)
-        counts = [func.count(case((is_apart & where, 1))) for where in (above > 0, above < 0)]
-        columns = select(*counts, func.count(board_rows.c.average), func.count())
-        found = columns.where(self.ours(board_rows, target=target), board_rows.c.key != entry.key)
-        return Standing(*next(iter(self.db.rows(found))))
+        own = {"average": entry.average or 0.0, "stderr": entry.stderr or 0.0}
+        return Standing(*self.select(_STANDING, target=target, key=entry.key, **own)[0])
 
     def _digests(self, target: str) -> dict[str, str]:
-        found = select(board_rows.c.key, board_rows.c.digest).where(self.ours(board_rows, target=target))
-        return {row.key: row.digest for row in self.db.rows(found)}
+        return {row.key: row.digest for row in self.select(_DIGESTS, target=target)}
 
     def _entries_at(self, target: str, keys: Iterable[str]) -> Mapping[str, Entry]:
-        found = select(board_rows).where(self.ours(board_rows, target=target))
-        return {
-            row.key: parse_entry(zlib.decompress(row.data)) for row in self.db.rows_in(found, board_rows.c.key, keys)
-        }
+        found = self.select_in(_ROWS_AT, keys, target=target)
+        return {row.key: parse_entry(zlib.decompress(row.data)) for row in found}
 
     def _write(self, target: str, there: Iterable[tuple[Entry, str]], gone: Iterable[str]) -> None:
-        self.db.delete_in(delete(board_rows).where(self.ours(board_rows, target=target)), board_rows.c.key, gone)
+        self.change_in(_FORGET, gone, target=target)
         for some in batches(there):
             self.upsert(board_rows, [_stored(target, entry, digest) for entry, digest in some])
 
@@ -136,7 +161,7 @@ class Boards(Part):
         values = [{"watch": self.watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
         if values:
             self.db.run(board_changes.insert(), values)
-        self.keep_newest(board_changes, KEPT, target=target)
+            self.change(_FORGET_CHANGES, target=target, count=KEPT)
 
 
 def _digest(entry: Entry) -> str:

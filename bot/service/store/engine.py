@@ -6,7 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from itertools import islice
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
     Connection,
+    CursorResult,
     Delete,
     Engine,
     Executable,
-    Select,
     Table,
     and_,
+    bindparam,
     create_engine,
     delete,
     event,
@@ -48,14 +48,20 @@ from bot.errors import BotError, CallError, StateUnavailable
 from bot.service.store.tables import VERSION, cursors, form, metadata
 
 AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
+EVERY = 2**62  # the limit of a statement that gives all rows
 T = TypeVar("T")
+Values = Mapping[str, Any]
 
 
 class Database:
-    """One database. What is called inside `transaction` belongs to it; anything else is a transaction of its own."""
+    """One database. What is called inside `transaction` belongs to it; anything else is a transaction of its own.
+
+    Statements are built once, with named parameters: SQLAlchemy takes longer to build one than SQLite to answer it.
+    `asked` counts the statements of this thread, `asked_by_all` those of all threads.
+    """
 
     def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+        self.engine, self.asked_by_all = engine, 0
         self._local = threading.local()
 
     @contextmanager
@@ -65,76 +71,157 @@ class Database:
         if running is not None:
             yield running
             return
-        with self.engine.begin() as connection:
-            self._local.connection = connection
-            try:
+        try:
+            with self.engine.begin() as connection:
+                self._local.connection = connection
                 yield connection
-            finally:
-                self._local.connection = None
+        except BaseException:  # it was rolled back, and with it what the phase had noted
+            self.forget_read()
+            raise
+        finally:
+            self._local.connection = None
 
-    def run(self, statement: Executable, values: Any = None) -> int:
-        """Carry out a statement: how many rows it changed."""
-        with self.transaction() as connection:
-            return int(connection.execute(statement, values).rowcount)
+    @contextmanager
+    def phase(self) -> Iterator[None]:
+        """Let this thread read plans, boards and small facts once in the block: what others write shows in the next."""
+        outer = self._read
+        self._local.read = {}
+        try:
+            yield
+        finally:
+            self._local.read = None if outer is None else {}  # an inner phase may have changed what the outer one read
 
-    def rows(self, statement: Executable) -> Sequence[Any]:
+    @property
+    def _read(self) -> dict[Any, Any] | None:
+        """What this thread read in the phase; None outside of one."""
+        found: dict[Any, Any] | None = getattr(self._local, "read", None)
+        return found
+
+    @property
+    def is_in_phase(self) -> bool:
+        """Tell whether this thread is in a phase."""
+        return self._read is not None
+
+    def once(self, place: tuple[Any, ...], read: Callable[[], T]) -> T:
+        """What `read` gives; in a phase it is called once for each place."""
+        known = self._read
+        if known is None:
+            return read()
+        if place not in known:
+            known[place] = read()
+        found: T = known[place]
+        return found
+
+    def forget_read(self, *where: str) -> None:
+        """Have all places read again whose names begin so, also in this phase."""
+        known = self._read or {}
+        for place in [one for one in known if one[: len(where)] == where]:
+            del known[place]
+
+    @property
+    def asked(self) -> int:
+        """How many statements this thread ran."""
+        return int(getattr(self._local, "asked", 0))
+
+    def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> CursorResult[Any]:
+        """Carry out a statement in the running transaction."""
+        self._local.asked = self.asked + 1
+        self.asked_by_all += 1  # two threads at once may count one less
+        connection: Connection = self._local.connection
+        return connection.execute(statement, values)
+
+    def run(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> int:
+        """Carry out a statement, once for each of several values: how many rows it changed."""
+        with self.transaction():
+            return int(self.execute(statement, values).rowcount)
+
+    def rows(self, statement: Executable, values: Values | None = None) -> Sequence[Any]:
         """All rows of a statement."""
-        with self.transaction() as connection:
-            return connection.execute(statement).all()
-
-    def rows_in(self, statement: Select[Any], column: Column[Any], values: Iterable[Any]) -> list[Any]:
-        """The rows of a statement that have one of these values in a column, however many values there are."""
         with self.transaction():
-            return [row for some in batches(values) for row in self.rows(statement.where(column.in_(some)))]
+            return self.execute(statement, values).all()
 
-    def delete_in(self, statement: Delete, column: Column[Any], values: Iterable[Any]) -> None:
-        """Delete the rows of a statement that have one of these values in a column."""
+    def rows_in(self, statement: Executable, some: Iterable[Any], values: Values | None = None) -> list[Any]:
+        """The rows of a statement that has a condition `among`, however many values there are."""
         with self.transaction():
-            for some in batches(values):
-                self.run(statement.where(column.in_(some)))
+            return [row for part in batches(some) for row in self.rows(statement, {**(values or {}), AMONG: part})]
 
-    def values(self, statement: Executable) -> list[Any]:
-        """The first column of all rows."""
-        return [row[0] for row in self.rows(statement)]
+    def run_in(self, statement: Executable, some: Iterable[Any], values: Values | None = None) -> None:
+        """Carry out a statement that has a condition `among`, however many values there are."""
+        with self.transaction():
+            for part in batches(some):
+                self.run(statement, {**(values or {}), AMONG: part})
 
-    def value(self, statement: Executable) -> Any:
+    def value(self, statement: Executable, values: Values | None = None) -> Any:
         """The first column of the first row, None if there is no row."""
-        with self.transaction() as connection:
-            return connection.execute(statement).scalar()
+        with self.transaction():
+            return self.execute(statement, values).scalar()
 
-    def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    def upsert(self, table: Table, rows: Sequence[Values]) -> None:
         """Insert rows, or replace the rows with the same primary key."""
-        if not rows:
-            return
-        statement = _upsert(table, self.engine.dialect.name, tuple(rows[0]))
-        with self.transaction() as connection:
-            connection.execute(statement, [dict(row) for row in rows])
+        if rows:
+            self.run(_upsert(table, self.engine.dialect.name, tuple(rows[0])), [dict(row) for row in rows])
 
     def close(self) -> None:
         """Close the connections."""
         dispose(self.engine)
 
 
+AMONG = "among"
+
+
+def same(table: Table, *names: str) -> ColumnElement[bool]:
+    """The condition on the rows whose columns have the values of the parameters `at_<name>`, see `Part`."""
+    return and_(*(table.c[name] == bindparam(f"at_{name}") for name in names))
+
+
+def among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """The condition on the rows that have one of the values of `rows_in` or `run_in`."""
+    return column.in_(bindparam(AMONG, expanding=True))
+
+
+def older_than_newest(table: Table, *names: str) -> Delete:
+    """Deletes all rows with these values but so many (`at_count`) with the highest ids."""
+    ids = select(table.c.id).where(same(table, *names)).order_by(table.c.id.desc())
+    last = ids.offset(bindparam("at_count")).limit(1).scalar_subquery()
+    return delete(table).where(same(table, *names), table.c.id <= last)
+
+
 class Part:
-    """The base of the stores: one watch in one database."""
+    """The base of the stores: one watch in one database.
+
+    Each method takes the values of a statement's conditions by the names of their columns, see `same`; that
+    of the watch is always there.
+    """
 
     def __init__(self, db: Database, watch: str) -> None:
         self.db, self.watch = db, watch
 
-    def ours(self, table: Table, **values: str | int) -> ColumnElement[bool]:
-        """The condition on the rows of this watch that have these values."""
-        return and_(table.c.watch == self.watch, *(table.c[name] == value for name, value in values.items()))
+    def where(self, **values: Any) -> dict[str, Any]:
+        return {"at_watch": self.watch} | {f"at_{name}": value for name, value in values.items()}
 
-    def upsert(self, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    def select(self, statement: Executable, **values: Any) -> Sequence[Any]:
+        return self.db.rows(statement, self.where(**values))
+
+    def select_in(self, statement: Executable, some: Iterable[Any], **values: Any) -> list[Any]:
+        return self.db.rows_in(statement, some, self.where(**values))
+
+    def column(self, statement: Executable, **values: Any) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in self.select(statement, **values)]
+
+    def value(self, statement: Executable, **values: Any) -> Any:
+        """The first column of the first row, None if there is no row."""
+        return self.db.value(statement, self.where(**values))
+
+    def change(self, statement: Executable, **values: Any) -> int:
+        return self.db.run(statement, self.where(**values))
+
+    def change_in(self, statement: Executable, some: Iterable[Any], **values: Any) -> None:
+        self.db.run_in(statement, some, self.where(**values))
+
+    def upsert(self, table: Table, rows: Iterable[Values]) -> None:
         """Insert rows of this watch, or replace those with the same primary key."""
         self.db.upsert(table, [{"watch": self.watch, **row} for row in rows])
-
-    def keep_newest(self, table: Table, count: int, **values: str) -> None:
-        """Delete the rows of this watch with these values, except for so many with the highest ids."""
-        ours = self.ours(table, **values)
-        last = self.db.value(select(table.c.id).where(ours).order_by(table.c.id.desc()).offset(count).limit(1))
-        if last is not None:
-            self.db.run(delete(table).where(ours, table.c.id <= last))
 
 
 @cache

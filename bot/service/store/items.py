@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from typing import Any, Literal, get_args
 
 import msgspec
 from sqlalchemy import (
     ColumnElement,
+    Executable,
+    Select,
     and_,
     bindparam,
     case,
@@ -20,12 +24,14 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
+    true,
     tuple_,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import NEEDS_TOKEN
-from bot.service.store.engine import Part, batches
+from bot.service.store.engine import EVERY, Part, among, batches, same
 from bot.service.store.tables import items, plans
 
 Kind = Literal[
@@ -139,151 +145,238 @@ _cause = case(
     else_=items.c.reason,
 )
 
-_LONGEST_FIRST = (items.c.since, items.c.subject)
-_KEY = ("kind", "target", "subject", "marked")
+_PRIORITIES: dict[Priority | None, ColumnElement[bool]] = {
+    None: true(),
+    "people": items.c.cause == "push",
+    "bulk": items.c.cause.in_(["declaration", "lost", "bulk"]),
+}
+_WAITS = and_(same(items, "watch"), items.c.is_held.is_(False))
+_IS_DUE = and_(_WAITS, items.c.due <= bindparam("at_now"))
+_ITEM = same(items, "watch", "kind", "target", "subject")
+_AS_IT_WAS = and_(_ITEM, items.c.marked == bindparam("at_marked"))
+
+
+def _listed(*where: ColumnElement[bool], order: Sequence[Any] = (items.c.since, items.c.subject)) -> Select[Any]:
+    return select(items).where(*where).order_by(*order).limit(bindparam("at_limit"))
+
+
+_DUE = {
+    (name, at_target): _listed(_IS_DUE, same(items, "kind", *(["target"] if at_target else [])), priority)
+    for name, priority in _PRIORITIES.items()
+    for at_target in (False, True)
+}
+_COUNT_DUE = {
+    name: select(func.count()).where(_IS_DUE, same(items, "kind"), priority) for name, priority in _PRIORITIES.items()
+}
+# Whether anything is due, by kind and priority: each answer is one look into the index.
+_OF_ALL = items.c.subject == literal_column("''")
+_ANY_DUE = select(
+    exists().where(_IS_DUE, items.c.kind.in_(["row", "folder"]), _OF_ALL),
+    *(
+        exists().where(_IS_DUE, items.c.kind == kind, _PRIORITIES[name])
+        for kind in get_args(Kind)
+        for name in get_args(Priority)
+    ),
+)
+_ONE = _listed(_ITEM)
+_HELD = _listed(same(items, "watch"), items.c.is_held.is_(True))
+_HELD_AT = _listed(same(items, "watch", "target"), items.c.is_held.is_(True))
+_AT = _listed(same(items, "watch", "kind", "target"))
+_ALL = _listed(same(items, "watch"))
+_ANY_WAITING = select(items.c.subject).where(_WAITS, same(items, "kind"), among(items.c.subject)).limit(1)
+_COUNT = select(func.count()).where(same(items, "watch", "kind"))
+_NEXT_DUE = select(func.min(items.c.due)).where(_WAITS)
+_FINISH = delete(items).where(_AS_IT_WAS)
+_FAIL = (
+    update(items)
+    .where(_AS_IT_WAS)
+    .values(attempts=items.c.attempts + 1, reason=bindparam("reason"), due=bindparam("due"))
+)
+_REFUSE = _FAIL.values(marked=items.c.marked + 1)
+_POSTPONE = update(items).where(_AS_IT_WAS).values(due=bindparam("due"))
+_HOLD = update(items).where(_AS_IT_WAS).values(is_held=True, reason=bindparam("reason"))
+_RELEASE = update(items).where(_AS_IT_WAS).values(is_held=False, reason="", due=bindparam("due"))
+_SAY_WHY_HELD = (
+    update(items).where(same(items, "watch", "target"), items.c.is_held.is_(True)).values(reason=bindparam("at_reason"))
+)
+_RETRY_ALL = update(items).where(_WAITS).values(due=bindparam("at_now"))
+_RETRY = update(items).where(_ITEM, items.c.is_held.is_(False)).values(due=bindparam("at_now"))
+_SOONER = items.c.due - bindparam("at_seconds")
+_BRING_FORWARD = (
+    update(items)
+    .where(same(items, "watch"), items.c.due > bindparam("at_now"))
+    .values(due=case((bindparam("at_now") > _SOONER, bindparam("at_now")), else_=_SOONER))
+)
+
+
+@cache
+def _mark(dialect: str) -> Executable:
+    """Marks an item; one that is marked already is marked once more, and a declaration's change never hides a push."""
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(items)
+    stays_push = and_(items.c.cause == "push", items.c.is_held.is_(False))
+    again = {
+        "cause": case((stays_push, "push"), else_=insert.excluded.cause),
+        "is_held": False,
+        "marked": items.c.marked + 1,
+        "attempts": 0,
+        "due": insert.excluded.due,
+        "reason": "",
+    }
+    statement: Executable = insert.on_conflict_do_update(index_elements=items.primary_key.columns, set_=again)
+    return statement
+
+
+DUE_FOR = 10.0  # seconds of a phase for which it is known what is due
 
 
 class Items(Part):
     """Marks items, gives those that are due, notes how they ended, and lists them for pages."""
 
     def mark(self, found: Iterable[Mark], now: float) -> None:
-        """Mark things as out of step, due at once; one that is marked already is marked once more.
-
-        A declaration's change never hides a push: the cause stays "push" where both came together.
-        """
+        """Mark things as out of step, due at once; one that is marked already is marked once more."""
+        marked = {(one.kind, one.target, one.subject): one for one in found}
+        if not marked:
+            return
         with self.db.transaction():
-            for some in batches(found):
-                known = self._known(some)
-                marked = {(one.kind, one.target, one.subject): one for one in some}
-                self.upsert(items, [_marked(one, known.get(place), now) for place, one in marked.items()])
-
-    def _known(self, some: Sequence[Mark]) -> dict[ItemPlace, Any]:
-        """The rows of those that are marked already."""
-        found: dict[ItemPlace, Any] = {}
-        for kind, target in {(one.kind, one.target) for one in some}:
-            subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
-            there = select(items).where(self.ours(items, kind=kind, target=target))
-            found |= {(kind, target, row.subject): row for row in self.db.rows_in(there, items.c.subject, subjects)}
-        return found
+            for some in batches(marked[place] for place in sorted(marked)):
+                values = [
+                    {"watch": self.watch, **msgspec.structs.asdict(one), "since": now, "due": now} for one in some
+                ]
+                self.db.run(_mark(self.db.engine.dialect.name), values)
+        self._forget_due()
 
     def due(
         self,
         kind: Kind,
         now: float,
-        limit: int | None = None,
+        limit: int = EVERY,
         *,
         priority: Priority | None = None,
         target: str | None = None,
     ) -> list[Item]:
         """The items of a kind that are due and not held, the longest waiting first; of one priority or target only."""
-        where = self._due(kind, now, priority)
-        return self._select(*where, *([] if target is None else [items.c.target == target]), limit=limit)
+        if self.db.is_in_phase and not self.is_due(kind, now, priority):
+            return []
+        at = {} if target is None else {"target": target}
+        return self._list(_DUE[priority, bool(at)], limit, kind=kind, now=now, **at)
 
-    def _due(self, kind: Kind, now: float, priority: Priority | None) -> list[ColumnElement[bool]]:
-        """The condition on the items of a kind that are due."""
-        where = [self.ours(items, kind=kind, is_held=False), items.c.due <= now]
-        if priority is not None:
-            where.append(items.c.cause == "push" if priority == "people" else items.c.cause != "push")
-        return where
+    def is_due(self, kind: Kind, now: float, priority: Priority | None = None) -> bool:
+        """Tell whether any item of a kind is due."""
+        _, kinds = self._any_due(now)
+        return any((kind, one) in kinds for one in get_args(Priority) if priority in {None, one})
+
+    def is_lost(self, now: float) -> bool:
+        """Tell whether all rows or folders are due, as after a loss of the state."""
+        return self._any_due(now)[0]
+
+    def _any_due(self, now: float) -> tuple[bool, frozenset[tuple[str, str]]]:
+        """Whether everything is due, and the kinds and priorities of which anything is.
+
+        What is finished in a phase may be named until it ends, for that costs less than to ask again.
+        """
+
+        def read() -> tuple[float, bool, frozenset[tuple[str, str]]]:
+            is_lost, *any_due = self.select(_ANY_DUE, now=now)[0]
+            names = product(get_args(Kind), get_args(Priority))
+            kinds = frozenset(name for name, is_there in zip(names, any_due, strict=True) if is_there)
+            return now, bool(is_lost), kinds
+
+        at, is_lost, kinds = self.db.once((self.watch, "due"), read)
+        if not 0 <= now - at < DUE_FOR:
+            self._forget_due()
+            _, is_lost, kinds = self.db.once((self.watch, "due"), read)
+        return is_lost, kinds
+
+    def _forget_due(self) -> None:
+        self.db.forget_read(self.watch, "due")
 
     def count_due(self, kind: Kind, now: float, priority: Priority | None = None) -> int:
         """How many items of a kind are due."""
-        return int(self.db.value(select(func.count()).where(*self._due(kind, now, priority))))
+        if self.db.is_in_phase and not self.is_due(kind, now, priority):
+            return 0
+        return int(self.value(_COUNT_DUE[priority], kind=kind, now=now))
 
     def get(self, kind: str, target: str, subject: str) -> Item | None:
         """One item; None if it is in step."""
-        return next(iter(self._select(self.ours(items, kind=kind, target=target, subject=subject), limit=1)), None)
+        return next(iter(self._list(_ONE, kind=kind, target=target, subject=subject)), None)
 
     def held(self, target: str = "") -> list[Item]:
         """The items that wait for the approval of a plan."""
-        return self._select(self.ours(items, is_held=True, **({"target": target} if target else {})))
+        return self._list(_HELD_AT, target=target) if target else self._list(_HELD)
 
     def at(self, kind: Kind, target: str) -> list[Item]:
         """The items of a kind at a target, whether they are due, held or neither."""
-        return self._select(self.ours(items, kind=kind, target=target))
+        return self._list(_AT, kind=kind, target=target)
 
     def all(self, limit: int = 1000) -> list[Item]:
         """The waiting items, the longest waiting first."""
-        return self._select(self.ours(items), limit=limit)
+        return self._list(_ALL, limit)
 
-    def _select(
-        self, *where: ColumnElement[bool], limit: int | None = None, order: Sequence[Any] = _LONGEST_FIRST
-    ) -> list[Item]:
-        found = self.db.rows(select(items).where(*where).order_by(*order).limit(limit))
-        return [Item(**row._mapping) for row in found]  # noqa: SLF001 - so SQLAlchemy calls it
+    def _list(self, statement: Executable, limit: int = EVERY, **values: Any) -> list[Item]:
+        return [Item(*row) for row in self.select(statement, limit=limit, **values)]
 
     def finish(self, done: Iterable[Item]) -> None:
         """Delete items that are in step, except for those that were marked again meanwhile."""
-        asked = [{name: getattr(one, name) for name in _KEY} for one in done]
-        if asked:
-            same = (items.c[name] == bindparam(name) for name in _KEY)
-            self.db.run(delete(items).where(self.ours(items), *same), asked)
+        self._change(_FINISH, done)
 
     def fail(self, one: Item, reason: str, due: float) -> None:
         """Note why an item failed, and when it is tried again."""
-        self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
+        self._change(_FAIL, [one], reason=reason, due=due)
 
     def refuse(self, one: Item, reason: str, due: float) -> None:
         """Note why a row cannot be written. Its item stays after this pass, and is tried again."""
-        self._change([one], marked=items.c.marked + 1, attempts=items.c.attempts + 1, reason=reason, due=due)
+        self._change(_REFUSE, [one], reason=reason, due=due)
 
     def postpone(self, one: Item, due: float) -> None:
         """Let an item wait for something else, without counting a failure."""
-        self._change([one], due=due)
+        self._change(_POSTPONE, [one], due=due)
 
-    def is_waiting(self, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
-        """Tell whether one of these subjects is out of step, and due by `now`; held items do not count."""
-        where = [self.ours(items, kind=kind, is_held=False)]
-        where += [] if now is None else [items.c.due <= now]
-        found = select(items.c.subject).where(*where).limit(1)
-        return any(self.db.rows(found.where(items.c.subject.in_(some))) for some in batches(subjects))
+    def is_waiting(self, kind: Kind, subjects: Iterable[str]) -> bool:
+        """Tell whether one of these subjects is out of step, due or not; held items do not count."""
+        return bool(self.select_in(_ANY_WAITING, subjects, kind=kind))
 
     def hold(self, found: Sequence[Item], reason: str) -> None:
         """Let items wait for the approval of a plan."""
-        self._change(found, is_held=True, reason=reason)
+        self._change(_HOLD, found, reason=reason)
 
     def say_why_held(self, target: str, reason: str) -> None:
         """Update the reason of the held items of a target."""
-        self.db.run(update(items).where(self.ours(items, target=target, is_held=True)).values(reason=reason))
+        self.change(_SAY_WHY_HELD, target=target, reason=reason)
 
     def release(self, found: Sequence[Item], now: float) -> None:
         """Let held items go on."""
-        self._change(found, is_held=False, reason="", due=now)
+        self._change(_RELEASE, found, due=now)
+        self._forget_due()
 
     def retry_all(self, now: float) -> None:
         """Let every failed item be tried at once."""
-        self.db.run(update(items).where(self.ours(items, is_held=False)).values(due=now))
+        self.change(_RETRY_ALL, now=now)
+        self._forget_due()
 
     def bring_forward(self, now: float, seconds: float) -> None:
         """Let every waiting item be tried so many seconds sooner, but not before now."""
-        sooner = case((items.c.due - seconds < now, now), else_=items.c.due - seconds)
-        self.db.run(update(items).where(self.ours(items), items.c.due > now).values(due=sooner))
+        self.change(_BRING_FORWARD, now=now, seconds=seconds)
+        self._forget_due()
 
     def counts(self) -> dict[tuple[str, str], int]:
         """How many items there are, by kind and state: waiting, failing, held, declined."""
-        counted = select(items.c.kind, func.count()).where(self.ours(items)).group_by(items.c.kind)
         with self.db.transaction():
-            return {
-                (kind, state): count
-                for state in STATES
-                for kind, count in self.db.rows(counted.where(_in_state(state)))
-            }
+            return {(kind, state): count for state in STATES for kind, count in self.select(_COUNTS[state])}
 
     def count(self, kind: Kind) -> int:
         """How many items of a kind there are."""
-        return int(self.db.value(select(func.count()).where(self.ours(items, kind=kind))))
+        return int(self.value(_COUNT, kind=kind))
 
     def next_due(self) -> float | None:
         """When the next item is due, None if none waits."""
-        found = select(func.min(items.c.due)).where(self.ours(items, is_held=False))
-        due: float | None = self.db.value(found)
+        due: float | None = self.value(_NEXT_DUE)
         return due
 
-    def _change(self, found: Sequence[Item], **values: Any) -> None:
-        with self.db.transaction():
-            for one in found:
-                where = self.ours(items, kind=one.kind, target=one.target, subject=one.subject)
-                self.db.run(update(items).where(where, items.c.marked == one.marked).values(**values))
+    def _change(self, statement: Executable, found: Iterable[Item], **values: Any) -> None:
+        """Change items, except for those that were marked again meanwhile."""
+        places = [{name: getattr(one, name) for name in ("kind", "target", "subject", "marked")} for one in found]
+        if places:
+            self.db.run(statement, [self.where(**one) | values for one in places])
 
     # pages for people: each costs the same, however large the state is
 
@@ -294,47 +387,27 @@ class Items(Part):
 
         Where `cause` is named, those of it; `without` are causes that are left out.
         """
-        where = [self.ours(items), _in_state(state)]
+        where = [same(items, "watch"), _in_state(state)]
         where += [*([_cause == cause] if cause else []), *([_cause.not_in(without)] if without else [])]
         if after is not None:
             where.append(tuple_(items.c.kind, items.c.target, items.c.subject) > tuple_(*after))
-        return self._select(*where, limit=limit, order=(items.c.kind, items.c.target, items.c.subject))
+        return self._list(_listed(*where, order=(items.c.kind, items.c.target, items.c.subject)), limit)
 
     def causes(self, limit: int, state: ItemState = "failing") -> list[FailureCause]:
         """Why items fail or are held, the most frequent cause first."""
-        count, kinds = func.count(), (func.min(items.c.kind), func.max(items.c.kind))
-        found = select(_cause, count, func.min(items.c.due), func.min(items.c.since), *kinds).group_by(_cause)
-        found = found.where(self.ours(items), _in_state(state)).order_by(count.desc(), _cause).limit(limit)
         return [
             FailureCause(reason, number, due, since, first if first == last else "")
-            for reason, number, due, since, first, last in self.db.rows(found)
+            for reason, number, due, since, first, last in self.select(_CAUSES[state], limit=limit)
         ]
 
     def retry_cause(self, reason: str, now: float) -> int:
         """Let all items that fail for one reason be tried at once; how many there are."""
-        where = (self.ours(items), _cause == reason, _in_state("failing"))
-        return self.db.run(update(items).where(*where).values(due=now))
+        return self.change(_RETRY_CAUSE, reason=reason, now=now)
 
     def retry(self, place: ItemPlace, now: float) -> bool:
         """Let one item be tried at once; whether there is one that waits for nobody's approval."""
         kind, target, subject = place
-        where = self.ours(items, kind=kind, target=target, subject=subject, is_held=False)
-        return bool(self.db.run(update(items).where(where).values(due=now)))
-
-
-def _marked(one: Mark, known: Any, now: float) -> dict[str, Any]:
-    """The row of an item that is marked, once more where it is known."""
-    is_push = known is not None and known.cause == "push" and not known.is_held
-    return {
-        **msgspec.structs.asdict(one),
-        "cause": "push" if is_push else one.cause,
-        "is_held": False,
-        "marked": 0 if known is None else known.marked + 1,
-        "attempts": 0,
-        "since": now if known is None else known.since,
-        "due": now,
-        "reason": "",
-    }
+        return bool(self.change(_RETRY, kind=kind, target=target, subject=subject, now=now))
 
 
 _is_declined = exists().where(
@@ -350,3 +423,29 @@ def _in_state(state: ItemState) -> ColumnElement[bool]:
     # Most items wait: the sum keeps the database from taking all of them by this, and sorting them.
     tried = items.c.attempts > 0 if state == "failing" else items.c.attempts + 0 == 0
     return and_(items.c.is_held.is_(False), tried)
+
+
+_COUNTS = {
+    state: select(items.c.kind, func.count()).where(same(items, "watch"), _in_state(state)).group_by(items.c.kind)
+    for state in STATES
+}
+_CAUSES = {
+    state: select(
+        _cause,
+        func.count(),
+        func.min(items.c.due),
+        func.min(items.c.since),
+        func.min(items.c.kind),
+        func.max(items.c.kind),
+    )
+    .where(same(items, "watch"), _in_state(state))
+    .group_by(_cause)
+    .order_by(func.count().desc(), _cause)
+    .limit(bindparam("at_limit"))
+    for state in STATES
+}
+_RETRY_CAUSE = (
+    update(items)
+    .where(same(items, "watch"), _cause == bindparam("at_reason"), _in_state("failing"))
+    .values(due=bindparam("at_now"))
+)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select, update
 
 from bot.publishing.plan import Plan
-from bot.service.store.engine import Part
+from bot.service.store.cursors import Cursors
+from bot.service.store.engine import Part, same
 from bot.service.store.items import Items, Mark, held_by
-from bot.service.store.tables import cursors, plans
+from bot.service.store.tables import plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +38,42 @@ def _held(row: Any) -> HeldPlan:
     return HeldPlan(row.target, row.digest, row.is_approved, row.since, plan, row.is_declined)
 
 
+_AT = select(plans).where(same(plans, "watch", "target"))
+_ALL = select(plans).where(same(plans, "watch")).order_by(plans.c.target)
+_NARROW = update(plans).where(same(plans, "watch", "target")).values(data=bindparam("data"))
+_FORGET = delete(plans).where(same(plans, "watch", "target"))
+_NAMED = same(plans, "watch", "digest")
+_ANSWERS = select(plans.c.target, plans.c.is_approved, plans.c.is_declined).where(_NAMED)
+_ANSWER = update(plans).where(_NAMED).values(is_approved=bindparam("is_approved"), is_declined=bindparam("is_declined"))
+
+
 class Plans(Part):
     """The plans that wait, one for each target at most."""
 
     def at(self, target: str) -> HeldPlan | None:
         """The plan that waits at a target."""
-        found = self.db.rows(select(plans).where(self.ours(plans, target=target)))
-        return next(map(_held, found), None)
+        if not self.db.is_in_phase:
+            return next(map(_held, self.select(_AT, target=target)), None)
+        return next((one for one in self.all() if one.target == target), None)
+
+    def all(self) -> list[HeldPlan]:
+        """The plans that wait, by target."""
+        return self.db.once((self.watch, "plans"), lambda: list(map(_held, self.select(_ALL))))
 
     def hold(self, plan: Plan) -> None:
         """Hold a plan. It needs a new approval where its digest is new, or an earlier approval was used in part."""
-        known = self.at(plan.target)
-        if known is not None and (known.digest, known.is_approved) == (plan.digest, False):
-            return
-        values = {"digest": plan.digest, "is_approved": False, "is_declined": False, "since": time.time()}
-        self.upsert(plans, [{"target": plan.target, "data": msgspec.json.encode(plan), **values}])
+        with self.db.transaction():
+            known = next(map(_held, self.select(_AT, target=plan.target)), None)
+            if known is not None and (known.digest, known.is_approved) == (plan.digest, False):
+                return
+            values = {"digest": plan.digest, "is_approved": False, "is_declined": False, "since": time.time()}
+            self.upsert(plans, [{"target": plan.target, "data": msgspec.json.encode(plan), **values}])
+        self._forget_read()
 
     def narrow(self, rest: Plan) -> None:
         """Reduce the plan at a target to what is left of it; its digest and its approval stay."""
-        self.db.run(plans.update().values(data=msgspec.json.encode(rest)).where(self.ours(plans, target=rest.target)))
+        self.db.run(_NARROW, self.where(target=rest.target) | {"data": msgspec.json.encode(rest)})
+        self._forget_read()
 
     def approve(self, digest: str) -> bool:
         """Approve the plans that have this digest; whether there was one."""
@@ -66,26 +84,25 @@ class Plans(Part):
         return self._answer(digest, is_approved=False)
 
     def _answer(self, digest: str, *, is_approved: bool) -> bool:
-        answer = plans.update().values(is_approved=is_approved, is_declined=not is_approved)
-        named, items = self.ours(plans, digest=digest), Items(self.db, self.watch)
+        items = Items(self.db, self.watch)
         with self.db.transaction():
-            known = self.db.rows(select(plans.c.target, plans.c.is_approved, plans.c.is_declined).where(named))
-            self.db.run(answer.where(named))
+            known = self.select(_ANSWERS, digest=digest)
+            answer = {"is_approved": is_approved, "is_declined": not is_approved}
+            self.db.run(_ANSWER, self.where(digest=digest) | answer)
             for row in known:
                 if (row.is_approved, row.is_declined) == (is_approved, not is_approved):
                     continue  # a declined plan is answered in every pass
-                self.db.run(
-                    delete(cursors).where(self.ours(cursors, kind="ledger", target=row.target))
-                )  # its rows are elsewhere now
+                Cursors(self.db, self.watch).set("ledger", None, target=row.target)  # its rows are elsewhere now
                 items.say_why_held(row.target, held_by(digest, is_declined=not is_approved))
                 if not is_approved:  # the text about it says so; that of an approved one follows when it is carried out
                     items.mark([Mark("plan", "", row.target)], time.time())
+        self._forget_read()
         return bool(known)
-
-    def all(self) -> list[HeldPlan]:
-        """The plans that wait, by target."""
-        return list(map(_held, self.db.rows(select(plans).where(self.ours(plans)).order_by(plans.c.target))))
 
     def forget(self, target: str) -> None:
         """Forget a plan that was carried out or is no longer needed."""
-        self.db.run(delete(plans).where(self.ours(plans, target=target)))
+        self.change(_FORGET, target=target)
+        self._forget_read()
+
+    def _forget_read(self) -> None:
+        self.db.forget_read(self.watch, "plans")

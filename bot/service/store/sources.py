@@ -9,11 +9,11 @@ from math import inf
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, delete, func, or_, select, update
+from sqlalchemy import Column, ColumnElement, Select, bindparam, delete, func, or_, select, update
 
 from bot.evaluation.row_key import reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.service.store.engine import Part, batches
+from bot.service.store.engine import Part, among, batches, same
 from bot.service.store.tables import files, rows, submissions
 
 DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place
@@ -77,60 +77,109 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+_FILES_AT = select(files).where(same(files, "watch"), among(files.c.path))
+_FILES_IN = select(files).where(same(files, "watch", "folder"))
+_PATHS = select(files.c.path).where(same(files, "watch"))
+_COUNT_FILES = select(func.count(), func.coalesce(func.sum(files.c.size), 0)).where(same(files, "watch"))
+_FORGET_FILES = delete(files).where(same(files, "watch"), among(files.c.path))
+
+
 class Files(Part):
     """The files of the source."""
 
     def at(self, paths: Iterable[str]) -> dict[str, IndexedFile]:
-        """The files at these paths."""
-        found = self.db.rows_in(select(files).where(self.ours(files)), files.c.path, paths)
-        return {row.path: IndexedFile(row.path, row.oid, row.size) for row in found}
+        return {row.path: IndexedFile(row.path, row.oid, row.size) for row in self.select_in(_FILES_AT, paths)}
 
     def in_folder(self, folder: str) -> dict[str, IndexedFile]:
         """The files in a folder, not in its subfolders."""
-        found = self.db.rows(select(files).where(self.ours(files, folder=folder)))
+        found = self.select(_FILES_IN, folder=folder)
         return {row.path: IndexedFile(row.path, row.oid, row.size) for row in found}
 
     def paths(self) -> set[str]:
-        """The paths of all files."""
-        return set(self.db.values(select(files.c.path).where(self.ours(files))))
+        return set(self.column(_PATHS))
 
     def count(self) -> tuple[int, int]:
         """The number of files, and their bytes together."""
-        found = select(func.count(), func.coalesce(func.sum(files.c.size), 0)).where(self.ours(files))
-        count, size = self.db.rows(found)[0]
+        count, size = self.select(_COUNT_FILES)[0]
         return int(count), int(size)
 
     def any(self) -> bool:
         """Tell whether there is any file."""
-        return bool(self.db.rows(select(files.c.path).where(self.ours(files)).limit(1)))
+        return self.db.once((self.watch, "files"), lambda: bool(self.select(_PATHS.limit(1))))
 
     def keep(self, there: Iterable[IndexedFile], gone: Iterable[str] = ()) -> None:
         """Remember files, and forget those that are gone."""
         with self.db.transaction():
-            self.db.delete_in(delete(files).where(self.ours(files)), files.c.path, gone)
+            self.change_in(_FORGET_FILES, gone)
             values = (
                 {"path": one.path, "folder": folder_of(one.path), "oid": one.oid, "size": one.size} for one in there
             )
             self.upsert(files, values)
+        self.db.forget_read(self.watch, "files")
+
+
+_OURS = same(submissions, "watch")
+_AT_PATHS = select(submissions).where(_OURS, among(submissions.c.path))
+_OF_KEYS = select(submissions).where(_OURS, among(submissions.c.key))
+_AT_PATH = select(submissions).where(same(submissions, "watch", "path"))
+_PATHS_OF = select(submissions.c.path).where(same(submissions, "watch", "key"))
+_SPELLINGS = select(submissions.c.path, submissions.c.key, submissions.c.committed).where(
+    _OURS, among(submissions.c.reading)
+)
+_KEYS_BETWEEN = (
+    select(submissions.c.key)
+    .where(_OURS, submissions.c.key > bindparam("at_after"), submissions.c.key < bindparam("at_before"))
+    .distinct()
+)
+_LINES_IN = select(*LINE).where(same(submissions, "watch", "folder"))
+_LINES_AT = select(*LINE).where(_OURS, among(submissions.c.path)).order_by(submissions.c.path)
+# Each of these names only the columns of one index: a database may otherwise choose another, and read everything.
+_PLACES = select(submissions.c.key, submissions.c.folder, submissions.c.status)
+_PLACES_IN = _PLACES.where(same(submissions, "watch", "folder"))
+_PLACES_OF = _PLACES.where(_OURS, among(submissions.c.key))
+_FOLDERS_OF = select(submissions.c.folder).where(_OURS, among(submissions.c.key))
+_FOLDERS_WITH = select(submissions.c.folder).where(same(submissions, "watch", "status"))
+_FORGET = delete(submissions).where(_OURS, among(submissions.c.path))
+_SET_VERDICT = (
+    update(submissions)
+    .where(same(submissions, "watch", "path"))
+    .values({name: bindparam(name) for name in ("key", "reading", "status", "why")})
+)
+_COUNTS = select(submissions.c.status, func.count()).where(_OURS).group_by(submissions.c.status)
+_REJECTIONS = (
+    select(submissions.c.why, func.count())
+    .where(same(submissions, "watch", "status"))
+    .group_by(submissions.c.why)
+    .order_by(func.count().desc(), submissions.c.why)
+    .limit(bindparam("at_limit"))
+)
+
+
+def _next(column: Column[str], *where: ColumnElement[bool]) -> Select[Any]:
+    """The next values of a column, in order."""
+    after = select(column).where(_OURS, *where, column > bindparam("at_after"))
+    return after.distinct().order_by(column).limit(bindparam("at_limit"))
+
+
+_NEXT_PATHS = _next(submissions.c.path, submissions.c.key.is_(None))
+_NEXT_KEYS = _next(submissions.c.key)
 
 
 class Submissions(Part):
     """The outcomes of the submissions at the source."""
 
     def at(self, paths: Iterable[str]) -> dict[str, StoredSubmission]:
-        """The submissions at these paths."""
-        return _restored(self.db.rows_in(select(submissions).where(self.ours(submissions)), submissions.c.path, paths))
+        return _restored(self.select_in(_AT_PATHS, paths))
 
     def of(self, keys: Iterable[str]) -> dict[str, StoredSubmission]:
         """The submissions that measure these rows."""
-        return _restored(self.db.rows_in(select(submissions).where(self.ours(submissions)), submissions.c.key, keys))
+        return _restored(self.select_in(_OF_KEYS, keys))
 
     def first_of(self, key: str, most: int, size: int) -> dict[str, StoredSubmission]:
         """The first submissions by path that measure a row, at most so many, of `size` bytes as they are read."""
-        paths = sorted(self.db.values(select(submissions.c.path).where(self.ours(submissions, key=key))))
         found: dict[str, StoredSubmission] = {}
-        for path in paths[:most]:
-            rows = self.db.rows(select(submissions).where(self.ours(submissions, path=path)))
+        for path in sorted(self.column(_PATHS_OF, key=key))[:most]:
+            rows = self.select(_AT_PATH, path=path)
             size -= sum(len(zlib.decompress(row.data[1:])) for row in rows)
             if size < 0:
                 break
@@ -142,34 +191,25 @@ class Submissions(Part):
 
         `without` are paths of submissions that do not count.
         """
-        columns = select(submissions.c.path, submissions.c.key, submissions.c.committed)
-        found = self.db.rows_in(columns.where(self.ours(submissions)), submissions.c.reading, readings)
-        others = (row for row in found if row.path not in without)
+        others = (row for row in self.select_in(_SPELLINGS, readings) if row.path not in without)
         return [(inf if row.committed is None else row.committed, row.key, row.path) for row in others]
 
     def keys_below(self, folder: str) -> set[str]:
         """The rows that submissions measure and whose keys begin with a folder, such as all rows of one model."""
-        below = (submissions.c.key > f"{folder}/", submissions.c.key < f"{folder}0")  # "0" comes after "/"
-        return set(self.db.values(select(submissions.c.key).where(self.ours(submissions), *below).distinct()))
+        return set(self.column(_KEYS_BETWEEN, after=f"{folder}/", before=f"{folder}0"))  # "0" comes after "/"
 
     def in_folder(self, folder: str) -> list[SubmissionLine]:
         """The submissions in a folder, not in its subfolders, by path."""
-        found = self.db.rows(select(*LINE).where(self.ours(submissions, folder=folder)))
+        found = self.select(_LINES_IN, folder=folder)
         return sorted((SubmissionLine(*row) for row in found), key=lambda one: one.path)
 
     def shared_keys(self, folder: str, most: int) -> list[str]:
-        """The first rows that accepted submissions of a folder measure, and accepted ones of another folder too.
-
-        Each query names only the columns of one index: a database may otherwise choose another index, and read
-        everything.
-        """
-        columns = select(submissions.c.key, submissions.c.folder, submissions.c.status)
-        ours = columns.where(self.ours(submissions))
-        in_folder = self.db.rows(columns.where(self.ours(submissions, folder=folder)))
+        """The first rows that accepted submissions of a folder measure, and accepted ones of another folder too."""
+        in_folder = self.select(_PLACES_IN, folder=folder)
         here = sorted({row.key for row in in_folder if row.key and row.status == "accepted"})
         shared: list[str] = []
         for some in batches(here):
-            found = self.db.rows(ours.where(submissions.c.key.in_(some)))
+            found = self.select_in(_PLACES_OF, some)
             shared += sorted({row.key for row in found if row.folder != folder and row.status == "accepted"})
             if len(shared) >= most:
                 break
@@ -177,71 +217,70 @@ class Submissions(Part):
 
     def folders_of(self, keys: Iterable[str]) -> set[str]:
         """The folders in which these rows are measured."""
-        found = select(submissions.c.folder).where(self.ours(submissions))
-        return {row.folder for row in self.db.rows_in(found, submissions.c.key, keys)}
+        return {row.folder for row in self.select_in(_FOLDERS_OF, keys)}
 
     def rejected_folders(self) -> list[str]:
         """The folders in which a submission is rejected."""
-        found = select(submissions.c.folder).where(self.ours(submissions, status="rejected"))
-        return sorted(set(self.db.values(found)))
+        return sorted(set(self.column(_FOLDERS_WITH, status="rejected")))
 
     def all(self, size: int = 500) -> Iterator[list[StoredSubmission]]:
         """All submissions, about so many at once: those of no row in the order of their paths, then row by row."""
-        alone = (self.ours(submissions), submissions.c.key.is_(None))
         last = ""
-        while paths := self._next(submissions.c.path, last, size, *alone):
+        while paths := self.column(_NEXT_PATHS, after=last, limit=size):
             yield list(self.at(paths).values())
             last = paths[-1]
         last = ""
-        while keys := self._next(submissions.c.key, last, size, self.ours(submissions)):
+        while keys := self.column(_NEXT_KEYS, after=last, limit=size):
             yield list(self.of(keys).values())
             last = keys[-1]
-
-    def _next(self, column: Column[str], last: str, size: int, *where: ColumnElement[bool]) -> list[str]:
-        """The values of a column after the last one, in order."""
-        return self.db.values(select(column).where(*where, column > last).distinct().order_by(column).limit(size))
 
     def keep(self, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
         """Remember submissions, and forget those that are gone."""
         with self.db.transaction():
-            self.db.delete_in(delete(submissions).where(self.ours(submissions)), submissions.c.path, gone)
+            self.change_in(_FORGET, gone)
             self.upsert(submissions, map(_stored, there))
 
     def set_verdicts(self, again: Iterable[StoredSubmission]) -> None:
         """Remember key, status and reason of submissions that were judged again."""
+        values = (
+            self.where(path=one.path)
+            | {"key": one.key, "reading": _reading(one.key), "status": one.status, "why": one.why}
+            for one in again
+        )
         with self.db.transaction():
-            for one in again:
-                where = self.ours(submissions, path=one.path)
-                values = {"key": one.key, "reading": _reading(one.key), "status": one.status, "why": one.why}
-                self.db.run(update(submissions).where(where).values(values))
+            for some in batches(values):
+                self.db.run(_SET_VERDICT, some)
 
     def counts(self) -> dict[str, int]:
         """How many submissions have each status."""
-        counted = select(submissions.c.status, func.count()).where(self.ours(submissions))
-        return {row[0]: row[1] for row in self.db.rows(counted.group_by(submissions.c.status))}
+        return {row[0]: row[1] for row in self.select(_COUNTS)}
 
     def rejections(self, limit: int) -> list[tuple[str, int]]:
         """The most frequent reasons for rejection, each with its number of submissions."""
-        count, rejected = func.count(), self.ours(submissions, status="rejected")
-        found = select(submissions.c.why, count).where(rejected).group_by(submissions.c.why)
-        return [(row[0], row[1]) for row in self.db.rows(found.order_by(count.desc(), submissions.c.why).limit(limit))]
+        return [(row[0], row[1]) for row in self.select(_REJECTIONS, status="rejected", limit=limit)]
 
     def page(self, status: str = "", text: str = "", after: str = "", limit: int = 50) -> list[SubmissionLine]:
         """Submissions in the order of their paths, those after one; `text` is a part of path, key or reason."""
-        where = [self.ours(submissions), submissions.c.path > after]
+        where = [_OURS, submissions.c.path > after]
         if status:
             where.append(submissions.c.status == status)
         if text:
             where.append(_has(text))
         # The index on watch, path, status, key and reason answers this without the rows, which hold what was read.
         found = select(submissions.c.path).where(*where).order_by(submissions.c.path).limit(limit)
-        lines = select(*LINE).where(self.ours(submissions))
         with self.db.transaction():
-            paths = self.db.values(found)
-            return [
-                SubmissionLine(*row)
-                for row in self.db.rows_in(lines.order_by(submissions.c.path), submissions.c.path, paths)
-            ]
+            return [SubmissionLine(*row) for row in self.select_in(_LINES_AT, self.column(found))]
+
+
+_DIGESTS = select(rows).where(same(rows, "watch"), among(rows.c.key))
+_ACCEPTED = select(rows).where(same(rows, "watch"), func.length(rows.c.digest) == DIGITS)
+_ALL_KEYS = select(rows.c.key).where(same(rows, "watch"))
+_BESIDE = (
+    _ALL_KEYS.where(rows.c.key > bindparam("at_after"), rows.c.key < bindparam("at_before"))
+    .where(rows.c.key != bindparam("at_key"))
+    .order_by(rows.c.key)
+)
+_COUNT_ROWS = select(func.count()).select_from(rows).where(same(rows, "watch"))
 
 
 class Rows(Part):
@@ -249,27 +288,24 @@ class Rows(Part):
 
     def digests(self, keys: Iterable[str]) -> dict[str, str]:
         """The stored digests of these rows, as they were when the rows were last marked."""
-        return {row.key: row.digest for row in self.db.rows_in(select(rows).where(self.ours(rows)), rows.c.key, keys)}
+        return {row.key: row.digest for row in self.select_in(_DIGESTS, keys)}
 
     def accepted(self) -> dict[str, str]:
         """The digests of the rows that the submissions make now and that can be written."""
-        found = self.db.rows(select(rows).where(self.ours(rows), func.length(rows.c.digest) == DIGITS))
-        return {row.key: row.digest for row in found}
+        return {row.key: row.digest for row in self.select(_ACCEPTED)}
 
     def all_keys(self) -> set[str]:
         """The keys of all rows that were ever made."""
-        return set(self.db.values(select(rows.c.key).where(self.ours(rows))))
+        return set(self.column(_ALL_KEYS))
 
     def beside(self, key: str) -> list[str]:
         """The keys of the other rows of a row's model, in order."""
         model = key.rpartition("/")[0]
-        is_below = (rows.c.key > f"{model}/", rows.c.key < f"{model}0")  # "0" follows "/"
-        found = select(rows.c.key).where(self.ours(rows), *is_below, rows.c.key != key)
-        return self.db.values(found.order_by(rows.c.key))
+        return self.column(_BESIDE, after=f"{model}/", before=f"{model}0", key=key)  # "0" follows "/"
 
     def count(self) -> int:
         """How many rows were ever made."""
-        return int(self.db.value(select(func.count()).select_from(rows).where(self.ours(rows))))
+        return int(self.value(_COUNT_ROWS))
 
     def keep(self, digests: Mapping[str, str]) -> None:
         """Remember the digests of rows."""

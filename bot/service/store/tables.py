@@ -17,10 +17,11 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    text,
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 14  # a state of another version is emptied: that costs one full reading
+VERSION = 15  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -44,6 +45,11 @@ def key(name: str) -> Column[str]:
     return Column(name, Words, primary_key=True)
 
 
+def only(condition: str) -> dict[str, Any]:
+    """An index of the rows that have this condition."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
 # The form of these tables; a state without this table, or with another version in it, is emptied.
 form = Table("form", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
 
@@ -56,6 +62,7 @@ cursors = Table(
     key("target"),
     key("subject"),
     Column("value", Words, nullable=False),
+    Index("cursors_of_all", "watch", **only("subject = ''")),
 )
 
 # The files of a source at the commit of its cursor.
@@ -121,8 +128,9 @@ items = Table(
     Column("since", Float, nullable=False),
     Column("due", Float, nullable=False),
     Column("reason", Words, nullable=False, default=""),
-    Index("items_by_due", "watch", "kind", "due"),
+    Index("items_by_due", "watch", "kind", "is_held", "cause", "due"),
     Index("items_by_state", "watch", "is_held", "attempts", "kind", "due"),
+    Index("items_of_all", "watch", "kind", **only("subject = ''")),
 )
 
 # Plans that wait for a person, one for each target at most.

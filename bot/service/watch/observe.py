@@ -30,7 +30,7 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     """
     state, source = context.state, context.source
     old, head = state.cursor("source"), source.head()
-    selection = repr((context.watch.source, sorted(patterns_of(context))))
+    selection = selection_of(context)
     is_selected = state.cursor("selection") == selection
     is_rewritten = old is not None and old != head and not source.knows(old)
     if is_rewritten:
@@ -72,6 +72,11 @@ def _mark_redefined(context: WatchContext) -> None:
     if known != definition:
         context.mark([Mark("judge")] if known is not None else [])
         context.state.set_cursor("definition", definition)
+
+
+def selection_of(context: WatchContext) -> str:
+    """What is remembered of the files that the settings select: where it changes, all files are listed again."""
+    return repr((context.watch.source, sorted(patterns_of(context))))
 
 
 def patterns_of(context: WatchContext) -> Sequence[str]:

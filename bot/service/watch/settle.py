@@ -38,7 +38,7 @@ DAILY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 FIRST: tuple[Kind, ...] = ("source", "file")
 REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read with which a review compares
-LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
+ROUND: tuple[Kind, ...] = (*FIRST, *REVIEWED, "judge", "row", "folder", "request")  # another round is for more of them
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
 TOGETHER = frozenset({"table"})  # kinds of targets where one request has all rows
@@ -59,7 +59,8 @@ def run_pass(
         context.mark([Mark("judge"), *rows])
     done = Pass(context)
     found = done.run(everything=everything)
-    ledgers = done.count() if found.is_whole and (counts or done.must_count()) else []
+    with context.state.phase():
+        ledgers = done.count() if found.is_whole and (counts or done.must_count()) else []
     return replace(found, ledgers=ledgers if counts else (), failure=done.report.failure)
 
 
@@ -139,27 +140,35 @@ class Pass:
     def _run(self, *, everything: bool) -> None:
         context, state = self.context, self.context.state
         self.targets.are_with_workers()  # noted before anything is read of the targets
-        self._follow_clock()
-        if everything:
-            state.items.retry_all(context.clock())
-        context.mark([Mark("source"), *self._always(everything=everything)])
-        for _ in range(MOST_ROUNDS):  # what people wait for comes first
-            if not any([self._people(), self._read_bulk(), self._bulk()]):
-                break
-        self.targets.derive()
-        self._end_reviews()
-        self.report.say_plans()
-        if context.has_waivers:
-            state.set_cursor("waivers", dump_waivers(context.waivers))
-        state.set_cursor("clock", str(context.clock()))
+        for number in range(MOST_ROUNDS):
+            with state.phase():
+                if number == 0:
+                    self._begin(everything=everything)
+                elif not any(state.items.is_due(kind, context.clock()) for kind in ROUND):
+                    break
+                self._people()  # what people wait for comes first
+                self._read_bulk()
+                self._bulk()
+        with state.phase():
+            self.targets.derive()
+            self._end_reviews()
+            self.report.say_plans()
+            with state.transaction():
+                if context.has_waivers:
+                    state.set_cursor("waivers", dump_waivers(context.waivers))
+                state.set_cursor("clock", str(context.clock()))
 
-    def _follow_clock(self) -> None:
-        """Where the clock was set back since the last pass, move every waiting item back as far."""
+    def _begin(self, *, everything: bool) -> None:
+        """Mark what every pass looks at. Where the clock was set back, every waiting item is moved back as far."""
         context, state = self.context, self.context.state
         now, last = context.clock(), float(state.cursor("clock") or 0.0)
-        if last - now > SKEW:
-            state.items.bring_forward(now, last - now)
-        state.set_cursor("clock", str(now))
+        with state.transaction():
+            if last - now > SKEW:
+                state.items.bring_forward(now, last - now)
+                state.set_cursor("clock", str(now))
+            if everything:
+                state.items.retry_all(now)
+            context.mark([Mark("source"), *self._always(everything=everything)])
 
     def _always(self, *, everything: bool = False) -> list[Mark]:
         """The marks of every pass, for what nothing reports. A long list of requests is not read in every pass."""
@@ -176,28 +185,30 @@ class Pass:
         said = [Mark("sweep")] if context.discussions is not None else []
         return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
-    def _people(self) -> bool:
-        """Do what people wait for: requests, commands, and pushes of a few files; tell whether there was any."""
-        done = [self._do(kind, "people") for kind in FIRST]
+    def _people(self) -> None:
+        """Do what people wait for: requests, commands, and pushes of a few files."""
+        for kind in FIRST:
+            self._do(kind, "people")
         if self.context.dry_run or self._is_lost():  # one plan shows all, and what was withdrawn must be known
-            return any(done)
-        done += [self._do(kind, "people") for kind in REVIEWED]
-        is_bulk, targets = self._has_bulk(), self.context.targets_by_address.items()
-        first = [to for to, (_, settings) in targets if is_bulk or settings.kind not in TOGETHER]
-        done += [self.targets.rows(to, "people") for to in first]
-        return any([*done, self._do("folder", "people")])
+            return
+        for kind in REVIEWED:
+            self._do(kind, "people")
+        is_bulk = self._has_bulk()
+        for to, (_, settings) in self.context.targets_by_address.items():
+            if is_bulk or settings.kind not in TOGETHER:
+                self.targets.rows(to, "people")
+        self._do("folder", "people")
 
     def _has_bulk(self) -> bool:
         """Tell whether bulk files are still to be read."""
-        return bool(self.context.state.items.count_due("file", self.context.clock(), "bulk"))
+        return self.context.state.items.is_due("file", self.context.clock(), "bulk")
 
     def _is_lost(self) -> bool:
         """Tell whether the state was lost, and not everything is known again yet."""
-        state, now = self.context.state, self.context.clock()
-        return any(state.items.is_waiting(kind, [""], now) for kind in LOST)
+        return self.context.state.items.is_lost(self.context.clock())
 
-    def _read_bulk(self) -> bool:
-        """Read the bulk files part by part; tell whether there were any.
+    def _read_bulk(self) -> None:
+        """Read the bulk files part by part.
 
         After each part comes another look at what people wait for, which is not bulk work.
         """
@@ -207,7 +218,6 @@ class Pass:
             with context.source.in_bulk(commit, count) as source:
                 while context.state.cursor("source") == commit and self._read_part(source):
                     people.run(self._look_again)
-        return bool(count)
 
     def _read_part(self, source: Source) -> bool:
         """Read one part of the bulk files; tell whether more of them are left."""
@@ -219,20 +229,22 @@ class Pass:
 
     def _look_again(self) -> None:
         """Look at the source and its requests while bulk work goes on."""
-        self.context.mark([Mark("source"), *self._always()])
-        self._people()
+        with self.context.state.phase():
+            self.context.mark([Mark("source"), *self._always()])
+            self._people()
 
-    def _bulk(self) -> bool:
-        """Do everything else; tell whether there was any. Rows wait for the last file, for approval depends on all."""
+    def _bulk(self) -> None:
+        """Do everything else. Rows wait for the last file, for approval depends on all."""
         if self._has_bulk():
-            return False
-        done = [self._do("judge")]
+            return
+        self._do("judge")
         if self._is_lost():
             self._answer_folders()
-        done += [self.targets.rows(to) for to in self.context.targets_by_address]
-        return any([*done, self._do("folder")])
+        for to in self.context.targets_by_address:
+            self.targets.rows(to)
+        self._do("folder")
 
-    def _do(self, kind: Kind, priority: Priority | None = None) -> bool:
+    def _do(self, kind: Kind, priority: Priority | None = None) -> None:
         """Do the due items of one kind."""
         items = self.context.due(kind, priority=priority)
         if items:
@@ -252,7 +264,6 @@ class Pass:
                     self._folders(items)
                 case _:
                     raise AssertionError(kind)
-        return bool(items)
 
     def _list_requests(self, items: Sequence[Item]) -> None:
         """List the requests, unless the only mark asks to go on with the known reviews."""
