@@ -122,7 +122,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if inputs.mode == "verify":
         return verify(run)
     board = open_board(run) if inputs.compare_to not in {"", BASE} else None
-    found = with_commits(gather(inputs, trigger, run.source(), access))
+    found = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
     target = run.opener.target(inputs.to, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target and found else []
     judgement = judge(run, found, there)
@@ -162,16 +162,26 @@ def status_of(inputs: Inputs, judgement: Judgement) -> int:
     return 1 if any(finding.severity in fatal for finding in findings_in(judgement)) else 0
 
 
-def judge(run: Run, found: Sequence[Place], there: Sequence[Entry] = ()) -> Judgement:
-    """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
+def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgement:
+    """Judge as the command line does with `--online`, and for publishing with `--board` at the target.
+
+    Where a file has several submissions, the places of those after the first are added to `found`.
+    """
     read = [place.parse() for place in found]
-    parsed = [one for one in read if isinstance(one, Parsed)]
+    parsed = [part for one in read if isinstance(one, Parsed) for part in one.parts]
+    further = [(place, one.further) for place, one in zip(found, read, strict=True) if isinstance(one, Parsed)]
+    found += [place.part(part.path) for place, parts in further for part in parts]
     if run.leaderboard.asks_samples:
         parsed = with_samples(parsed, [_with_origin(run, place) for place in found], run.trigger.workspace)
     unread = [one for one in read if isinstance(one, UnreadPath)]
     look_up = open_look_up(run.opener.access, cached_answers(run.environ), run.say)
     judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(there))
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
+
+
+def _read_with(run: Run, places: Iterable[Place]) -> list[Place]:
+    """The places, to be read with the forms of the declaration."""
+    return [replace(one, candidate=replace(one.candidate, forms=run.leaderboard.formats)) for one in places]
 
 
 def _with_origin(run: Run, place: Place) -> Place:
@@ -225,7 +235,7 @@ def compare_with_others(
     """Compare each row with that of the board, or else of the base branch, and name the rows that have no other."""
     base, rows = list[Place](), list[Row]()
     if board is None:
-        base = base_places(found, run.inputs, run.trigger, run.source())
+        base = _read_with(run, base_places(found, run.inputs, run.trigger, run.source()))
         rows = list(judge(run, base).rows)
         others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
@@ -236,6 +246,7 @@ def compare_with_others(
     logs = LogsBeside(run.trigger.workspace)
     pairs = [(entry, counterpart(entry, others)) for entry in entries]
     with closing(EvidenceReader(run.opener)) as reader:
+        reader.forms = run.leaderboard.formats
         reader.expect(file for _, other in pairs if other is not None and board is not None for file in other.evidence)
         for entry, other in pairs:
             if other is None:

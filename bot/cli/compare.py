@@ -28,6 +28,7 @@ from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import identified, name_for
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
@@ -132,6 +133,7 @@ def _sides(
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else None
     if opened and declared is None:
         declared = _declared_by(opened, board, list(rows.values()), entries)
+    reader.forms = declared.formats if declared else ()
     reader.expect(file for row in rows.values() for file in row.evidence)
     called, used = parse_names(ids), set[str | None]()
     found: list[_Side] = []
@@ -142,7 +144,7 @@ def _sides(
         if name in rows:
             found.append(_of_row(name, rows[name], only, declared, reader))
             continue
-        entry, results = _judged(name, declared, ids), _results_at(name, [], called, used)
+        entry, results = _judged(name, declared, ids), _results_at(name, [], called, used, declared.formats)
         if len(names) == 1:
             other = _same_model(entries, entry, board)
             reader.expect(other.evidence)
@@ -162,11 +164,16 @@ def _of_row(name: str, entry: Entry, only: tuple[str, ...], declared: Leaderboar
 
 
 def _results_at(
-    name: str, problems: list[str], ids: Mapping[str, str], used: set[str | None]
+    name: str,
+    problems: list[str],
+    ids: Mapping[str, str],
+    used: set[str | None],
+    forms: tuple[DeclaredForm, ...] = (),
 ) -> list[tuple[Place, Result]]:
     """The results at a path with their places; adds to `problems` why others are none, to `used` the names that fit."""
-    places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
-    read = list(parse_places(list(places.values()), [], quiet=True))
+    found = find_places([name], read_access(), MAX_BYTES, forms)
+    read = list(parse_places(found, [], quiet=True))
+    places = {place.name: place for place in found}
     used |= {name_for(one, ids) for one in read}
     parsed = [identified(one, ids) for one in read]
     problems += [": ".join(filter(None, (one.problem.why, one.problem.hint))) for one in parsed if one.problem]

@@ -17,10 +17,11 @@ from bot.errors import CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.other_files import OTHER
+from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.submission import Parsed, UnreadPath, file_of
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
 from bot.publishing.entry import Entry
@@ -35,6 +36,7 @@ REASONS = 4  # why files are no results that are named
 OTHER_TOOL = "; write the numbers of another tool as Every Eval Ever records"
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
+ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".eval", ".csv", ".tsv", ".yaml", ".yml"})
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
 LEADERBOARD = Annotated[
     str, typer.Option("--leaderboard", "-l", help="The id, file or hf:// address of a declaration.")
@@ -95,7 +97,7 @@ def judge_paths(
     today = datetime.now(UTC).date()
     called = parse_names(names or [])
     judge = Judge(leaderboard, today, names=called, look_up=look_up, known=known)
-    places = find_places(paths, read_access(), max_bytes)
+    places = find_places(paths, read_access(), max_bytes, leaderboard.formats)
     places = with_commits(in_repositories(places) if as_committed else places)
     unread: list[UnreadPath] = []
     with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
@@ -144,19 +146,24 @@ def parse_places(
 ) -> Iterator[Parsed]:
     """Read each submission, and collect the paths that are not one in `unread`. Show progress on a terminal.
 
+    A place of a file with several submissions stands for the first of them; those of the others are added to `places`.
     `jobs` is the number of processes, 0 for as many as pay off. Only this process reads files that are not local.
     """
     is_local = all(place.origin is None for place in places)
     worth = sum(file.size for place in places for file in place.candidate.files) // WORTH
     jobs = choose_jobs(jobs, worth) if is_local else 1
     quiet = quiet or len(places) < MANY
-    for found in run_jobs(_packed if jobs > 1 else Place.parse, places, jobs, part=PART, label="reading", quiet=quiet):
+    given, further = tuple(places), list[Place]()
+    reads = run_jobs(_packed if jobs > 1 else Place.parse, given, jobs, part=PART, label="reading", quiet=quiet)
+    for place, found in zip(given, reads, strict=True):
         one = Parsed.from_bytes(found) if isinstance(found, bytes) else found
         if isinstance(one, UnreadPath):
             unread.append(one)
-        else:
-            yield one
+            continue
+        yield from one.parts
+        further += [place.part(part.path) for part in one.further]
     name_links(places)
+    places += further
 
 
 def check_sources(folders: Iterable[Path]) -> None:
@@ -173,12 +180,14 @@ def name_links(places: Iterable[Place]) -> None:
         warn(f"{counted(len(links), 'link')} not followed: {examples(links)}")
 
 
-def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> tuple[dict[str, Result], bool]:
+def results_at(
+    paths: Sequence[str], names: Mapping[str, str] | None = None, forms: tuple[DeclaredForm, ...] = ()
+) -> tuple[dict[str, Result], bool]:
     """Return the results to draft a declaration from by their paths, and whether a file was faulty; warn of each.
 
-    Raises CallError if there is no result.
+    `forms` are those that the declaration will have. Raises CallError if there is no result.
     """
-    read, is_faulty = measured_at(find_places(paths, read_access()))
+    read, is_faulty = measured_at(find_places(paths, read_access(), forms=forms))
     named = [identified(one, names or {}) for one in read]
     return {one.path: one.result for one in named if one.result is not None}, is_faulty
 
@@ -210,7 +219,9 @@ def endings(results: Mapping[str, Result]) -> tuple[str, ...]:
     """
     found = dict.fromkeys(("*.json", "*.eval"))
     for path in (PurePosixPath(path) for path, one in results.items() if not format_of(one.format).members):
-        found[f"*{path.suffix}" if path.suffix in {".json", ".jsonl", ".eval", ".csv"} else path.name] = None
+        name = file_of(path.name)
+        suffix = PurePosixPath(name).suffix
+        found[f"*{suffix}" if suffix in ENDINGS else name] = None
     return tuple(found)
 
 

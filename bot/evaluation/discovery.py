@@ -7,8 +7,9 @@ here opens anything. A file is refused as cheaply as possible: by its size and f
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -16,9 +17,10 @@ from msgspec.structs import replace
 from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats
 from bot.evaluation.formats.content import OTHER_TOOL
-from bot.evaluation.formats.format import STARTS, Kind
+from bot.evaluation.formats.format import STARTS, Format, Kind
 from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
+from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.submission import Parsed, Problem, UnreadPath, parse_submission
 
 HEAD = 4_096  # bytes that a file is recognised by before it is read
@@ -57,7 +59,7 @@ class Candidate:
 
     `files` are those that are read, `others` the paths of files that belong to the run and are not. `limit` is the most
     bytes of each file of a run's folder, 0 for a file alone. `lies_at` is the whole path of a file whose `path` is only
-    a part of it.
+    a part of it. `forms` are those of the declaration.
     """
 
     path: str
@@ -65,15 +67,20 @@ class Candidate:
     others: tuple[str, ...] = ()
     limit: int = 0
     lies_at: str = ""
+    forms: tuple[DeclaredForm, ...] = ()
 
 
-def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
-    """Put the files of runs' folders together by their names, in the order of the paths."""
+def candidates_in(listing: Iterable[ListedFile], forms: tuple[DeclaredForm, ...] = ()) -> list[Candidate]:
+    """Put the files of runs' folders together by their names, in the order of the paths.
+
+    `forms` are those of the declaration that the files are read under.
+    """
     folders: defaultdict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in listing:
         folder, _, name = file.path.rpartition("/")
         folders[folder][name] = file
     found = [candidate for folder, files in folders.items() for candidate in _in_folder(folder, files)]
+    found = [replaced(one, forms=forms) for one in found] if forms else found
     return sorted(found, key=lambda candidate: candidate.path)
 
 
@@ -111,8 +118,9 @@ def read_candidate(
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
+    forms = [form.format for form in candidate.forms]
     start = head[:STARTS].lstrip()
-    own = max([known.limit(start) for known in formats()])  # 0 if none begins so
+    own = max([known.limit(start) for known in (*forms, *formats())])  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
     kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
     if kind is not None:
@@ -120,7 +128,7 @@ def read_candidate(
     if file.size > limit:
         return _too_large(file, head, limit, is_named=is_named)
     data = head if file.size <= AT_ONCE else read(file.path, file.size)
-    return _parsed(file, data, candidate.lies_at, is_named=is_named)
+    return _parsed(file, data, candidate.lies_at, forms, is_named=is_named)
 
 
 def _other(path: str, head: bytes) -> Kind:
@@ -128,11 +136,13 @@ def _other(path: str, head: bytes) -> Kind:
     return BROKEN if _suffix(path) == ".json" and not head.lstrip().startswith((b"{", b"[")) else OTHER
 
 
-def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool) -> Parsed | UnreadPath:
+def _parsed(
+    file: ListedFile, data: bytes | None, lies_at: str, forms: Sequence[Format], *, is_named: bool
+) -> Parsed | UnreadPath:
     """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
     if data is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
-    parsed = parse_submission(file.path, {"": data}, lies_at)
+    parsed = parse_submission(file.path, {"": data}, lies_at, forms)
     problem = parsed.problem
     if problem is None:
         return parsed

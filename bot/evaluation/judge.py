@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace as changed
 from posixpath import dirname, normpath
 from typing import Literal
 
 from msgspec.structs import replace
 
-from bot.evaluation.finding import Finding
+from bot.evaluation.finding import Finding, grouped
 from bot.evaluation.identity import identified, name_for
 from bot.evaluation.join import join_rows
 from bot.evaluation.leaderboard import Leaderboard
@@ -61,6 +62,18 @@ def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterab
     return Verdict(parsed, leaderboard, status, findings, measurements, date, called)
 
 
+def _unmatched(submissions: Iterable[Parsed]) -> dict[str, tuple[str, ...]]:
+    """The places of each form that lead to a number in none of its files, by the path of the first of them."""
+    by_form = grouped((one.result.format, one) for one in submissions if one.result is not None)
+    found = {}
+    for files in by_form.values():
+        places = [one.result.unmatched for one in files if one.result is not None]
+        if all(places):
+            nowhere = set.intersection(*map(set, places))
+            found[files[0].path] = tuple(place for place in places[0] if place in nowhere)
+    return found
+
+
 def judge_all(
     submissions: Iterable[Parsed],
     leaderboard: Leaderboard,
@@ -70,7 +83,9 @@ def judge_all(
     rules: Sequence[Rule] = RULES,
 ) -> Judgement:
     """Judge every submission and join them into rows; a sample log that was checked with its result is not `unread`."""
-    verdicts = tuple(judge(parsed, leaderboard, facts, rules) for parsed in submissions)
+    found = list(submissions)
+    facts = changed(facts, unmatched=_unmatched(found))
+    verdicts = tuple(judge(parsed, leaderboard, facts, rules) for parsed in found)
     logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}
     left = tuple(one for one in unread if normpath(one.path) not in logs)
     return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), left)

@@ -25,6 +25,7 @@ from bot.evaluation.definition import definitions_in, released_names
 from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.fields import PRECISIONS, items, table
+from bot.evaluation.forms import MOST_FORMS, DeclaredForm, form_ids
 from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Id, Leaf, Metric, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
 
@@ -226,8 +227,9 @@ NAMED_BY_FILES = frozenset({"fields", "models"})  # tables whose keys are no key
 class Leaderboard(DeclarationModel):
     """A leaderboard as data; the id is the stem of its file.
 
-    `precision` is that of models whose files record none. With `served_models` a model that only a service has is
-    called by the service and its name there, and the day of the measurement is its revision.
+    `formats` are the forms of its own result files. `precision` is that of models whose files record none. With
+    `served_models` a model that only a service has is called by the service and its name there, and the day of the
+    measurement is its revision.
     """
 
     id: Annotated[str, spelled(ID, f"the file's name is the id; write it with {ID_FORM}")]
@@ -243,6 +245,7 @@ class Leaderboard(DeclarationModel):
     models: dict[Text, ModelName | StrictBool] = Field(default={})
     precision: Annotated[str, spelled("|".join(PRECISIONS), "write a precision, such as bfloat16")] | None = None
     served_models: StrictBool = False
+    formats: Annotated[tuple[DeclaredForm, ...], Field(max_length=MOST_FORMS)] = ()
     waivers: tuple[Waiver, ...] = ()
 
     def __eq__(self, other: object) -> bool:
@@ -327,7 +330,15 @@ def _prepared(leaderboard_id: str, data: Mapping[str, Any]) -> tuple[dict[str, A
     prepared, faults = with_group_leaves({**data, "id": leaderboard_id})
     faults += [*_unknown_definitions(prepared), *_faults_between_tables(prepared)]
     faults += [("id", ID_REASON)] if "id" in data else []
-    return _with_definitions(prepared), faults
+    return _with_definitions(_with_own_formats(prepared)), faults
+
+
+def _with_own_formats(data: dict[str, Any]) -> dict[str, Any]:
+    """The data with its own forms as the formats that it takes, where it does not name any."""
+    harness, ids = data.get("harness", {}), [table(one).get("id") for one in items(data.get("formats"))]
+    if not ids or not isinstance(harness, dict) or "formats" in harness:
+        return data
+    return {**data, "harness": {"formats": ids, **harness}}
 
 
 def _unknown_definitions(data: Mapping[str, Any]) -> Iterator[Fault]:
@@ -364,6 +375,8 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
     leaves = _leaves_in(data)
     yield from _too_many(data, tasks, len(leaves))
     yield from _twice("leaf", [leaf.get("id") for leaf in leaves])
+    twice = Counter(table(one).get("id") for one in items(data.get("formats")))
+    yield from (("formats", f"the form {name} is declared twice") for name, count in twice.items() if count > 1)
     for format_id in items(table(data.get("harness")).get("formats")):
         keys = [_spelled(leaf, format_id) for leaf in leaves]
         if keys != [leaf.get("id") for leaf in leaves]:
@@ -454,4 +467,6 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
 
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
     """Check a declaration's text; `path` names it in errors. Raises MalformedDeclaration with every key at fault."""
-    return parse_toml(text, path, Leaderboard, partial(_prepared, leaderboard_id))
+    return parse_toml(
+        text, path, Leaderboard, partial(_prepared, leaderboard_id), lambda data: {"formats": form_ids(data)}
+    )

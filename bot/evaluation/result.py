@@ -102,6 +102,18 @@ class MalformedField(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
+class Misread(msgspec.Struct, frozen=True, gc=False):
+    """A place of a form that does not give what it should: the place, where in the file, and why.
+
+    `is_error` says that a number or the model cannot be believed; elsewhere something beside them is not known.
+    """
+
+    place: str
+    pointer: str
+    why: str
+    is_error: bool = False
+
+
 class RepeatedKey(msgspec.Struct, frozen=True, gc=False):
     """A key that one object of the file has twice with different values: where, and the values as short texts."""
 
@@ -153,6 +165,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     `secrets` are the JSON pointers of fields that hold a password or token: a result never holds their values.
     `repeated` are keys that the file has twice with different values. `definitions` has the numbers of the fields of
     each definition that is not shipped, by its digest, and `asked` these fields.
+    `misread` are places of a form that did not give what they should, `unmatched` the places of numbers that nothing
+    in the file has.
 
     `places` says where fields lie, see `pointer_to`; `original_keys` are the keys as the file spells them, where
     `leaves` has them otherwise. A result can be stored: it holds plain values that MessagePack can write, of bounded
@@ -180,6 +194,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     repeated: tuple[RepeatedKey, ...] = ()
     definitions: Mapping[str, tuple[int, ...]] = {}
     asked: tuple[AskedField, ...] = ()
+    misread: tuple[Misread, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
     def pointer_to(self, field: str, leaf_key: str = "", value_key: str = "") -> str:
         """Where a field lies: a JSON pointer, after the file's name and `#` where the submission is of several files.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from math import isfinite
+from typing import Any
 
 import msgspec
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.finding import shown
-from bot.evaluation.formats import Content, parse_content
+from bot.evaluation.formats import Content, parse_parts
+from bot.evaluation.formats.form_reading import Part
+from bot.evaluation.formats.format import Format
 from bot.evaluation.result import CheckedSamples, Result
 
 MAX_PATH = 1_000  # bytes; the name of a file has at most 255 on a disk
@@ -54,6 +58,10 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
     All that judging needs, without the bytes. `sha256` is "" if the submission was too large to be read. `samples` is
     what the sample logs beside it show, None where nobody looked at them.
+
+    A file with the measurements of several models is a submission for each: the first has its path and the others in
+    `further`, whose paths end in `#2`, `#3` and so on; `of` is how many they are together. The `sha256` of each is then
+    that of the canonical JSON of its own rows, so that a row that is added changes none of the others.
     """
 
     path: str
@@ -62,6 +70,13 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     result: Result | None = None
     problem: Problem | None = None
     samples: tuple[CheckedSamples, ...] | None = None
+    further: tuple[Parsed, ...] = ()
+    of: int = 1
+
+    @property
+    def parts(self) -> list[Parsed]:
+        """The submission, and the further ones in its file, each by itself."""
+        return [msgspec.structs.replace(self, further=()), *self.further] if self.further else [self]
 
     @property
     def format(self) -> str | None:
@@ -91,19 +106,29 @@ class UnreadPath:
     why: str
 
 
-def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "") -> Parsed:
+OF_PART = re.compile(r"#[1-9]\d{0,5}\Z")
+
+
+def file_of(path: str) -> str:
+    """The path of the file of a submission, which may be one of several in it."""
+    return OF_PART.sub("", path)
+
+
+def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "", forms: Sequence[Format] = ()) -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
     `files` has the bytes by name: "" for a file that is the submission, else those below the run's folder at `path`.
+    `forms` are those of the declaration.
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
-    problem, result, size = None, None, len(path.encode("utf-8", "surrogateescape"))
+    problem, size = None, len(path.encode("utf-8", "surrogateescape"))
+    parts: list[Part] = []
     if size > MAX_PATH:  # every text about it would repeat it
         why = f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read"
         problem = Problem(why, hint="give it a shorter name")
     else:
         try:
-            result = parse_content(Content(files, lies_at or path))
+            parts = parse_parts(Content(files, lies_at or path), forms)
         except MalformedResult as error:
             is_damage = not isinstance(error, UnknownFormat)
             place = error.pointer, error.line
@@ -111,7 +136,20 @@ def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "") -
         except Exception as error:
             log.exception("a format failed on %s", path)
             problem = Problem(f"could not be read: {shown(f'{type(error).__name__}: {error}', 200)}")
-    return Parsed(path, sha256_of(files), sum(map(len, files.values())), result, problem)
+    size = sum(map(len, files.values()))
+    if len(parts) < 2:
+        return Parsed(path, sha256_of(files), size, parts[0].result if parts else None, problem)
+    names = [path, *(f"{path}#{number}" for number in range(2, len(parts) + 1))]
+    first, *further = [
+        Parsed(name, _sha256_of_rows(part.rows), size, part.result, of=len(parts))
+        for name, part in zip(names, parts, strict=True)
+    ]
+    return msgspec.structs.replace(first, further=tuple(further))
+
+
+def _sha256_of_rows(rows: Any) -> str:
+    text = json.dumps(rows, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 STAMP = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2})[-:](\d{2})[-:](\d{2})")

@@ -17,6 +17,7 @@ from pydantic import (
     PlainSerializer,
     StrictBool,
     StringConstraints,
+    ValidationInfo,
     model_validator,
 )
 
@@ -24,10 +25,11 @@ from bot.evaluation.formats import find_format, format_ids, format_of
 from bot.evaluation.toml_file import spelled
 
 
-def _known_format(value: str) -> str:
-    """Refuse the id of a format that is not installed."""
-    if find_format(value) is None:
-        raise ValueError(f"there is no result format {value!r}; there are {', '.join(sorted(format_ids()))}")
+def _known_format(value: str, info: ValidationInfo) -> str:
+    """Refuse, in a declaration, the id of a format that is neither installed nor a form of that declaration."""
+    known = (info.context or {}).get("formats")
+    if known is not None and value not in known and find_format(value) is None:
+        raise ValueError(f"there is no result format {value!r}; there are {', '.join(sorted(format_ids() | known))}")
     return value
 
 

@@ -102,11 +102,13 @@ def parse_toml(
     path: str,
     model: type[Checked],
     prepare: Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Fault]]] = lambda data: (dict(data), []),
+    context: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {},
 ) -> Checked:
     """Check the text of a file; `path` names it in errors.
 
     `prepare` makes what is checked from what is written, of any type, and gives the key and the reason of each fault
-    that no table shows by itself. Raises MalformedDeclaration with the path of every key at fault.
+    that no table shows by itself; `context` what the checks of single values need to know of the file. Raises
+    MalformedDeclaration with the path of every key at fault.
     """
     if text.startswith(MARK):
         raise MalformedDeclaration(path, [("", "begins with a byte order mark; save it as UTF-8 without one")])
@@ -117,11 +119,11 @@ def parse_toml(
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError of its own
         raise MalformedDeclaration(path, [("", f"is not valid TOML: {error}")]) from None
     data, faults = prepare(written)
-    found = None
+    found, known = None, context(written)
     try:
-        found = model.model_validate(data)
+        found = model.model_validate(data, context=known)
     except ValidationError as error:
-        faults += _all_faults(error, data, model)
+        faults += _all_faults(error, data, model, known)
     if faults or found is None:
         raise MalformedDeclaration(path, faults)
     return found
@@ -137,7 +139,9 @@ def _too_large(text: str) -> str:
     return ""
 
 
-def _all_faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
+def _all_faults(
+    error: ValidationError, data: Mapping[str, Any], model: type[BaseModel], known: Mapping[str, Any]
+) -> list[Fault]:
     """The faults of a file, with those that appear only where unknown keys are left out."""
     faults = _faults(error)
     rest = deepcopy(dict(data))
@@ -145,7 +149,7 @@ def _all_faults(error: ValidationError, data: Mapping[str, Any], model: type[Bas
         if one["type"] == UNKNOWN:
             _remove(rest, one["loc"])
     try:
-        model.model_validate(rest)
+        model.model_validate(rest, context=known)
     except ValidationError as further:
         faults += _faults(further)
     return list(dict.fromkeys(faults))

@@ -16,7 +16,8 @@ from pathlib import Path
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.forms import DeclaredForm
+from bot.evaluation.submission import Parsed, UnreadPath, file_of
 from bot.platforms.caches import blob_id
 from bot.platforms.platform import Access, refuse_pasted
 from bot.platforms.source import LastCommit, Source, read_whole_files
@@ -57,32 +58,45 @@ class Place:
             return UnreadPath(self.name, "link", "a link is not followed; name the file that it leads to")
         return read_candidate(self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes)
 
+    def part(self, path: str) -> Place:
+        """The place of a further submission in the file, which has this path."""
+        number = path.removeprefix(self.name)
+        return changed(self, candidate=changed(self.candidate, path=path), path=self.path + number)
 
-def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES) -> list[Place]:
-    """The places that the paths name, each once. Raises CallError for a missing path, or a folder without files."""
+
+def find_places(
+    paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES, forms: tuple[DeclaredForm, ...] = ()
+) -> list[Place]:
+    """The places that the paths name, each once; `forms` are those of the declaration.
+
+    Raises CallError for a missing path, or a folder without files.
+    """
     found: dict[str, Place] = {}
     for name in paths:
-        places = hub_places(name, access, max_bytes) if name.startswith("hf://") else local_places(name, max_bytes)
+        is_remote = name.startswith("hf://")
+        places = hub_places(name, access, max_bytes, forms) if is_remote else local_places(name, max_bytes, forms)
         for place in places:
             known = found.get(place.name)
             found[place.name] = place if known is None or place.is_named else known
     return list(found.values())
 
 
-def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
+def local_places(name: str, max_bytes: int = MAX_BYTES, forms: tuple[DeclaredForm, ...] = ()) -> Iterator[Place]:
     """A file of this machine, or everything below a folder."""
     listing, links = list_files(name)
     if not listing and not links:
         raise CallError(f"{name}: there is no result file in this folder or below it")
     for candidate in candidates_in(listing):
         lies_at = os.path.abspath(candidate.path)  # noqa: PTH100 - Path costs, and so does `replace`, for thousands
-        placed = Candidate(candidate.path, candidate.files, candidate.others, candidate.limit, lies_at)
+        placed = Candidate(candidate.path, candidate.files, candidate.others, candidate.limit, lies_at, forms)
         yield Place(placed, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
     for link in links:
         yield Place(Candidate(link, ()), read_file, place_of(link), is_link=True)
 
 
-def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
+def hub_places(
+    name: str, access: Access, max_bytes: int = MAX_BYTES, forms: tuple[DeclaredForm, ...] = ()
+) -> Iterator[Place]:
     """The files at an `hf://` address, pinned to the commit that its revision names now."""
     from bot.platforms.hub.address import parse_address
     from bot.platforms.hub.source import open_pinned
@@ -95,7 +109,7 @@ def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterato
         raise CallError(f"{name}: there is no such file, and no file below it")
     shown = f"{address.url}@{commit[:12]}/"
     read = read_whole_files(source, commit, shown, max_bytes)
-    for candidate in candidates_in(ListedFile(shown + item.path, item.size) for item in files):
+    for candidate in candidates_in((ListedFile(shown + item.path, item.size) for item in files), forms):
         path = candidate.path.removeprefix(shown)
         yield Place(candidate, read, path, bool(named), source.name, commit, source, max_bytes)
 
@@ -164,6 +178,7 @@ def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
     files = {file.path: (place.read, file.size) for place in places for file in place.candidate.files}
 
     def read(path: str) -> bytes | None:
+        path = path if path in files else file_of(path)
         if path not in files:
             return None
         read_part, size = files[path]

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from bot.evaluation.submission import file_of
+
 if TYPE_CHECKING:  # every command loads this file at its start
     from bot.publishing.entry import Entry, Evidence
 
@@ -29,7 +31,7 @@ def evidence_url(file: Evidence, hub: str = HUB) -> str:
     repository = target_url(file.source, hub=hub) if file.commit else ""
     if not repository or {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
         return ""  # a browser would walk up from dots to another page of the host
-    return f"{repository}/blob/{quote(file.commit)}/{quote(file.path)}"
+    return f"{repository}/blob/{quote(file.commit)}/{quote(file_of(file.path))}"
 
 
 def evidence_link(entry: Entry) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.evaluation.finding import Finding, Severity
+from bot.evaluation.submission import file_of
 from bot.reporting.escape import visible, without_commands
 
 LIMIT = 10  # annotations of each severity that GitHub keeps of one step
@@ -36,7 +37,7 @@ def annotation(finding: Finding) -> str:
     """One finding on its line of its file, with the command that repairs it."""
     message = "\n".join(visible(text) for text in (finding.message, finding.hint, finding.command) if text)
     where = finding.location
-    return command(finding.severity, message, title=finding.rule, file=where.path, line=where.line)
+    return command(finding.severity, message, title=finding.rule, file=file_of(where.path), line=where.line)
 
 
 def annotate(findings: Iterable[Finding]) -> Iterator[str]:

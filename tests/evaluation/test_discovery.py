@@ -61,10 +61,6 @@ OTHERS: dict[str, tuple[str, bytes]] = {
         b'{"groups": {}, "tasks": {"ifeval": {"metrics": {"acc": {"scores": {"acc": {"value": 0.5}}}}}}}',
     ),
     "tau.json": ("tau2", b'{"timestamp": "x", "info": {}, "tasks": [], "simulations": []}'),
-    "submission.json": (
-        "tau2",
-        b'{"model_name": "a", "submitting_organization": "b", "results": {"retail": {"pass_1": 72.1}}}',
-    ),
     "foo.json": ("promptfoo", b'{"evalId": "a", "results": {"version": 3, "results": []}}'),
     "deep.json": ("deepeval", b'{"testCases": [], "metricsScores": []}'),
     ".latest_test_run.json": ("deepeval", b'{"testRunData": {"testCases": [], "metricsScores": []}}'),

@@ -10,9 +10,11 @@ sees, is cut and cleaned, and the result lists it for the rule `malformed-field`
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.resources import files
 from math import inf
 from typing import Any
 
@@ -29,6 +31,8 @@ from bot.evaluation.formats.evalplus import EVALPLUS
 from bot.evaluation.formats.evalscope import EVALSCOPE
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
 from bot.evaluation.formats.fields import PRECISIONS, precision, table
+from bot.evaluation.formats.form import declared_only, format_of_form
+from bot.evaluation.formats.form_reading import Part
 from bot.evaluation.formats.format import MAX_BYTES, Format, check_rows
 from bot.evaluation.formats.harbor import HARBOR
 from bot.evaluation.formats.helm import HELM
@@ -108,6 +112,7 @@ def _spelled(result: Result) -> Result:
     return result if spelled == named else replace(result, model=replace(result.model, precision=spelled))
 
 
+FORM_HINT = "mend the places of the form in the declaration, or the file"
 GROUP = "leaderboard_bot.formats"
 # In the order in which they are tried: JSON lines come before formats that are whole JSON. Bars in a row's key are of
 # lighteval or of v1, told apart by the suite; `annotator_model` is of evalchemy, which may have keys of lm-eval 0.4;
@@ -119,29 +124,43 @@ BUILT_IN = (BFCL, EUROEVAL, INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LMMS_EVA
 @cache
 def formats() -> tuple[Format, ...]:
     """All formats in the order in which they are tried; those of other packages come first. Raises CallError."""
-    return (*(_loaded(point.name, point.load()) for point in entry_points(group=GROUP)), *BUILT_IN)
+    return (*(_loaded(point.name, point.load()) for point in entry_points(group=GROUP)), *BUILT_IN, *shipped_forms())
+
+
+@cache
+def shipped_forms() -> tuple[Format, ...]:
+    """The forms of public tools whose layout is data: a file for each in `bot/data/formats/`."""
+    folder = files("bot").joinpath("data", "formats")
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
+    return tuple(
+        format_of_form(
+            {
+                "id": name.removesuffix(".toml"),
+                "starts": ("{",),
+                **tomllib.loads(folder.joinpath(name).read_text("utf-8")),
+            }
+        )
+        for name in names
+    )
 
 
 def _loaded(name: str, found: object) -> Format:
     if not isinstance(found, Format):
         raise CallError(f"the entry point {name!r} in {GROUP} does not name a Format")
-    if any(found.id == known.id for known in BUILT_IN):
+    if any(found.id == known.id for known in (*BUILT_IN, *shipped_forms())):
         raise CallError(f"the entry point {name!r} in {GROUP} has the id of a built-in format, {found.id}")
     return found
 
 
 def find_format(format_id: str) -> Format | None:
-    """The format with an id; None if there is none."""
-    built_in = next((known for known in BUILT_IN if known.id == format_id), None)
+    """The installed format with an id; None if there is none."""
+    built_in = next((known for known in (*BUILT_IN, *shipped_forms()) if known.id == format_id), None)
     return built_in or next((known for known in formats() if known.id == format_id), None)
 
 
 def format_of(format_id: str) -> Format:
-    """The format of an id that was checked. Raises CallError if its package is gone."""
-    found = find_format(format_id)
-    if found is None:
-        raise CallError(f"there is no result format {format_id!r}; there are {', '.join(sorted(format_ids()))}")
-    return found
+    """The format of an id that was checked; one that is not installed is a form of a declaration."""
+    return find_format(format_id) or declared_only(format_id)
 
 
 def format_ids() -> frozenset[str]:
@@ -157,14 +176,23 @@ def most_bytes(path: str) -> int:
 
 def parse_content(content: Content) -> Result:
     """Recognise a submission by its content and read it. Raises MalformedResult, and nothing else."""
-    for known in formats():
+    return parse_parts(content)[0].result
+
+
+def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[Part]:
+    """Recognise a submission by its content and read its measurements; nearly all formats have one in a file.
+
+    `forms` are those of the declaration, which come first. Raises MalformedResult, and nothing else.
+    """
+    for known in (*forms, *formats()):
         if known.may_be(content) and known.recognise(content):
             try:
-                return finished(replace(known.parse(content), format=known.id), content)
+                parts = [Part(*part) for part in known.parts(content)] if known.parts else [Part(known.parse(content))]
+                return [Part(finished(replace(one.result, format=known.id), content), one.rows) for one in parts]
             except MalformedResult as error:
                 error.is_recognised = True
                 raise
-    raise _unknown(content)
+    raise _unknown(content, forms)
 
 
 def parse_result(data: bytes) -> Result:
@@ -172,7 +200,10 @@ def parse_result(data: bytes) -> Result:
     return parse_content(Content({"": data}))
 
 
-def _unknown(content: Content) -> UnknownFormat:
+def _unknown(content: Content, forms: Sequence[Format]) -> UnknownFormat:
+    if forms:
+        said = "; ".join(f"the form {one.id} does not read it: it {one.why_not(content)}" for one in forms[:3])
+        return UnknownFormat(f"is of no format that leaderboard-bot reads; {said}", hint=FORM_HINT)
     top = content.top
     if any("," in key and type(value) is float for key, value in top.items()):
         return UnknownFormat("looks like one row of a file of lm-evaluation-harness: its run is not in it")

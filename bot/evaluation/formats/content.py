@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from itertools import islice
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 from jiter import from_json
 
@@ -19,6 +23,9 @@ from bot.evaluation.result import RepeatedKey, escape_pointer
 
 MAX_DEPTH = 200  # levels, the limit of the decoder
 MAX_VALUES = 500_000  # of a file of the largest size that is read; a real one of 100 KB holds 4,000
+MAX_YAML = 1_000_000  # bytes; YAML is read slowly
+MAX_YAML_DEPTH = 50
+JSON_LINES = frozenset({".jsonl", ".ndjson"})
 MAX_REPEATED = 20  # repeated keys that one file lists
 LONGEST_POINTER = 2_000  # characters
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -29,6 +36,68 @@ OTHER_TOOL = (
     "which leaderboard-bot reads"
 )
 TWICE = "Detected duplicate key"  # how the error of the decoder begins
+
+
+class Document(NamedTuple):
+    """The values of a file; `has_lines` says that they are a list of its lines."""
+
+    value: Any
+    has_lines: bool = False
+
+
+def csv_rows(data: bytes) -> list[dict[str, str]]:
+    """The lines of a CSV file as objects by the names of its columns. Raises MalformedResult."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise MalformedResult("is not UTF-8 text") from None
+    head = text.partition("\n")[0]
+    mark = max((",", ";", "\t"), key=head.count)
+    if text.count(mark) + text.count("\n") > MAX_VALUES:
+        raise MalformedResult(f"has more than {MAX_VALUES:,} cells; more are not read")
+    try:
+        lines = list(csv.reader(StringIO(text, newline=""), delimiter=mark, strict=True))
+    except csv.Error as error:
+        raise MalformedResult(f"is not CSV: {error}") from None
+    lines = [line for line in lines if any(line)]
+    if not lines:
+        raise MalformedResult("is empty")
+    names = [name.strip() for name in lines[0]]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise MalformedResult(f"has two columns {shown(twice[0])}", line=1)
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) > len(names):
+            raise MalformedResult(f"has a line of {len(line)} cells under {len(names)} columns", line=number)
+    return [dict(zip(names, map(str.strip, line), strict=False)) for line in lines[1:]]
+
+
+def parse_yaml(data: bytes) -> Any:
+    """The values of a small YAML file, without aliases. Raises MalformedResult."""
+    import yaml  # no command but for such files needs it
+
+    if len(data) > MAX_YAML:
+        raise MalformedResult(f"is YAML of {len(data):,} bytes; more than {MAX_YAML:,} are not read: write it as JSON")
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
+    try:
+        for event in yaml.parse(data, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_YAML_DEPTH:
+                raise MalformedResult(f"is nested more than {MAX_YAML_DEPTH} levels deep")
+            if isinstance(event, yaml.AliasEvent):
+                raise MalformedResult("is YAML with aliases, which are not read")
+        return _as_json(yaml.load(data, Loader=loader))  # noqa: S506 - both loaders are safe
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise MalformedResult(f"is not YAML: {shown(' '.join(str(error).split()), 100)}") from None
+
+
+def _as_json(value: Any) -> Any:
+    """The values of YAML as those of JSON: keys and dates are texts."""
+    if isinstance(value, dict):
+        return {str(key): _as_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_json(inner) for inner in value]
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
 
 
 class Content:
@@ -91,6 +160,33 @@ class Content:
     def value(self) -> Any:
         """The first file as plain JSON values. Raises MalformedResult."""
         return self.decode("", self.data)
+
+    @cached_property
+    def document(self) -> Document:
+        """The first file as its name and its beginning say: JSON, JSON lines, CSV or YAML. Raises MalformedResult."""
+        suffix = PurePosixPath(self.path).suffix.lower()
+        if suffix in {".csv", ".tsv"}:
+            return Document(csv_rows(self.data), has_lines=True)
+        if suffix in {".yaml", ".yml"}:
+            return Document(parse_yaml(self.data))
+        if suffix in JSON_LINES:
+            return Document(self._lines(), has_lines=True)
+        first, _, rest = self.data.strip().partition(b"\n")
+        is_lines = first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
+        return Document(self._lines(), has_lines=True) if is_lines else Document(self.value)
+
+    def _lines(self) -> list[Any]:
+        """The values of the lines. Raises MalformedResult with the line that is none."""
+        if count_values(self.data) > MAX_VALUES:
+            raise MalformedResult(f"holds more than {MAX_VALUES:,} JSON values; more are not read")
+        found = []
+        for number, line in enumerate(self.data.splitlines(), 1):
+            if line.strip():
+                try:
+                    found.append(self.decode(f"line {number}", line))
+                except MalformedResult as error:
+                    raise MalformedResult(f"has a line that {error.why}", line=number) from None
+        return found
 
     def json(self, name: str) -> Any:
         """One file of a run's folder as plain JSON values. Raises MalformedResult, which then names the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -106,7 +106,9 @@ class Format:
     first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells of a
     metric whether its values are percentages, however small they are, and `has_order` whether a file has the metric
     that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data;
-    `names_by_path` that the path alone names the model.
+    `names_by_path` that the path alone names the model. `parts` reads a file that may have several measurements, each
+    with the rows that it was made from; `why_not` says what a file lacks to be of the format. `is_form` says that the
+    layout is data.
     """
 
     id: str
@@ -135,6 +137,9 @@ class Format:
     has_order: bool = False
     has_splits: bool = False
     names_by_path: bool = False
+    parts: Callable[[Content], Sequence[tuple[Result, Any]]] | None = None
+    why_not: Callable[[Content], str] = lambda _: ""
+    is_form: bool = False
 
     def limit(self, start: bytes) -> int:
         """The most bytes of a single file that are read, 0 if none of this format begins with `start`."""

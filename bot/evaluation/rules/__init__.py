@@ -15,7 +15,8 @@ def _rules(*names: str) -> tuple[Rule, ...]:
 
 # What judges one result.
 RULES = _rules(
-    "unaccepted_format", "malformed_field", "repeated_key", "secret_in_file", "unfinished_run", "invalidated_run",
+    "unaccepted_format", "misread_place", "absent_place", "unmatched_place",
+    "malformed_field", "repeated_key", "secret_in_file", "unfinished_run", "invalidated_run",
     "edited_run", "quoted_result", "limited_run", "wrong_sample_count", "wrong_num_fewshot",
     "unaccepted_task_version", "other_task_definition", "unaccepted_harness_commit", "known_bad_release",
     "implementation_mismatch", "non_finite_value", "value_out_of_range", "value_not_integral",

@@ -42,7 +42,7 @@ class Facts:
     organizations whose models are submitted there and nowhere else. `names` has the Hub ids of models by what files
     call them, see `with_names`. `spellings` has, by the key of a row that reads like an earlier one, the key of that
     one, see `twins`. `documents` has, by leaf, the digest of the documents in the sample logs of most rows on the
-    board.
+    board. `unmatched` has, by the path of the first file of a form, the places that lead to a number in no file of it.
     """
 
     today: date | None = None
@@ -54,6 +54,7 @@ class Facts:
     names: Mapping[str, str] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
     documents: Mapping[str, str] = field(default_factory=dict)
+    unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 NO_FACTS = Facts()

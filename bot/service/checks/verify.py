@@ -138,6 +138,7 @@ class Verifier:
     def _row(self, entry: Entry) -> VerifiedRow:
         declared = self._declaration(entry)
         refuse_many_sources(entry)
+        self._evidence.forms = declared.formats
         read = [(file, *self._read(entry, file, declared)) for file in entry.evidence]
         computed, why = self._recomputed(entry, read, declared)
         wrong = differences(entry, computed)

@@ -12,6 +12,7 @@ from posixpath import dirname, normpath
 from shutil import copyfileobj
 from typing import IO, Literal
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from bot.audits.samples.check import MAX_LOG
@@ -20,8 +21,9 @@ from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats import formats, most_bytes
+from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.submission import Parsed, UnreadPath, file_of
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history
@@ -66,6 +68,7 @@ class EvidenceReader:
 
     opener: Opener
     folders: Sequence[Path] = ()
+    forms: tuple[DeclaredForm, ...] = ()  # of the declaration of the row that is read now
     _wanted: dict[str, list[str]] = field(default_factory=dict, repr=False)
     _remotes: dict[str, Remote] = field(default_factory=dict, repr=False)
     _heads: dict[str, str] = field(default_factory=dict, repr=False)
@@ -78,7 +81,7 @@ class EvidenceReader:
     def expect(self, files: Iterable[Evidence]) -> None:
         """Learn which files will be read, so that each source is asked about many of them at once."""
         for file in files:
-            self._wanted.setdefault(file.source, []).append(file.path)
+            self._wanted.setdefault(file.source, []).append(file_of(file.path))
 
     def close(self) -> None:
         """Remove what was fetched."""
@@ -122,16 +125,16 @@ class EvidenceReader:
     def _read_at(self, found: GitSource | FolderFiles | None, file: Evidence) -> tuple[Parsed, LastCommit | None]:
         """A submission from a folder, or else from its own source, and the commit that last touched it there."""
         if isinstance(found, FolderFiles):
-            return _read(found, file), None
-        remote = Remote(found) if found else self._remote(file.source)
-        parsed, last = _read(remote.source, file), remote.last.get(file.path)
+            return _read(found, file, self.forms), None
+        remote, path = Remote(found) if found else self._remote(file.source), file_of(file.path)
+        parsed, last = _read(remote.source, file, self.forms), remote.last.get(path)
         if last is None or last.oid != file.commit:
             if not remote.source.contains(remote.head or remote.source.head(), file.commit):
                 # Anybody may put files into a request or a fork.
                 where = f"{file.commit[:12]} of {file.source}"
                 why = f"{where} is not in the history of its main branch: nobody has accepted it there"
                 raise Unfounded("untraceable", f"{file.path}: {why}")
-            last = remote.source.touched([file.path], file.commit).get(file.path)
+            last = remote.source.touched([path], file.commit).get(path)
         return parsed, last
 
     def results(self, entry: Entry) -> tuple[dict[str, Result], str]:
@@ -174,12 +177,13 @@ class EvidenceReader:
             if found is None and not file.source.startswith(READ):
                 return ""
             if found is None:
-                return _moved_on(self._remote(file.source), file)
+                return _moved_on(self._remote(file.source), file, self.forms)
             if file.source not in self._heads:
                 self._heads[file.source] = found.head()
             head = self._heads[file.source]
             is_last = head == file.commit
-            return _moved_on(Remote(found, head, {} if is_last else found.touched([file.path], head)), file)
+            last = {} if is_last else found.touched([file_of(file.path)], head)
+            return _moved_on(Remote(found, head, last), file, self.forms)
         return ""
 
     def _in_folders(self, file: Evidence) -> tuple[GitSource | FolderFiles | None, Unfounded | None]:
@@ -197,7 +201,7 @@ class EvidenceReader:
                 if source.folder in lost:
                     continue
                 try:
-                    if _read(source, file).sha256 == file.sha256:
+                    if _read(source, file, self.forms).sha256 == file.sha256:
                         return source, None
                     found = _other_bytes(file)
                 except Unfounded as unfounded:
@@ -216,16 +220,16 @@ class EvidenceReader:
         if folder not in self._names:
             below = sorted(one.path for one in entries_below(str(folder), {".git"}, is_strict=False))
             self._names[folder] = grouped((one.name, one) for one in map(Path, below))
-        parts = Path(file.path).parts
+        parts = Path(file_of(file.path)).parts
         for found in self._names[folder].get(parts[-1] if parts else "", ()):
             if found.parts[-len(parts) :] != parts:
                 continue
             source = FolderFiles(found.parents[len(parts) - 1], folder)
-            place = source, file.path, file.format
+            place = source, file.path, file.sha256
             if place not in self._digests:  # many rows may name one path, and many folders may have it
                 self._digests[place] = ""
                 with suppress(Unfounded):  # another file of this name
-                    self._digests[place] = _read(source, file).sha256
+                    self._digests[place] = _read(source, file, self.forms).sha256
             if self._digests[place] == file.sha256:
                 return source
         return None
@@ -319,23 +323,27 @@ def _gone(file: Evidence) -> str:
     return f"{file.path} is gone from {file.source} at {file.commit[:12]}"
 
 
-def _moved_on(remote: Remote, file: Evidence) -> str:
-    source, head, last = remote.source, remote.head, remote.last.get(file.path)
+def _moved_on(remote: Remote, file: Evidence, forms: tuple[DeclaredForm, ...]) -> str:
+    source, head, last = remote.source, remote.head, remote.last.get(file_of(file.path))
     if head in {"", file.commit} or (last is not None and last.oid == file.commit):
         return ""
     now = f"by {head[:12]} of {file.source}"
     try:
-        is_same = _read(source, replace(file, commit=head)).sha256 == file.sha256
+        is_same = _read(source, replace(file, commit=head), forms).sha256 == file.sha256
     except Unfounded as unfounded:
         was = "removed" if unfounded.outcome == "gone" else "replaced by something else"
         return f"{file.path} was {was} {now}"
     return "" if is_same else f"{file.path} was edited {now}"
 
 
-def _read(source: Source | FolderFiles, file: Evidence) -> Parsed:
-    """Read the submission that evidence names: one file, or the files of a run's folder."""
-    data = _bytes(source, file, file.path)
-    names = [file.path] if data is not None else []
+def _read(source: Source | FolderFiles, file: Evidence, forms: tuple[DeclaredForm, ...]) -> Parsed:
+    """Read the submission that evidence names: one file, one of several in it, or the files of a run's folder."""
+    path = file.path
+    data = _bytes(source, file, path)
+    if data is None and path != file_of(path):
+        path = file_of(path)
+        data = _bytes(source, file, path)
+    names = [path] if data is not None else []
     limit = 0
     for known in formats() if data is None else ():
         if known.id == file.format and known.members:
@@ -344,11 +352,12 @@ def _read(source: Source | FolderFiles, file: Evidence) -> Parsed:
     if not contents:
         raise Unfounded("gone", _gone(file))
     listed = tuple(ListedFile(name, len(found)) for name, found in contents.items())
-    candidate = Candidate(file.path, listed, limit=limit)
+    candidate = Candidate(path, listed, limit=limit, forms=forms)
     read = read_candidate(candidate, lambda path, limit: contents[path][:limit], is_named=True)
     if isinstance(read, UnreadPath):
         raise Unfounded("evidence", f"{file.path} is not a result: {read.why}")
-    return read
+    own = next((one for one in read.parts if one.sha256 == file.sha256), read.parts[0])  # it may have moved in the file
+    return structs.replace(own, path=file.path)
 
 
 def _bytes(source: Source | FolderFiles, file: Evidence, path: str) -> bytes | None:

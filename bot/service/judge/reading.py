@@ -16,7 +16,7 @@ from bot.evaluation.finding import Finding, counted, examples, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
-from bot.evaluation.submission import Parsed, Problem, UnreadPath
+from bot.evaluation.submission import Parsed, Problem, UnreadPath, file_of
 from bot.evaluation.verdict import Judgement
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.platforms.writes import check_lease
@@ -58,7 +58,7 @@ def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source:
 def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
     check_lease()
     state = context.state
-    before = state.submissions.at([item.subject for item in items])
+    before = state.submissions.of_files([item.subject for item in items])
     found = candidates_at(context, [item.subject for item in items])
     wanted = [
         Wanted(item, *there)
@@ -66,9 +66,12 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
         if (there := found[item.subject]) is not None
         and not ((known := before.get(item.subject)) and known.oid == there[1])
     ]
-    gone = [path for path, there in found.items() if there is None and path in before]
+    gone = [path for path in before if found[path if path in found else file_of(path)] is None]
     read = list(_read_all(context, source, wanted, fail))
-    failed = {one.item.subject for one in wanted} - {one.path for one in read}
+    kept = {one.path for one in read}
+    failed = {one.item.subject for one in wanted} - kept
+    again = {one.item.subject for one in wanted} - failed
+    gone += [path for path in before if path not in found and path not in kept and file_of(path) in again]
     with state.transaction():
         state.submissions.keep(read, gone)
         causes = {item.cause for item in items}
@@ -105,7 +108,7 @@ def _read_all(
             ]
             for one, future in reads:
                 try:
-                    yield future.result()
+                    yield from future.result()
                 except Exception as failure:  # noqa: BLE001 - one file never stops the others; `fail` logs it
                     fail(one.item, failure)
 
@@ -118,7 +121,7 @@ def _read(
     touched: Mapping[str, LastCommit],
     *,
     logs: LogSamples | None,
-) -> StoredSubmission:
+) -> list[StoredSubmission]:
     limit = context.watch.max_file_bytes
     oids = dict(zip((file.path for file in one.candidate.files), one.oid.split(" "), strict=False))
     read = read_whole_files(source, commit, max_bytes=limit, oids=oids)
@@ -133,10 +136,10 @@ def _read(
         key=lambda found: found.date or 0.0,
         default=LastCommit(commit, None),
     )
-    path = one.candidate.path
-    stored = StoredSubmission(path, None, "unread", one.oid, last.oid, last.date, content)
+    contents = content.parts if isinstance(content, Parsed) else [content]
+    stored = [StoredSubmission(part.path, None, "unread", one.oid, last.oid, last.date, part) for part in contents]
     # Alone: it is compared with others when all that came with it are stored.
-    return _as_judged(context, [stored], context.judge([stored], is_compared=False))[0]
+    return _as_judged(context, stored, context.judge(stored, is_compared=False))
 
 
 def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:

@@ -17,7 +17,7 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import read_pushed, unread_for_size
 from bot.service.judge.samples import LogSamples
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
-from bot.service.watch.observe import is_sample_log, patterns_of
+from bot.service.watch.observe import forms_digest, is_sample_log, patterns_of
 
 # Limits of one review, whoever opened the request.
 REVIEW_FILES = 50  # result files of one request that are judged
@@ -183,13 +183,14 @@ def _read(
         if why:
             unread.setdefault(why, []).append(candidate.path)
         elif found is not None:
-            yield StoredSubmission(candidate.path, None, "unread", head, head, None, found)
+            for part in found.parts:
+                yield StoredSubmission(part.path, None, "unread", head, head, None, part)
 
 
 def _cached_content(content: Parsed | UnreadPath) -> CachedContent:
     if not isinstance(content, Parsed):
         return CachedContent()
-    leaves = content.result.leaves.values() if content.result else ()
+    leaves = [leaf for part in content.parts if part.result for leaf in part.result.leaves.values()]
     values = sum(max(1, len(leaf.numbers)) for leaf in leaves)
     return CachedContent(values, content.to_bytes() if values <= REVIEW_LEAVES else b"")
 
@@ -227,8 +228,10 @@ def _candidates(context: WatchContext, changes: Iterable[Change]) -> list[tuple[
     there = {path: file for folder in folders for path, file in context.state.files.in_folder(folder).items()}
     there |= {path: IndexedFile(path, one.oid or "", one.size) for path, one in changed.items()}
     listing = [file for path, file in there.items() if path not in changed or changed[path].oid is not None]
-    found = candidates_in(ListedFile(file.path, file.size) for file in listing if not is_sample_log(file.path))
+    files = (ListedFile(file.path, file.size) for file in listing if not is_sample_log(file.path))
+    found = candidates_in(files, context.leaderboard.formats)
     touched = [
         one for one in found if any(file.path in changed or folder_of(file.path) in with_logs for file in one.files)
     ]
-    return [(one, " ".join([one.path, *(there[file.path].oid for file in one.files)])) for one in touched]
+    forms = forms_digest(context.leaderboard)
+    return [(one, " ".join([one.path, *(there[file.path].oid for file in one.files)]) + forms) for one in touched]

@@ -11,6 +11,7 @@ import msgspec
 
 from bot.errors import BotError, DiscussionsDisabled, Gone
 from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.submission import file_of
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repeated_comments
 from bot.platforms.target import Target
@@ -68,12 +69,13 @@ class TargetBoard:
 def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Callable[[], TargetBoard | None]) -> Effects:
     """Compare the rows as they stand with those that the source would make after the merge."""
     touched = sorted(proposal.touched)
-    gone = context.state.submissions.at(touched[:REVIEW_ROWS])
+    gone = context.state.submissions.of_files(touched[:REVIEW_ROWS])
     new = judged(context, proposal.files)
     found = sorted({one.key for one in [*gone.values(), *new] if one.key is not None})
     keys = found[:REVIEW_ROWS]
     current = list(context.state.submissions.of(keys).values()) if keys else []
-    after = [one for one in current if one.path not in proposal.touched] + [one for one in new if one.key in keys]
+    left = [one for one in current if not {one.path, file_of(one.path)} & proposal.touched]
+    after = left + [one for one in new if one.key in keys]
     is_cut = len(touched) > REVIEW_ROWS or len(found) > len(keys)
     effects = Effects(proposal.unread, proposal.deleted, proposal.replaced, proposal.others, is_cut=is_cut)
     if not keys:

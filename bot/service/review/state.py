@@ -145,7 +145,7 @@ class MergedReviews:
         found = source.changes(source.fork_point(head, main), head) if head is not None else ()
         wanted = {change.path for change in found if is_wanted(change.path, self.context.watch.paths)}
         subjects = {subject for path in wanted for subject in subjects_of(path)}
-        keys = sorted({one.key for one in state.submissions.at(subjects).values() if one.key})
+        keys = sorted({one.key for one in state.submissions.of_files(subjects).values() if one.key})
         is_read = state.cursor("source") == main and not state.items.is_waiting("file", subjects)
         if not is_read or state.items.is_waiting("row", [*keys, ""]):  # its rows are not published yet
             now = self.context.clock()  # a target may be out of reach for weeks

@@ -15,6 +15,7 @@ CursorKind = Literal[
     "source",  # the commit up to which the source was read
     "selection",  # the files that the settings selected then
     "definition",  # a digest of everything that decided the verdicts
+    "forms",  # a digest of the forms of result files in the declaration
     "pass",  # how the last pass ended, for other processes
     "tried",  # when the last pass began, in Unix seconds
     "moved",  # when an item was last brought in step, in Unix seconds, give or take ten

@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import Column, ColumnElement, Select, bindparam, delete, func, or_, select, update
 
 from bot.evaluation.row_key import reading_of
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.submission import Parsed, UnreadPath, file_of
 from bot.service.store.engine import Part, among, batches, same
 from bot.service.store.tables import files, rows, submissions
 
@@ -170,6 +170,14 @@ class Submissions(Part):
 
     def at(self, paths: Iterable[str]) -> dict[str, StoredSubmission]:
         return _restored(self.select_in(_AT_PATHS, paths))
+
+    def of_files(self, paths: Iterable[str]) -> dict[str, StoredSubmission]:
+        """The submissions at these paths of files, with the further ones of the same files."""
+        found = self.at(paths)
+        first = [path for path, one in found.items() if one.parsed is not None and one.path == file_of(path)]
+        counts = {path: one.of for path in first if (one := found[path].parsed) is not None and one.of > 1}
+        further = [f"{path}#{number}" for path, count in counts.items() for number in range(2, count + 1)]
+        return {**found, **(self.at(further) if further else {})}
 
     def of(self, keys: Iterable[str]) -> dict[str, StoredSubmission]:
         """The submissions that measure these rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.audits.samples.find import folders_of_logs, folders_of_results
@@ -50,6 +51,7 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     with state.transaction():
         faulty += _record(context, changes)
         _mark_redefined(context)
+        _mark_reformed(context)
         if state.cursor("source") is None:
             context.mark(_lost(context))
         _mark_targets(context)
@@ -64,6 +66,14 @@ def _forget_talk(context: WatchContext) -> None:
         context.discussions.known.clear()
     for number in context.state.cursors("discussion"):
         context.state.set_cursor("discussion", None, number)
+
+
+def _mark_reformed(context: WatchContext) -> None:
+    """Have every file read again where the forms of the declaration changed since the last pass."""
+    known, forms = context.state.cursor("forms"), forms_digest(context.leaderboard)
+    if (known or "") != forms:
+        context.mark(marks("file", sorted(context.state.files.paths()), cause="bulk"))
+        context.state.set_cursor("forms", forms)
 
 
 def _mark_redefined(context: WatchContext) -> None:
@@ -186,9 +196,18 @@ def _logs_beside(context: WatchContext, path: str) -> str:
     return f" {hashlib.sha256(repr(oids).encode()).hexdigest()[:16]}" if oids else ""
 
 
+def forms_digest(leaderboard: Leaderboard) -> str:
+    """What names the forms that files are read by, beside the ids of their content; "" without any."""
+    if not leaderboard.formats:
+        return ""
+    said = [form.model_dump(mode="json", exclude_defaults=True) for form in leaderboard.formats]
+    return f" {hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]}"
+
+
 def _candidate_at(context: WatchContext, path: str, own: IndexedFile | None) -> tuple[Candidate, str] | None:
     if own is not None and not (is_of_a_run(path) and folder_of(path)):  # a run at the top has no folder to be named by
-        return Candidate(path, (ListedFile(path, own.size),)), own.oid + _logs_beside(context, path)
+        candidate = Candidate(path, (ListedFile(path, own.size),), forms=context.leaderboard.formats)
+        return candidate, own.oid + forms_digest(context.leaderboard) + _logs_beside(context, path)
     files = context.state.files.in_folder(folder_of(path) if own is not None else path)
     for candidate in candidates_in(ListedFile(file.path, file.size) for file in files.values()):
         if candidate.path == path:

@@ -291,7 +291,7 @@ class Pass:
 
     def _tell_verdicts(self, items: Sequence[Item]) -> None:
         for some in batches(items, BATCH):
-            found = self.context.state.submissions.at([item.subject for item in some])
+            found = self.context.state.submissions.of_files([item.subject for item in some])
             self._tell_rejected([one for one in found.values() if one.status == "rejected"])
 
     def _tell_rejected(self, found: Sequence[StoredSubmission]) -> None:

@@ -1,0 +1,495 @@
+"""Read one file by a form: its measurements, each with model, settings and numbers, and the places that do not fit."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb, fsum, isfinite, isnan, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bot.errors import MalformedResult
+from bot.evaluation.finding import counted, examples, shown
+from bot.evaluation.formats.content import Document
+from bot.evaluation.formats.fields import LARGEST, release, seconds, setting
+from bot.evaluation.formats.format import MAX_ROWS, check_rows
+from bot.evaluation.formats.numbers import is_placeholder, number_of
+from bot.evaluation.places import Budget, Match, NamedText, Place, as_text, parse_place
+from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Result
+
+if TYPE_CHECKING:
+    from bot.evaluation.formats.form import Form, Value
+
+UNITS = {"fraction": 1.0, "percent": 100.0, "plain": 0.0}  # the number that stands for all right; 0 for no limit
+NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
+PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
+MOST_TRIALS = 1_000_000
+MOST_MISREAD = 20  # that one result lists
+TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative above 1
+HALF = 1.96  # standard errors of half a 95 % interval
+RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
+WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
+EACH_LINE = parse_place("[*]")
+
+
+class Part(NamedTuple):
+    """One measurement of a file: its result, and the rows that it was made from; None where it is the whole file."""
+
+    result: Result
+    rows: Any = None
+
+
+class Number(NamedTuple):
+    """A number with the leaf and the metric that it is of, where it lies, and how many samples are behind it."""
+
+    leaf: str
+    metric: str
+    value: float
+    match: Match
+    samples: int | None = None
+
+
+@dataclass(slots=True)
+class LeafSeen:
+    """What the rows of one measurement say of a leaf."""
+
+    numbers: dict[str, Any] = field(default_factory=dict)
+    pointers: dict[str, str] = field(default_factory=dict)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    less: list[str] = field(default_factory=list)
+    samples: set[int] = field(default_factory=set)
+    epochs: int = 1
+    contradicted: dict[str, str] = field(default_factory=dict)
+
+    def result(self) -> LeafResult:
+        """The leaf; of several counts of samples none is its own."""
+        samples = next(iter(self.samples)) if len(self.samples) == 1 else None
+        return LeafResult(
+            self.numbers,
+            samples=samples,
+            original=samples,
+            pointers=self.pointers,
+            epochs=self.epochs,
+            reducer="mean" if self.epochs > 1 else "",
+            less_is_better=tuple(self.less),
+            ranges=self.ranges,
+            contradicted=self.contradicted,
+        )
+
+
+@dataclass(slots=True)
+class Measured:
+    """The measurement of one model while its rows are read; `pointer` is where the model is named."""
+
+    model: Model
+    harness: HarnessVersion
+    date: float | None
+    settings: Mapping[str, str]
+    pointer: str
+    rows: list[Any] = field(default_factory=list)
+    leaves: dict[str, LeafSeen] = field(default_factory=dict)
+    misread: list[Misread] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from other measurements in the file."""
+        return self.model, self.harness, self.date, tuple(sorted(self.settings.items()))
+
+
+class FormReader:
+    """Reads one file. `row` is the part of it that is read now, and `measured` the measurement that it belongs to."""
+
+    def __init__(self, form: Form, document: Document, names: Mapping[str, str]) -> None:
+        self.form, self.document, self.names = form, document, names
+        self.whole = Match(document.value, (), names, None)
+        self.budget = Budget()
+        self.row = self.whole
+        self.matched: set[int] = set()
+        self.measured: Measured
+
+    def find(self, place: Place, match: Match | None = None) -> list[Match]:
+        """Everything at a place of this row; names that a match remembers stand for what they remember."""
+        return place.find(self.row, self.whole, self.budget, (match or self.row).names)
+
+    def rows(self) -> list[Match]:
+        """Where each measurement lies. Raises MalformedResult where there are too many."""
+        rows = self.form.rows
+        if rows is None and self.document.has_lines:
+            rows = EACH_LINE
+        if rows is None or (rows.is_of_file and not rows.steps):
+            return [self.whole]
+        found = rows.find(self.whole, self.whole, self.budget)
+        if len(found) > MAX_ROWS:
+            raise MalformedResult(f"holds {len(found):,} measurements; more than {MAX_ROWS:,} are not read")
+        return [row._replace(names={**self.names, **row.names}) for row in found]
+
+    def read(self) -> list[Part]:
+        """The measurements: one for each model, revision, precision, harness, date and settings.
+
+        Raises MalformedResult where there is none.
+        """
+        by_key: dict[Any, Measured] = {}
+        rows = self.rows()
+        if not rows:
+            place = self.form.rows.text if self.form.rows else EACH_LINE.text
+            raise MalformedResult(f"has no measurement at {place}, where the form {self.form.id} has them")
+        for self.row in rows:
+            found = self._identified()
+            self.measured = by_key.setdefault(found.key, found)
+            if self.measured is not found:
+                self.measured.misread += found.misread
+            self.measured.rows.append(self.row.value)
+            for number, value in enumerate(self.form.values):
+                self._read_value(number, value)
+        results = [self._result(one) for one in by_key.values()]
+        if not any(one.leaves for one in results):
+            raise self._nothing(results)
+        if len(results) == 1:
+            return [Part(results[0])]
+        return [Part(result, one.rows) for result, one in zip(results, by_key.values(), strict=True)]
+
+    def _nothing(self, results: Sequence[Result]) -> MalformedResult:
+        """Why no number was found."""
+        said = next((one for result in results for one in result.misread if one.is_error), None)
+        if said is not None:
+            why = f"has no number of the form {self.form.id}: the place {said.place} {said.why}"
+            return MalformedResult(why, pointer=said.pointer)
+        places = examples([value.place.text for value in self.form.values])
+        return MalformedResult(f"has no number of the form {self.form.id}: nothing is at {places}")
+
+    def say(self, place: str, why: str, match: Match, *, is_error: bool = True) -> None:
+        """Note that a place does not give what it should."""
+        if len(self.measured.misread) < MOST_MISREAD:
+            self.measured.misread.append(Misread(place, match.where, why, is_error))
+
+    def _identified(self) -> Measured:
+        """Whose measurement the row is, and how it was made."""
+        texts: dict[str, str] = {}
+        settings: dict[str, str] = {}
+        misread: list[Misread] = []
+        pointer = ""
+        for name, where in self.form.fields.items():
+            texts[name], match, why = self._text(where)
+            pointer = match.where if name == "model" and match is not None else pointer
+            if why:
+                said = f"{why}; the form {self.form.id} has the {name} there"
+                misread.append(Misread(where.text, self.row.where, said, is_error=name == "model"))
+        for name, where in self.form.settings.items():
+            text, _, why = self._text(where)
+            settings |= {name: setting(text)} if text else {}
+            if why:
+                misread.append(Misread(where.text, self.row.where, f"{why}; the form {self.form.id} has a setting"))
+        date = _date(texts["date"]) if texts.get("date") else None
+        if texts.get("date") and date is None:
+            said = f"has {shown(texts['date'])}, which is no date"
+            misread.append(Misread(self.form.fields["date"].text, self.row.where, said))
+        settings |= {"agent": texts["agent"]} if texts.get("agent") else {}
+        model = Model(texts.get("model", ""), texts.get("revision", ""), texts.get("precision", ""))
+        version = release(texts.get("version", "")) or None
+        harness = HarnessVersion(texts.get("harness") or self.form.id, self.form.repository, version=version)
+        return Measured(model, harness, date, settings, pointer, misread=misread)
+
+    def _text(self, where: Place | NamedText) -> tuple[str, Match | None, str]:
+        """The text of a field, where it lies, and "" or why there is none; null is none that nobody misses."""
+        if isinstance(where, NamedText):
+            text, lacks = where.fill(self.row, self.whole, self.budget)
+            return text, None, f"has nothing at {lacks}" if lacks else ""
+        found = self.find(where)
+        if len(found) != 1:
+            return "", None, "" if where.is_optional and not found else _how_often(found)
+        value = found[0].value
+        return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else as_text(value), found[0], ""
+
+    def _read_value(self, number: int, value: Value) -> None:
+        """Read the numbers that one part of the form names in the row."""
+        matches = self.find(value.place)
+        if value.kind == "trials":
+            found = self._of_trials(value, matches) if matches else []
+        else:
+            found = [one for match in matches if (one := self._of_match(value, match)) is not None]
+        if matches:
+            self.matched.add(number)
+        plain = [one.value for one in found]
+        if value.unit == "percent" and value.kind == "value" and plain and min(plain) >= 0 and 0 < max(plain) <= 1:
+            why = f"gives {counted(len(found), 'number')}, none above 1: is the unit fraction?"
+            self.say(value.place.text, why, matches[0], is_error=False)
+        for one in found:
+            self._keep(value, one)
+
+    def _of_match(self, value: Value, match: Match) -> Number | None:
+        """The number at a match; None where there is none, which is noted unless it is a gap."""
+        if value.kind == "value":
+            number, samples = self._plain(value, match), None
+        else:
+            number, samples = self._of_counts(value, match)
+        named = self._called(value, match) if number is not None else None
+        if number is None or named is None or not self._is_possible(value, match, number):
+            return None
+        return Number(*named, number, match, samples)
+
+    def _plain(self, value: Value, match: Match) -> float | None:
+        """A number as it stands; what is none is noted, but for gaps, and for others among which a star looks."""
+        if match.value is None or is_placeholder(match.value):
+            return None
+        number, why = number_of(match.value)
+        last = value.place.steps[-1] if value.place.steps else None
+        is_searched = last is not None and last.shortest is not None and not why
+        if number is None and not is_searched:
+            self.say(value.place.text, f"has {_said(match.value)}, {why or 'which is no number'}", match)
+        return number
+
+    def _of_counts(self, value: Value, match: Match) -> tuple[float | None, int | None]:
+        """The part that is right, in the unit, and how many were asked."""
+        asked, ids = self._asked(value, match)
+        right = self._solved(value, match, ids) if value.kind == "solved" else number_of(match.value)[0]
+        if right is None and value.kind == "right":
+            self.say(value.place.text, f"has {_said(match.value)}, which is no count", match)
+        if right is None or asked is None:
+            return None, None
+        if not 0 <= right <= asked or right % 1:
+            self.say(value.place.text, f"gives {right:g} of {asked:,}, which is no part of a whole", match)
+            return None, None
+        return right / asked * value.scale, asked
+
+    def _asked(self, value: Value, match: Match) -> tuple[int | None, set[str] | None]:
+        """How many questions were asked, and their ids where the file lists them."""
+        if value.of is None or isinstance(value.of, int):
+            return value.of, None
+        found = self.find(value.of, match)
+        if len(found) != 1:
+            self.say(value.of.text, _how_often(found), match)
+            return None, None
+        listed = found[0].value
+        if isinstance(listed, list | dict):
+            ids = list(map(as_text, listed))
+            if not ids or len(set(ids)) != len(ids):
+                self.say(value.of.text, "lists an id twice" if ids else "lists no id", found[0])
+                return None, None
+            return len(ids), set(ids)
+        number, _ = number_of(listed)
+        if number is None or not 1 <= number <= LARGEST or number % 1:
+            self.say(value.of.text, f"has {_said(listed)}, which is no number of questions", found[0])
+            return None, None
+        return int(number), None
+
+    def _solved(self, value: Value, match: Match, asked: set[str] | None) -> float | None:
+        """How many ids a list has; each once, and each among those that were asked."""
+        if not isinstance(match.value, list):
+            self.say(value.place.text, f"has {_said(match.value)}, and not a list of ids", match)
+            return None
+        ids = list(map(as_text, match.value))
+        others = sorted(set(ids) - asked) if asked is not None else []
+        if len(set(ids)) != len(ids) or "" in ids or others:
+            why = f"lists {examples(others)}, which was not asked" if others else "lists an id twice, or no text"
+            self.say(value.place.text, why, match)
+            return None
+        return float(len(ids))
+
+    def _of_trials(self, value: Value, matches: Sequence[Match]) -> list[Number]:
+        """The outcomes of trials, reduced to one number for each leaf and metric; none where one is no outcome."""
+        groups: dict[tuple[str, str], dict[str, list[float]]] = {}
+        first: dict[tuple[str, str], Match] = {}
+        count = 0
+        for match in matches:
+            named, question = self._called(value, match), self._question(value, match)
+            outcomes = match.value if isinstance(match.value, list) else [match.value]
+            count += len(outcomes)
+            if count > MOST_TRIALS:
+                raise MalformedResult(f"has more than {MOST_TRIALS:,} trials at {value.place.text}")
+            trials = [one for one in map(_outcome, outcomes) if one is not None]
+            if len(trials) < len(outcomes):
+                odd = next(one for one in outcomes if _outcome(one) is None)
+                self.say(value.place.text, f"has {_said(odd)}, which is no outcome of a trial", match)
+            if named is None or question is None or len(trials) < len(outcomes):
+                return []
+            first.setdefault(named, match)
+            groups.setdefault(named, {}).setdefault(question, []).extend(trials)
+        found = []
+        for named, questions in groups.items():
+            answered = [trials for trials in questions.values() if trials]
+            mean = self._reduced(value, answered, first[named])
+            if mean is not None:
+                found.append(Number(*named, mean * value.scale, first[named], len(answered)))
+                self._leaf(named[0]).epochs = min(map(len, answered))
+                self._note_error(value, named, answered)
+        return found
+
+    def _question(self, value: Value, match: Match) -> str | None:
+        """What tells the question of a trial: its text in the form, else the names that neither leaf nor metric has.
+
+        Where nothing does, each list is a question of its own, and so is each single trial.
+        """
+        if value.question is not None:
+            text, lacks = value.question.fill(match, self.whole, self.budget)
+            if lacks:
+                self.say(value.question.text, f"has nothing at {lacks}", match)
+            return None if lacks else text
+        free = value.place.names - value.leaf.names - value.metric.names
+        return repr(sorted((name, match.names[name]) for name in free)) if free else match.where
+
+    def _reduced(self, value: Value, answered: Sequence[Sequence[float]], match: Match) -> float | None:
+        """One number of the trials of each question."""
+        if not answered:
+            self.say(value.place.text, "has no trial", match)
+            return None
+        how = PASS.fullmatch(value.reduce)
+        if how is None:
+            every = [one for trials in answered for one in trials]
+            return fsum(every) / len(every)
+        fewest = min(map(len, answered))
+        if fewest < int(how["k"]):
+            why = f"has a question with {counted(fewest, 'trial')}; {value.reduce} needs {how['k']} of each"
+            self.say(value.place.text, why, match)
+            return None
+        if any(one not in {0.0, 1.0} for trials in answered for one in trials):
+            why = f"has a trial that is neither right nor wrong, which {value.reduce} needs"
+            self.say(value.place.text, why, match)
+            return None
+        return fsum(reduced(value.reduce, trials) for trials in answered) / len(answered)
+
+    def _note_error(self, value: Value, named: tuple[str, str], answered: Sequence[Sequence[float]]) -> None:
+        """The standard error of the mean over questions, where no place of the form gives it."""
+        if value.stderr is None and value.interval is None and len(answered) > 1:
+            values = [reduced(value.reduce, trials) for trials in answered]
+            mean = fsum(values) / len(values)
+            spread = fsum((one - mean) ** 2 for one in values) / (len(values) - 1)
+            self._leaf(named[0]).numbers[f"{named[1]}_stderr"] = sqrt(spread / len(values)) * value.scale
+
+    def _is_possible(self, value: Value, match: Match, number: float) -> bool:
+        """Tell whether a number is one of its unit; else that is noted."""
+        most = UNITS[value.unit]
+        if most and not isnan(number) and number in NOT_MEASURED:
+            why = f"has {number:g}, which stands for a value that was not measured: leave it out"
+        elif most and not isnan(number) and not -most <= number <= most:
+            why = f"has {number:g}, which is no {value.unit}"
+        elif abs(number) > LARGEST:
+            why = f"has {number:g}, which is too large"
+        else:
+            return True
+        self.say(value.place.text, why, match)
+        return False
+
+    def _called(self, value: Value, match: Match) -> tuple[str, str] | None:
+        """The leaf and the metric of a number."""
+        names = []
+        for text in (value.leaf, value.metric):
+            filled, lacks = text.fill(match, self.whole, self.budget)
+            names.append(" ".join(filled.split()))
+            if not names[-1]:
+                self.say(text.text, f"has no one text for {lacks or text.text}", match)
+                return None
+        return names[0], names[1]
+
+    def _leaf(self, name: str) -> LeafSeen:
+        return self.measured.leaves.setdefault(name, LeafSeen())
+
+    def _keep(self, value: Value, one: Number) -> None:
+        """Keep a number with what is recorded beside it; a number that is there already is a fault."""
+        leaf = self._leaf(one.leaf)
+        if one.metric in leaf.numbers:
+            first, second = leaf.pointers.get(one.metric, "") or "the top", one.match.where or "the top"
+            why = f"gives {one.metric} of {one.leaf} twice, at {first} and at {second}"
+            self.say(value.place.text, why, one.match)
+            return
+        leaf.numbers[one.metric], leaf.pointers[one.metric] = one.value, one.match.where
+        most = UNITS[value.unit]
+        if most and one.value >= 0:
+            leaf.ranges[one.metric] = (0.0, most)
+        leaf.less += [one.metric] if value.less_is_better else []
+        samples = one.samples
+        if value.samples is not None:
+            found = value.samples if isinstance(value.samples, int) else self._count(value.samples, one.match)
+            samples = found if samples is None else samples
+        leaf.samples |= {samples} if samples is not None else set()
+        for place, errors in ((value.stderr, 1.0), (value.interval, HALF)):
+            error = self._beside(place, one.match, "a standard error") if place is not None else None
+            if error is not None:
+                leaf.numbers[f"{one.metric}_stderr"] = error / errors
+        if value.check is not None:
+            there = self._beside(value.check, one.match, "a number")
+            if there is not None and abs(there - one.value) > TOLERANCE * max(1.0, abs(one.value)):
+                leaf.contradicted[one.metric] = f"{value.check.text} beside its counts is {there!r}"
+
+    def _count(self, place: Place, match: Match) -> int | None:
+        """A number of samples at a place, or the length of a list there."""
+        number = self._beside(place, match, "a number of samples", is_count=True)
+        return None if number is None else int(number)
+
+    def _beside(self, place: Place, match: Match, what: str, *, is_count: bool = False) -> float | None:
+        """The number at a place that goes with another number; None where there is none, which is noted."""
+        found = self.find(place, match)
+        if len(found) != 1:
+            if found or not place.is_optional:
+                self.say(place.text, _how_often(found), match, is_error=len(found) > 1)
+            return None
+        value = found[0].value
+        if value is None or is_placeholder(value):
+            return None
+        number = float(len(value)) if is_count and isinstance(value, list) else number_of(value)[0]
+        is_odd = number is None or not isfinite(number) or abs(number) > LARGEST
+        if number is None or is_odd or (number < 0 and what != "a number") or (is_count and number % 1):
+            self.say(place.text, f"has {_said(value)}, which is not {what}", found[0], is_error=False)
+            return None
+        return number
+
+    def _result(self, one: Measured) -> Result:
+        check_rows(len(one.leaves), "")
+        return Result(
+            model=one.model,
+            harness=one.harness,
+            leaves={name: leaf.result() for name, leaf in one.leaves.items() if leaf.pointers},
+            date=one.date,
+            settings=one.settings,
+            places={"model": one.pointer, "leaves": "", "leaf": "", "samples": ""},
+            misread=tuple(dict.fromkeys(one.misread))[:MOST_MISREAD],
+            unmatched=tuple(
+                value.place.text
+                for number, value in enumerate(self.form.values)
+                if number not in self.matched and not value.place.is_optional
+            ),
+        )
+
+
+def reduced(how: str, trials: Sequence[float]) -> float:
+    """The value of one question: the mean of its trials, or pass@k or pass^k of them, without bias.
+
+    Chen et al. 2021 for pass@k = 1 - C(n - c, k) / C(n, k); Yao et al. 2024 for pass^k = C(c, k) / C(n, k).
+    """
+    found = PASS.fullmatch(how)
+    if found is None:
+        return fsum(trials) / len(trials)
+    k, n, c = int(found["k"]), len(trials), int(sum(trials))
+    return 1.0 - comb(n - c, k) / comb(n, k) if found["how"] == "@" else comb(c, k) / comb(n, k)
+
+
+def _how_often(found: Sequence[Match]) -> str:
+    if not found:
+        return "is not there"
+    return f"is there twice, at {found[0].where or 'the top'} and at {found[1].where or 'the top'}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return shown(value if isinstance(value, str) else json.dumps(value))
+
+
+def _outcome(value: Any) -> float | None:
+    """The outcome of a trial between 0 and 1, None for what is none."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str) and (word := value.strip().lower()) in RIGHT | WRONG:
+        return float(word in RIGHT)
+    number, _ = number_of(value)
+    return number if number is not None and 0 <= number <= 1 else None
+
+
+def _date(text: str) -> float | None:
+    """A date in Unix seconds: ISO 8601, also with slashes, or seconds or milliseconds since 1970."""
+    number, _ = number_of(text)
+    if number is not None and 1e9 <= number < 4e9:
+        return number
+    if number is not None and 1e12 <= number < 4e12:
+        return number / 1000
+    return seconds(text.strip().replace("/", "-"))

@@ -1,0 +1,373 @@
+"""Places: where something lies in a file, written in one way for forms of results and for tables.
+
+A place is keys and indices with dots (`results.retail.pass_1`, `runs.0.score`); `[name=text]` is an element of a list,
+`[*]` any of its elements, `*` any key or element, and `{name}` any, remembered under that name. Star and name may be a
+part of a key (`pass_{k}`). A key that holds dots, brackets or quotes is in quotes (`results."gpt-4.1"`). A place lies
+inside of what it is asked of; one with a leading `/` lies in the whole file, and `/` alone is the whole file.
+One that ends in `?` may be missing in a file.
+
+A *text with names* is filled from what was remembered: `{name}`, from what stands beside a value, `{.key}`, or one
+object further out, `{..key}`, and from the whole file, `{/place}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from bot.errors import MalformedResult
+from bot.evaluation.finding import shown
+from bot.evaluation.result import escape_pointer
+
+MOST_STEPS = 20
+MOST_PARTS = 4  # names and stars in one key
+MOST_VISITS = 3_000_000  # values that all places of one file may look at together
+MOST_MATCHES = 50_000  # of one place in one file
+LONGEST_KEY = 1_000  # characters of a key that a pattern is tried on
+NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+TOKEN = re.compile(r"\{([^{}]*)\}|\*")
+TEXT_TOKEN = re.compile(r"\{([^{}]*)\}")
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+SELECTOR = re.compile(r'\[([^\[\]=]+)=("(?:[^"\\]|\\.)*"|[^\[\]]*)\]')
+INDEX = re.compile(r"\[(\*|\d{1,9}|\{[^{}]*\})\]")
+PLAIN = re.compile(r'[^."\[\]{}*/ ][^."\[\]{}*/]*')
+
+
+class Match(NamedTuple):
+    """A value that a place names: where it lies, what was remembered on the way, and the objects around it.
+
+    `around` is a chain: the nearest object, and the chain of those around it; None at its end.
+    """
+
+    value: Any
+    pointer: tuple[str, ...]
+    names: Mapping[str, str]
+    around: Any
+
+    @property
+    def where(self) -> str:
+        """Where it lies, as a JSON pointer."""
+        return "".join(f"/{escape_pointer(part)}" for part in self.pointer)
+
+
+class Budget:
+    """How many values the places of one file may still look at."""
+
+    def __init__(self) -> None:
+        self.left = MOST_VISITS
+
+    def spend(self, count: int, place: str) -> None:
+        """Raise MalformedResult where a file would take too long."""
+        self.left -= count
+        if self.left < 0:
+            raise MalformedResult(f"has too many values for the place {shown(place)}: name it more narrowly")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a place: the member `key`, or those that match a pattern with `names`, or a selected element.
+
+    `template` is the key with `{}` for each name, None where it has stars.
+    """
+
+    key: str = ""
+    names: tuple[str, ...] = ()
+    shortest: re.Pattern[str] | None = None
+    longest: re.Pattern[str] | None = None
+    template: str | None = None
+    is_any: bool = False
+    selects: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place as it is written, and its steps; one that `is_optional` is not missed."""
+
+    text: str
+    steps: tuple[Step, ...]
+    is_of_file: bool
+    is_optional: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it remembers."""
+        return frozenset(name for step in self.steps for name in step.names)
+
+    def find(self, within: Match, whole: Match, budget: Budget, names: Mapping[str, str] | None = None) -> list[Match]:
+        """Everything that the place names. A name that is known already stands for what was remembered.
+
+        Raises MalformedResult where it names too much, or where a key can be read in two ways.
+        """
+        start = whole if self.is_of_file else within
+        known = dict(start.names if names is None else names)
+        found: list[Match] = []
+        for match in self._walk(start._replace(names=known), 0, budget):
+            found.append(match)
+            if len(found) > MOST_MATCHES:
+                raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
+        return found
+
+    def _walk(self, here: Match, at: int, budget: Budget) -> Iterator[Match]:
+        if at == len(self.steps):
+            yield here
+            return
+        step, value = self.steps[at], here.value
+        if type(value) is dict:
+            budget.spend(1, self.text)
+            around = (value, here.around)
+            for key, names in self._keys(step, value, here, budget):
+                yield from self._walk(Match(value[key], (*here.pointer, key), names, around), at + 1, budget)
+        elif type(value) is list:
+            for number, names in self._numbers(step, value, here.names, budget):
+                inner = Match(value[number], (*here.pointer, str(number)), names, here.around)
+                yield from self._walk(inner, at + 1, budget)
+
+    def _keys(
+        self, step: Step, value: dict[str, Any], here: Match, budget: Budget
+    ) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """The members of an object that a step names, each with what is remembered then."""
+        if step.selects is not None:
+            return
+        if step.shortest is None:
+            if step.key in value:
+                yield step.key, here.names
+            return
+        if step.template is not None and all(name in here.names for name in step.names):
+            key = step.template.format(*(here.names[name] for name in step.names))
+            if key in value:
+                yield key, here.names
+            return
+        budget.spend(len(value), self.text)
+        for key in value:
+            found = _read_key(step, key, here, self.text)
+            if found is not None and all(here.names.get(name, part) == part for name, part in found.items()):
+                yield key, {**here.names, **found} if found else here.names
+
+    def _numbers(
+        self, step: Step, value: list[Any], names: Mapping[str, str], budget: Budget
+    ) -> Iterator[tuple[int, Mapping[str, str]]]:
+        """The elements of a list that a step names."""
+        if step.selects is not None:
+            budget.spend(len(value), self.text)
+            key, text = step.selects
+            for number, one in enumerate(value):
+                if type(one) is dict and key in one and as_text(one[key]) == text:
+                    yield number, names
+        elif step.is_any:
+            budget.spend(len(value), self.text)
+            for number in range(len(value)):
+                known = names.get(step.names[0]) if step.names else None
+                if known is None or known == str(number):
+                    yield number, {**names, step.names[0]: str(number)} if step.names else names
+        elif step.shortest is None and step.key.isdecimal() and step.key.isascii() and int(step.key) < len(value):
+            yield int(step.key), names
+
+
+def _read_key(step: Step, key: str, here: Match, place: str) -> dict[str, str] | None:
+    """What a key's name gives for the names of a step, None where it does not match; a key is read in one way only."""
+    if step.is_any:
+        return {step.names[0]: key} if step.names else {}
+    if len(key) > LONGEST_KEY or step.shortest is None or step.longest is None:
+        return None
+    first, last = step.shortest.fullmatch(key), step.longest.fullmatch(key)
+    if first is None and last is None:
+        return None
+    if first is None or last is None or first.groups() != last.groups():
+        either = [found.group(*range(1, len(step.names) + 1)) for found in (first, last) if found is not None]
+        if step.names and len(set(either)) > 1:
+            why = f"has the key {shown(key)}, which the place {shown(place)} reads in two ways: name it more narrowly"
+            raise MalformedResult(why, pointer=here.where)
+    found = first or last
+    return dict(zip(step.names, found.groups(), strict=True)) if found else None
+
+
+@lru_cache(maxsize=2_000)
+def parse_place(text: str) -> Place:
+    """Parse a place. Raises ValueError with what to write instead."""
+    written, text = text, text.removesuffix("?")
+    steps = tuple(_steps(text))
+    if not steps and text != "/":
+        raise ValueError('an empty text is no place: write "/" for the whole file')
+    if len(steps) > MOST_STEPS:
+        raise ValueError(f"a place has at most {MOST_STEPS} parts")
+    names = [name for step in steps for name in step.names]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{text!r} has one name twice")
+    return Place(text, steps, text.startswith("/"), is_optional=text != written)
+
+
+def _steps(text: str) -> Iterator[Step]:
+    """The steps of a place. Raises ValueError."""
+    rest, at = text.removeprefix("/"), 0
+    needs_key = bool(rest) and not rest.startswith("[")
+    while at < len(rest) or needs_key:
+        if needs_key:
+            end = _end_of_key(rest, at)
+            if end == at:
+                raise ValueError(f"{text!r} is no place: there is no key at character {at + 1}")
+            key = rest[at:end]
+            yield Step(key=_unquoted(key)) if key.startswith('"') else _key(key, text)
+            at, needs_key = end, False
+        elif rest[at] == ".":
+            at, needs_key = at + 1, True
+        elif found := INDEX.match(rest, at):
+            yield _element(found[1])
+            at = found.end()
+        elif found := SELECTOR.match(rest, at):
+            yield Step(selects=(found[1].strip(), _unquoted(found[2])))
+            at = found.end()
+        else:
+            raise ValueError(f"{text!r} is no place: write a dot between two keys, and [*] or [name=text] after a list")
+
+
+def _end_of_key(text: str, at: int) -> int:
+    """The end of a key: before a dot or a bracket that is not inside of braces, or after the second quote."""
+    if quoted := QUOTED.match(text, at):
+        return quoted.end()
+    depth = 0
+    for place in range(at, len(text)):
+        char = text[place]
+        depth += (char == "{") - (char == "}")
+        if not depth and char in '.["]':
+            return place
+    return len(text)
+
+
+def _element(text: str) -> Step:
+    if text == "*":
+        return Step(is_any=True, shortest=re.compile(""), template=None)
+    if text.startswith("{"):
+        return Step(names=(_name(text[1:-1]),), is_any=True, shortest=re.compile(""), template="{}")
+    return Step(key=text)
+
+
+def _key(text: str, place: str) -> Step:
+    """A step of a key that may hold names and stars."""
+    names, parts, last = list[str](), list[str](), 0
+    for found in TOKEN.finditer(text):
+        parts.append(text[last : found.start()])
+        last = found.end()
+        names.append(_name(found[1]) if found[1] is not None else "*")
+    parts.append(text[last:])
+    if any(set(part) & set("{}") for part in parts):
+        raise ValueError(f"{place!r} has a brace without its pair")
+    if not names:
+        return Step(key=text)
+    if len(names) > MOST_PARTS or any(not part for part in parts[1:-1]):
+        raise ValueError(f"{place!r} cannot be read: put text between two names, and at most {MOST_PARTS} in one key")
+    own = tuple(name for name in names if name != "*")
+    is_any = len(names) == 1 and not any(parts)
+    template = None if "*" in names else "{}".join(part.replace("{", "{{") for part in parts)
+    return Step("", own, _pattern(parts, names, "?"), _pattern(parts, names, ""), template, is_any)
+
+
+def _pattern(parts: list[str], names: list[str], how: str) -> re.Pattern[str]:
+    """The key with the shortest text that fits for each name, or with the longest; each is tried once."""
+    text = re.escape(parts[0])
+    for name, part in zip(names[:-1], parts[1:-1], strict=True):
+        inner = f".+{how}" if name == "*" else f"(.+{how})"
+        text += f"(?>{inner}{re.escape(part)})"
+    inner = ".+" if names[-1] == "*" else "(.+)"
+    return re.compile(f"{text}{inner}{re.escape(parts[-1])}", re.DOTALL)
+
+
+def _name(text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise ValueError(f"{{{text}}} is no name: write letters, digits and _ in the braces of a place")
+    return text
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
+
+
+def as_text(value: object) -> str:
+    """A value as a text in the spelling of JSON, "" where it is null, an object or a list."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value) if isinstance(value, int | float) else ""
+
+
+def key_text(key: str) -> str:
+    """A key as a part of a place, in quotes where it needs them."""
+    if PLAIN.fullmatch(key) and key == key.strip() and not key.isdecimal():
+        return key
+    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@dataclass(frozen=True, slots=True)
+class NamedText:
+    """A text with names: literals, remembered names, and places beside the value (`level` objects out) or in the file.
+
+    `parts` are literals and triples of a level (0 for a remembered name, -1 for the whole file), a name and a place.
+    """
+
+    text: str
+    parts: tuple[str | tuple[int, str, Place | None], ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The remembered names that it needs."""
+        return frozenset(part[1] for part in self.parts if isinstance(part, tuple) and part[0] == 0)
+
+    @property
+    def is_constant(self) -> bool:
+        """Tell whether it is the same for all files."""
+        return all(isinstance(part, str) for part in self.parts)
+
+    def fill(self, match: Match, whole: Match, budget: Budget) -> tuple[str, str]:
+        """The text, and "" or the part of it for which the file has nothing, or nothing that is one text."""
+        found = []
+        for part in self.parts:
+            if isinstance(part, str):
+                found.append(part)
+                continue
+            level, name, place = part
+            value = match.names.get(name, "") if place is None else _near(level, place, match, whole, budget)
+            if not value:
+                return "", f"{{{'.' * max(level, 0)}{name}}}"
+            found.append(value)
+        return "".join(found), ""
+
+
+def _near(level: int, place: Place, match: Match, whole: Match, budget: Budget) -> str:
+    """The one text at a place in an object around a match, or in the whole file; "" where there is none, or several."""
+    if level < 0:
+        within = whole
+    else:
+        around = match.around
+        for _ in range(level - 1):
+            around = around and around[1]
+        if around is None:
+            return ""
+        within = Match(around[0], (), match.names, around[1])
+    found = place.find(within, whole, budget, match.names)
+    return as_text(found[0].value) if len(found) == 1 else ""
+
+
+@lru_cache(maxsize=2_000)
+def parse_text(text: str) -> NamedText:
+    """Parse a text with names. Raises ValueError with what to write instead."""
+    parts, last = list[str | tuple[int, str, Place | None]](), 0
+    for found in TEXT_TOKEN.finditer(text):
+        parts += [text[last : found.start()]] if found.start() > last else []
+        last, inner = found.end(), found[1]
+        if inner.startswith("/"):
+            parts.append((-1, inner, parse_place(inner)))
+        elif inner.startswith("."):
+            name = inner.lstrip(".")
+            parts.append((len(inner) - len(name), name, parse_place(name)))
+        else:
+            parts.append((0, _name(inner), None))
+    parts += [text[last:]] if last < len(text) else []
+    if any(isinstance(part, str) and set(part) & set("{}") for part in parts):
+        raise ValueError(f"{text!r} has a brace without its pair")
+    return NamedText(text, tuple(parts))

@@ -1,0 +1,31 @@
+"""A place of a form that says something beside the numbers is not in the file.
+
+## What it does
+Names places for revision, date, precision, version, settings, sample counts and standard errors that are not there, or
+hold something else; and percentages of which none is above 1.
+
+## Why is this bad?
+The numbers count. But nobody can tell at which revision or with which settings they were measured, files that were
+measured differently may be joined into one row, and fractions that are read as percentages are a hundred times too
+small.
+
+## Example
+(result) misread: [{"place": "model_sha", "pointer": "", "why": "is not there", "is_error": false}]
+
+## Use instead
+(result) misread: []
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+
+
+@rule(Severity.WARNING)
+def absent_place(case: Case) -> Violations:
+    """Yield one violation for each place beside the numbers that does not say what it should."""
+    for one in case.result.misread:
+        if not one.is_error:
+            hint = "add it to the file, or leave the place out of the form"
+            yield Violation(f"the place {one.place} {one.why}", hint, one.pointer)

@@ -1,0 +1,31 @@
+"""A place of a form gives no number, or two, or one that its unit does not allow.
+
+## What it does
+Follows each place of a form (`[[formats]]`) in the file. Names the place, where it leads, and what is there: text
+instead of a number, a number outside of 0 to 1 for a fraction or 0 to 100 for a percentage, -1 or 999 for "not
+measured", two values for one metric, counts that give no part of a whole, no model.
+
+## Why is this bad?
+A place that leads elsewhere gives a number that looks right. The number is left out, and the file counts when it is
+mended. Where all files have it, the form is wrong, and not the files.
+
+## Example
+(result) misread: [{"place": "retail", "pointer": "/retail", "why": "has 575, which is no percent", "is_error": true}]
+
+## Use instead
+(result) misread: []
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+
+
+@rule(Severity.ERROR, invalidates_score=False)
+def misread_place(case: Case) -> Violations:
+    """Yield one violation for each place that cannot be believed."""
+    for one in case.result.misread:
+        if one.is_error:
+            hint = "mend the file; where all files are so, mend the form in the declaration"
+            yield Violation(f"the place {one.place} {one.why}", hint, one.pointer)

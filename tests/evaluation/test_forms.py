@@ -1,0 +1,296 @@
+"""Forms: result files whose layout is data, from the text of a declaration to the numbers of a row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.errors import MalformedDeclaration
+from bot.evaluation.judge import judge_all
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.submission import Parsed, parse_submission
+from bot.evaluation.verdict import Judgement
+
+TASK = """
+[[tasks]]
+id = "retail"
+title = "Retail"
+unit = "percent"
+metrics = [{ name = "pass^1", integral = false }]
+leaves = [{ id = "retail" }]
+"""
+FORM = """
+title = "Acme"
+description = "Agents in shops."
+
+[[formats]]
+id = "acme"
+model = "model_name"
+revision = "sha"
+settings = ["agent"]
+[[formats.values]]
+value = "results.{domain}.pass_{k}"
+leaf = "{domain}"
+metric = "pass^{k}"
+unit = "percent"
+samples = "results.{domain}.n"
+"""
+FILE = {
+    "model_name": "acme/atlas",
+    "sha": "a" * 40,
+    "agent": "react",
+    "results": {"retail": {"pass_1": 57.5, "pass_2": 46.0, "n": 40}},
+}
+
+
+def declared(text: str) -> Leaderboard:
+    return parse_leaderboard(text, "acme", "acme.toml")
+
+
+def one_form(values: str, form: str = "", task: str = TASK) -> Leaderboard:
+    head = 'title = "T"\ndescription = "D"\n[[formats]]\nid = "own"\n'
+    return declared(f"{head}{form}\n[[formats.values]]\n{values}\n{task}")
+
+
+def parse(board: Leaderboard, value: Any, path: str = "results.json") -> Parsed:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return parse_submission(path, {"": data}, forms=[form.format for form in board.formats])
+
+
+def judged(board: Leaderboard, value: Any, path: str = "results.json") -> Judgement:
+    return judge_all(parse(board, value, path).parts, board)
+
+
+def numbers(parsed: Parsed) -> dict[str, dict[str, Any]]:
+    assert parsed.result is not None, parsed.problem
+    return {name: dict(leaf.numbers) for name, leaf in parsed.result.leaves.items()}
+
+
+def faults(judgement: Judgement) -> list[tuple[str, str, str]]:
+    every = [one for verdict in judgement.verdicts for one in verdict.findings]
+    return [(one.rule, one.location.pointer, one.message) for one in every if one.rule.endswith("-place")]
+
+
+def test_a_form_reads_model_settings_and_numbers() -> None:
+    result = parse(declared(FORM + TASK), FILE).result
+    assert result is not None
+    assert (result.format, result.model.id, result.model.revision) == ("acme", "acme/atlas", "a" * 40)
+    assert result.settings == {"agent": "react"}
+    leaf = result.leaves["retail"]
+    assert (leaf.numbers, leaf.samples) == ({"pass^1": 57.5, "pass^2": 46.0}, 40)
+    assert result.pointer_to("value", "retail", "pass^1") == "/results/retail/pass_1"
+
+
+def test_a_file_of_a_form_makes_a_row() -> None:
+    (row,) = judged(declared(FORM + TASK), FILE).rows
+    assert row.scores.tasks[0].raw == 57.5
+    assert [one for one in row.findings if one.is_error] == []
+
+
+def test_the_declaration_keeps_its_form() -> None:
+    board = declared(FORM + TASK)
+    again = declared(board.text)
+    assert again.digest == board.digest
+    assert again.formats == board.formats
+    assert board.harness.formats == ("acme",)
+
+
+def test_another_form_makes_other_scores() -> None:
+    changed = FORM.replace('"sha"', '"commit"')
+    assert declared(FORM + TASK).scoring_digest != declared(changed + TASK).scoring_digest
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model_name": None}, None),
+        ({"results": {"retail": {"pass_1": 575, "pass_2": 46, "n": 40}}}, "has 575, which is no percent"),
+        (
+            {"results": {"retail": {"pass_1": -1, "pass_2": 46, "n": 40}}},
+            "which stands for a value that was not measured",
+        ),
+        (
+            {"results": {"retail": {"pass_1": "57.5 or so", "pass_2": 46, "n": 40}}},
+            "has 57.5 or so, which is not one number",
+        ),
+        ({"results": {"retail": {"pass_1": 0.575, "n": 40}}}, "is the unit fraction?"),
+        ({"results": {"retail": {"pass_1": 57.5}}}, "the place results.{domain}.n is not there"),
+    ],
+)
+def test_what_a_place_does_not_give_is_said_with_file_and_place(change: dict[str, Any], message: str | None) -> None:
+    found = faults(judged(declared(FORM + TASK), FILE | change))
+    if message is None:
+        assert found == []  # null is no name, which `unidentified-model` says
+    else:
+        assert len(found) == 1
+        assert message in found[0][2]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("88.71%", 88.71), ("<b>12.7</b>", 12.7), ("**3**", 3.0), ("0,85", 0.85), ("1,234.5", 1234.5), ("7 ms", 7.0),
+     ("$0.05", 0.05), ("\N{MINUS SIGN}2", -2.0), ("1e-2", 0.01)],
+)  # fmt: skip
+def test_a_text_that_is_one_number_is_that_number(text: str, number: float) -> None:
+    board = one_form('value = "v"\nleaf = "a"\nunit = "plain"', 'model = "m"')
+    assert numbers(parse(board, {"m": "a/b", "v": text})) == {"a": {"score": number}}
+
+
+@pytest.mark.parametrize("text", ["1,234", "5 of 7", "57.5 ± 1.2", "about 3", "1.2.3"])
+def test_a_text_that_may_be_several_numbers_is_none(text: str) -> None:
+    board = one_form(
+        'value = "v"\nleaf = "a"\nunit = "plain"\n[[formats.values]]\nvalue = "w"\nleaf = "b"', 'model = "m"'
+    )
+    judgement = judged(board, {"m": "a/b", "v": text, "w": 0.5})
+    assert [rule for rule, _, _ in faults(judgement)] == ["misread-place"]
+
+
+@pytest.mark.parametrize("gap", [None, "", "-", "N/A", "null", "—"])
+def test_a_gap_is_no_value_and_no_fault(gap: Any) -> None:
+    board = one_form('value = "v"\nleaf = "a"\n[[formats.values]]\nvalue = "w"\nleaf = "b"', 'model = "m"')
+    parsed = parse(board, {"m": "a/b", "v": gap, "w": 0.5})
+    assert numbers(parsed) == {"b": {"score": 0.5}}
+    assert parsed.result is not None
+    assert parsed.result.misread == ()
+
+
+def test_counts_give_a_value_with_its_samples_and_are_held_against_the_value_beside_them() -> None:
+    board = one_form('right = "right"\nof = "total"\nvalue = "accuracy"\nleaf = "a"\nmetric = "acc"', 'model = "m"')
+    result = parse(board, {"m": "a/b", "right": 3, "total": 4, "accuracy": 0.75}).result
+    assert result is not None
+    assert (result.leaves["a"].numbers, result.leaves["a"].samples) == ({"acc": 0.75}, 4)
+    result = parse(board, {"m": "a/b", "right": 3, "total": 4, "accuracy": 0.8}).result
+    assert result is not None
+    assert result.leaves["a"].contradicted == {"acc": "accuracy beside its counts is 0.8"}
+    problem = parse(board, {"m": "a/b", "right": 5, "total": 4, "accuracy": 1}).problem
+    assert problem is not None
+    assert "gives 5 of 4, which is no part of a whole" in problem.why
+
+
+def test_lists_of_solved_ids_give_a_value() -> None:
+    values = 'solved = "resolved"\nof = "asked"\nleaf = "verified"\nmetric = "resolved"\nunit = "percent"'
+    board = one_form(values, 'model = "m"')
+    asked = [f"t{number}" for number in range(8)]
+    parsed = parse(board, {"m": "a/b", "resolved": ["t1", "t2"], "asked": asked})
+    assert numbers(parsed) == {"verified": {"resolved": 25.0}}
+    assert parsed.result is not None
+    assert parsed.result.leaves["verified"].samples == 8
+    for resolved, why in (
+        (["t1", "t1"], "an id twice"),
+        (["t1", "x"], "lists x, which was not asked"),
+        (3, "not a list"),
+    ):
+        problem = parse(board, {"m": "a/b", "resolved": resolved, "asked": asked}).problem
+        assert problem is not None
+        assert why in problem.why
+    fixed = one_form(values.replace('of = "asked"', "of = 500"), 'model = "m"')
+    assert numbers(parse(fixed, {"m": "a/b", "resolved": ["x"]})) == {"verified": {"resolved": 0.2}}
+
+
+@pytest.mark.parametrize(
+    ("reduce", "value"),
+    [("mean", 4 / 8), ("pass@1", 0.5), ("pass@2", (1 - 1 / 6 + 1 - 1 / 6) / 2), ("pass^2", (1 / 6 + 1 / 6) / 2)],
+)
+def test_trials_are_reduced_without_bias(reduce: str, value: float) -> None:
+    board = one_form(f'trials = "tasks.{{task}}"\nreduce = "{reduce}"\nleaf = "all"', 'model = "m"')
+    file = {"m": "a/b", "tasks": {"one": [1, 0, 1, 0], "two": [True, "fail", "pass", False]}}
+    result = parse(board, file).result
+    assert result is not None
+    leaf = result.leaves["all"]
+    metric = "score" if reduce == "mean" else reduce
+    assert leaf.numbers[metric] == pytest.approx(value, abs=1e-15)
+    assert (leaf.samples, leaf.epochs) == (2, 4)
+
+
+def test_single_trials_are_of_the_question_that_the_form_names() -> None:
+    lines = b"\n".join(
+        json.dumps({"task": task, "ok": ok}).encode() for task, ok in (("a", 1), ("a", 0), ("b", 1), ("b", 1))
+    )
+    values = 'trials = "[*].ok"\nquestion = "{.task}"\nreduce = "pass^2"\nleaf = "all"'
+    board = one_form(values, 'rows = "/"\nfiles = "runs/{org}__{name}.jsonl"\nmodel = "{org}/{name}"')
+    parsed = parse(board, lines, "runs/acme__atlas.jsonl")
+    assert numbers(parsed)["all"]["pass^2"] == 0.5
+    assert parsed.result is not None
+    assert parsed.result.model.id == "acme/atlas"
+
+
+LINES = """m,task,acc,n
+a/b,gsm8k,71.5%,200
+a/b,arc,"60,5",100
+c/d,gsm8k,30,200
+"""
+
+
+def test_a_file_may_have_the_measurements_of_several_models() -> None:
+    values = 'value = "acc"\nleaf = "{.task}"\nmetric = "acc"\nunit = "percent"\nsamples = "n"'
+    board = one_form(values, 'files = "*.csv"\nmodel = "m"')
+    parsed = parse(board, LINES.encode(), "board.csv")
+    first, second = parsed.parts
+    assert (first.path, second.path) == ("board.csv", "board.csv#2")
+    assert numbers(first) == {"gsm8k": {"acc": 71.5}, "arc": {"acc": 60.5}}
+    assert numbers(second) == {"gsm8k": {"acc": 30.0}}
+    longer = parse(board, LINES.encode() + b"e/f,gsm8k,12,200\n", "board.csv")
+    assert [one.sha256 for one in longer.parts][:2] == [first.sha256, second.sha256]
+    assert Parsed.from_bytes(parsed.to_bytes()).parts == parsed.parts
+
+
+def test_objects_by_model_are_rows_too() -> None:
+    board = one_form('value = "{task}"\nleaf = "{task}"', 'rows = "{model}"\nmodel = "{model}"')
+    first, second = parse(board, {"a/b": {"x": 0.5}, "c/d": {"x": 0.25}}).parts
+    assert (numbers(first), numbers(second)) == ({"x": {"score": 0.5}}, {"x": {"score": 0.25}})
+
+
+def test_yaml_is_read_without_aliases() -> None:
+    board = one_form('value = "scores.{task}"\nleaf = "{task}"', 'files = "*.yaml"\nmodel = "model"')
+    assert numbers(parse(board, b"model: a/b\nscores:\n  x: 0.5\n", "a.yaml")) == {"x": {"score": 0.5}}
+    for text, why in ((b"a: &x [1]\nscores: *x\n", "aliases"), (b"[" * 2000, "levels deep"), (b"{a: ]", "not YAML")):
+        problem = parse(board, text, "a.yaml").problem
+        assert problem is not None
+        assert why in problem.why
+
+
+def test_one_value_in_two_places_is_a_fault() -> None:
+    board = one_form('value = "runs[*].acc"\nleaf = "a"', 'model = "m"')
+    found = faults(judged(board, {"m": "a/b", "runs": [{"acc": 0.5}, {"acc": 0.6}]}))
+    assert found == [
+        (
+            "misread-place",
+            "/runs/1/acc",
+            "the place runs[*].acc gives score of a twice, at /runs/0/acc and at /runs/1/acc",
+        )
+    ]
+
+
+def test_a_file_that_no_form_reads_is_told_what_it_lacks() -> None:
+    board = one_form('value = "x.score"\nleaf = "a"', 'has = ["model_name", "x"]\nmodel = "model_name"')
+    problem = parse(board, {"x": {"score": 0.5}}).problem
+    assert problem is not None
+    assert "the form own does not read it: it has nothing at model_name" in problem.why
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "message"),
+    [
+        ("", 'value = "a..b"\nleaf = "x"', "no place"),
+        ("", 'value = "a"\nleaf = "{task}"', "which no place remembers"),
+        ("", 'right = "a"\nleaf = "x"', "right needs of"),
+        ("", 'value = "a"\nof = 3\nleaf = "x"', "of goes with right or solved"),
+        ("", 'trials = "a"\nreduce = "best"\nleaf = "x"', "write mean, pass@k or pass^k"),
+        ("", 'trials = "a"\nreduce = "pass@2"\nmetric = "pass@1"\nleaf = "x"', "is not what reduce"),
+        ("", 'value = "a"\nsamples = "b.{x}"\nleaf = "x"', "does not remember"),
+        ('files = "{a}/{a}.json"', 'value = "a"\nleaf = "x"', "each name once"),
+        ("", 'value = "a"\nleaf = "x"\nunits = "percent"', "is not a known key"),
+    ],
+)
+def test_a_form_that_cannot_be_read_is_refused_with_its_key(form: str, values: str, message: str) -> None:
+    with pytest.raises(MalformedDeclaration) as error:
+        one_form(values, form)
+    assert "formats.0" in str(error.value)
+    assert message in str(error.value)
+
+
+def test_a_form_cannot_have_the_id_of_a_format_that_is_code() -> None:
+    with pytest.raises(MalformedDeclaration, match="there is a format lm-eval-0"):
+        declared((FORM + TASK).replace('id = "acme"', 'id = "lm-eval-0.4"'))
