@@ -82,8 +82,8 @@ def test_only_a_rule_about_what_is_not_shown_is_a_pin() -> None:
 
 def test_an_error_leaves_no_number_but_where_the_numbers_are_not_its_subject() -> None:
     errors = {rule.id for rule in ALL_RULES if rule.severity is Severity.ERROR}
-    keeping = {"malformed-field", "misread-place", "quoted-result", "secret-in-file", "spelled-otherwise", "stderr-contradicts-samples",
-               "unidentified-model", "wrong-owner"}  # fmt: skip
+    keeping = {"malformed-field", "misread-place", "quoted-result", "secret-in-file", "spelled-otherwise",
+               "stderr-contradicts-samples", "unidentified-model", "wrong-owner"}  # fmt: skip
     assert {rule.id for rule in ALL_RULES if rule.invalidates_score} == errors - keeping
 
 
