@@ -49,6 +49,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Look it up": {
         "docs/command-line.md": ("Commands", "every command with its options and statuses"),
+        "docs/forms.md": ("Results of your own", "JSON, CSV and YAML of any layout"),
         "docs/formats.md": ("Formats", "the result files that are read"),
         "docs/rules.md": ("Rules", "every check, and how to repair what it finds"),
         "docs/scores.md": ("Scores", "from raw values to scores, averages and ranks"),

@@ -53,7 +53,7 @@ class Match(NamedTuple):
         return "".join(f"/{escape_pointer(part)}" for part in self.pointer)
 
 
-class Budget:
+class Visits:
     """How many values the places of one file may still look at."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """A place as it is written, and its steps; one that `is_optional` is not missed."""
 
     text: str
@@ -96,7 +96,7 @@ class Place:
         """What it remembers."""
         return frozenset(name for step in self.steps for name in step.names)
 
-    def find(self, within: Match, whole: Match, budget: Budget, names: Mapping[str, str] | None = None) -> list[Match]:
+    def find(self, within: Match, whole: Match, budget: Visits, names: Mapping[str, str] | None = None) -> list[Match]:
         """Everything that the place names. A name that is known already stands for what was remembered.
 
         Raises MalformedResult where it names too much, or where a key can be read in two ways.
@@ -110,7 +110,7 @@ class Place:
                 raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
         return found
 
-    def _walk(self, here: Match, at: int, budget: Budget) -> Iterator[Match]:
+    def _walk(self, here: Match, at: int, budget: Visits) -> Iterator[Match]:
         if at == len(self.steps):
             yield here
             return
@@ -126,7 +126,7 @@ class Place:
                 yield from self._walk(inner, at + 1, budget)
 
     def _keys(
-        self, step: Step, value: dict[str, Any], here: Match, budget: Budget
+        self, step: Step, value: dict[str, Any], here: Match, budget: Visits
     ) -> Iterator[tuple[str, Mapping[str, str]]]:
         """The members of an object that a step names, each with what is remembered then."""
         if step.selects is not None:
@@ -147,7 +147,7 @@ class Place:
                 yield key, {**here.names, **found} if found else here.names
 
     def _numbers(
-        self, step: Step, value: list[Any], names: Mapping[str, str], budget: Budget
+        self, step: Step, value: list[Any], names: Mapping[str, str], budget: Visits
     ) -> Iterator[tuple[int, Mapping[str, str]]]:
         """The elements of a list that a step names."""
         if step.selects is not None:
@@ -185,7 +185,7 @@ def _read_key(step: Step, key: str, here: Match, place: str) -> dict[str, str] |
 
 
 @lru_cache(maxsize=2_000)
-def parse_place(text: str) -> Place:
+def parse_place(text: str) -> FilePlace:
     """Parse a place. Raises ValueError with what to write instead."""
     written, text = text, text.removesuffix("?")
     steps = tuple(_steps(text))
@@ -196,7 +196,7 @@ def parse_place(text: str) -> Place:
     names = [name for step in steps for name in step.names]
     if len(set(names)) != len(names):
         raise ValueError(f"{text!r} has one name twice")
-    return Place(text, steps, text.startswith("/"), is_optional=text != written)
+    return FilePlace(text, steps, text.startswith("/"), is_optional=text != written)
 
 
 def _steps(text: str) -> Iterator[Step]:
@@ -311,7 +311,7 @@ class NamedText:
     """
 
     text: str
-    parts: tuple[str | tuple[int, str, Place | None], ...]
+    parts: tuple[str | tuple[int, str, FilePlace | None], ...]
 
     @property
     def names(self) -> frozenset[str]:
@@ -323,7 +323,7 @@ class NamedText:
         """Tell whether it is the same for all files."""
         return all(isinstance(part, str) for part in self.parts)
 
-    def fill(self, match: Match, whole: Match, budget: Budget) -> tuple[str, str]:
+    def fill(self, match: Match, whole: Match, budget: Visits) -> tuple[str, str]:
         """The text, and "" or the part of it for which the file has nothing, or nothing that is one text."""
         found = []
         for part in self.parts:
@@ -338,7 +338,7 @@ class NamedText:
         return "".join(found), ""
 
 
-def _near(level: int, place: Place, match: Match, whole: Match, budget: Budget) -> str:
+def _near(level: int, place: FilePlace, match: Match, whole: Match, budget: Visits) -> str:
     """The one text at a place in an object around a match, or in the whole file; "" where there is none, or several."""
     if level < 0:
         within = whole
@@ -356,7 +356,7 @@ def _near(level: int, place: Place, match: Match, whole: Match, budget: Budget) 
 @lru_cache(maxsize=2_000)
 def parse_text(text: str) -> NamedText:
     """Parse a text with names. Raises ValueError with what to write instead."""
-    parts, last = list[str | tuple[int, str, Place | None]](), 0
+    parts, last = list[str | tuple[int, str, FilePlace | None]](), 0
     for found in TEXT_TOKEN.finditer(text):
         parts += [text[last : found.start()]] if found.start() > last else []
         last, inner = found.end(), found[1]

@@ -17,7 +17,7 @@ import msgspec
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.finding import shown
 from bot.evaluation.formats import Content, parse_parts
-from bot.evaluation.formats.form_reading import Part
+from bot.evaluation.formats.form_reading import FilePart
 from bot.evaluation.formats.format import Format
 from bot.evaluation.result import CheckedSamples, Result
 
@@ -122,7 +122,7 @@ def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "", f
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
     problem, size = None, len(path.encode("utf-8", "surrogateescape"))
-    parts: list[Part] = []
+    parts: list[FilePart] = []
     if size > MAX_PATH:  # every text about it would repeat it
         why = f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read"
         problem = Problem(why, hint="give it a shorter name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import MalformedResult
-from bot.evaluation.places import Budget, Match, key_text, parse_place, parse_text
+from bot.evaluation.places import Visits, Match, key_text, parse_place, parse_text
 
 FILE = {
     "results": {"retail": {"pass_1": 57.5, "n": 3}, "airline": {"pass_1": 46.0, "n": 5}},
@@ -18,7 +18,7 @@ WHOLE = Match(FILE, (), {}, None)
 
 def found(place: str, value: object = FILE, names: dict[str, str] | None = None) -> list[tuple[object, str]]:
     whole = Match(value, (), names or {}, None)
-    return [(one.value, one.where) for one in parse_place(place).find(whole, whole, Budget())]
+    return [(one.value, one.where) for one in parse_place(place).find(whole, whole, Visits())]
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_a_place_names_this(place: str, values: list[tuple[object, str]]) -> Non
 
 
 def test_names_are_remembered_and_lead_on() -> None:
-    (first, second) = parse_place("results.{domain}.pass_{k}").find(WHOLE, WHOLE, Budget())
+    (first, second) = parse_place("results.{domain}.pass_{k}").find(WHOLE, WHOLE, Visits())
     assert first.names == {"domain": "retail", "k": "1"}
-    counts = parse_place("results.{domain}.n").find(WHOLE, WHOLE, Budget(), second.names)
+    counts = parse_place("results.{domain}.n").find(WHOLE, WHOLE, Visits(), second.names)
     assert [one.value for one in counts] == [5]
 
 
 def test_a_text_takes_what_is_remembered_what_is_beside_and_what_is_in_the_file() -> None:
-    match = parse_place("runs[{i}].score").find(WHOLE, WHOLE, Budget())[0]
+    match = parse_place("runs[{i}].score").find(WHOLE, WHOLE, Visits())[0]
     text = parse_text("{i} {.name} {..3} {/results.retail.n}")
-    assert text.fill(match, WHOLE, Budget()) == ("0 a b three 3", "")
-    assert parse_text("{.nothing}").fill(match, WHOLE, Budget()) == ("", "{.nothing}")
+    assert text.fill(match, WHOLE, Visits()) == ("0 a b three 3", "")
+    assert parse_text("{.nothing}").fill(match, WHOLE, Visits()) == ("", "{.nothing}")
 
 
 def test_a_key_that_reads_in_two_ways_is_not_read() -> None:

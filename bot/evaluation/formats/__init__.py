@@ -32,7 +32,7 @@ from bot.evaluation.formats.evalscope import EVALSCOPE
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
 from bot.evaluation.formats.fields import PRECISIONS, precision, table
 from bot.evaluation.formats.form import declared_only, format_of_form
-from bot.evaluation.formats.form_reading import Part
+from bot.evaluation.formats.form_reading import FilePart
 from bot.evaluation.formats.format import MAX_BYTES, Format, check_rows
 from bot.evaluation.formats.harbor import HARBOR
 from bot.evaluation.formats.helm import HELM
@@ -179,7 +179,7 @@ def parse_content(content: Content) -> Result:
     return parse_parts(content)[0].result
 
 
-def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[Part]:
+def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[FilePart]:
     """Recognise a submission by its content and read its measurements; nearly all formats have one in a file.
 
     `forms` are those of the declaration, which come first. Raises MalformedResult, and nothing else.
@@ -187,8 +187,12 @@ def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[Part]:
     for known in (*forms, *formats()):
         if known.may_be(content) and known.recognise(content):
             try:
-                parts = [Part(*part) for part in known.parts(content)] if known.parts else [Part(known.parse(content))]
-                return [Part(finished(replace(one.result, format=known.id), content), one.rows) for one in parts]
+                parts = (
+                    [FilePart(*part) for part in known.parts(content)]
+                    if known.parts
+                    else [FilePart(known.parse(content))]
+                )
+                return [FilePart(finished(replace(one.result, format=known.id), content), one.rows) for one in parts]
             except MalformedResult as error:
                 error.is_recognised = True
                 raise

@@ -14,9 +14,9 @@ from typing import Any
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.form_reading import PASS, UNITS, FormReader, Part
+from bot.evaluation.formats.form_reading import PASS, UNITS, FilePart, FormReader
 from bot.evaluation.formats.format import Format, Kind, stderr_after
-from bot.evaluation.places import Budget, Match, NamedText, Place, parse_place, parse_text
+from bot.evaluation.places import FilePlace, Match, NamedText, Visits, parse_place, parse_text
 from bot.evaluation.result import Result
 
 REDUCE = re.compile(rf"mean|{PASS.pattern}")
@@ -37,15 +37,15 @@ class Value:
     """
 
     kind: str
-    place: Place
+    place: FilePlace
     leaf: NamedText
     metric: NamedText
     unit: str
-    of: Place | int | None
-    samples: Place | int | None
-    stderr: Place | None
-    interval: Place | None
-    check: Place | None
+    of: FilePlace | int | None
+    samples: FilePlace | int | None
+    stderr: FilePlace | None
+    interval: FilePlace | None
+    check: FilePlace | None
     reduce: str
     question: NamedText | None
     less_is_better: bool
@@ -64,10 +64,10 @@ class Form:
     repository: str | None
     files: re.Pattern[str] | None
     pattern: str
-    has: tuple[Place, ...]
-    rows: Place | None
-    fields: Mapping[str, Place | NamedText]
-    settings: Mapping[str, Place | NamedText]
+    has: tuple[FilePlace, ...]
+    rows: FilePlace | None
+    fields: Mapping[str, FilePlace | NamedText]
+    settings: Mapping[str, FilePlace | NamedText]
     values: tuple[Value, ...]
 
     def recognise(self, content: Content) -> bool:
@@ -80,7 +80,7 @@ class Form:
         if self.files is not None and found is None:
             return f"does not lie at {self.pattern}"
         document = content.document
-        whole, budget = Match(document.value, (), {}, None), Budget()
+        whole, budget = Match(document.value, (), {}, None), Visits()
         line = whole
         if document.has_lines and document.value:
             line = Match(document.value[0], ("0",), {}, None)
@@ -96,7 +96,7 @@ class Form:
                 return ""
         return f"has nothing at {examples([value.place.text for value in self.values])}"
 
-    def read(self, content: Content) -> list[Part]:
+    def read(self, content: Content) -> list[FilePart]:
         """The measurements of a file. Raises MalformedResult where it has none."""
         found = self.files.fullmatch(content.path) if self.files is not None else None
         return FormReader(self, content.document, found.groupdict() if found else {}).read()
@@ -145,7 +145,7 @@ def path_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?:.*/)?{text}{re.escape(pattern[last:])}", re.DOTALL)
 
 
-def _field(name: str, text: str, known: frozenset[str]) -> Place | NamedText:
+def _field(name: str, text: str, known: frozenset[str]) -> FilePlace | NamedText:
     """A place; a text where it has braces, and for the harness always."""
     if name != "harness" and "{" not in text:
         return parse_place(text)

@@ -15,7 +15,7 @@ from bot.evaluation.formats.content import Document
 from bot.evaluation.formats.fields import LARGEST, release, seconds, setting
 from bot.evaluation.formats.format import MAX_ROWS, check_rows
 from bot.evaluation.formats.numbers import is_placeholder, number_of
-from bot.evaluation.places import Budget, Match, NamedText, Place, as_text, parse_place
+from bot.evaluation.places import FilePlace, Match, NamedText, Visits, as_text, parse_place
 from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Result
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolve
 EACH_LINE = parse_place("[*]")
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """One measurement of a file: its result, and the rows that it was made from; None where it is the whole file."""
 
     result: Result
@@ -79,7 +79,7 @@ class LeafSeen:
 
 
 @dataclass(slots=True)
-class Measured:
+class MeasuredRows:
     """The measurement of one model while its rows are read; `pointer` is where the model is named."""
 
     model: Model
@@ -103,12 +103,12 @@ class FormReader:
     def __init__(self, form: Form, document: Document, names: Mapping[str, str]) -> None:
         self.form, self.document, self.names = form, document, names
         self.whole = Match(document.value, (), names, None)
-        self.budget = Budget()
+        self.budget = Visits()
         self.row = self.whole
         self.matched: set[int] = set()
-        self.measured: Measured
+        self.measured: MeasuredRows
 
-    def find(self, place: Place, match: Match | None = None) -> list[Match]:
+    def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
         """Everything at a place of this row; names that a match remembers stand for what they remember."""
         return place.find(self.row, self.whole, self.budget, (match or self.row).names)
 
@@ -124,12 +124,12 @@ class FormReader:
             raise MalformedResult(f"holds {len(found):,} measurements; more than {MAX_ROWS:,} are not read")
         return [row._replace(names={**self.names, **row.names}) for row in found]
 
-    def read(self) -> list[Part]:
+    def read(self) -> list[FilePart]:
         """The measurements: one for each model, revision, precision, harness, date and settings.
 
         Raises MalformedResult where there is none.
         """
-        by_key: dict[Any, Measured] = {}
+        by_key: dict[Any, MeasuredRows] = {}
         rows = self.rows()
         if not rows:
             place = self.form.rows.text if self.form.rows else EACH_LINE.text
@@ -146,8 +146,8 @@ class FormReader:
         if not any(one.leaves for one in results):
             raise self._nothing(results)
         if len(results) == 1:
-            return [Part(results[0])]
-        return [Part(result, one.rows) for result, one in zip(results, by_key.values(), strict=True)]
+            return [FilePart(results[0])]
+        return [FilePart(result, one.rows) for result, one in zip(results, by_key.values(), strict=True)]
 
     def _nothing(self, results: Sequence[Result]) -> MalformedResult:
         """Why no number was found."""
@@ -163,7 +163,7 @@ class FormReader:
         if len(self.measured.misread) < MOST_MISREAD:
             self.measured.misread.append(Misread(place, match.where, why, is_error))
 
-    def _identified(self) -> Measured:
+    def _identified(self) -> MeasuredRows:
         """Whose measurement the row is, and how it was made."""
         texts: dict[str, str] = {}
         settings: dict[str, str] = {}
@@ -188,9 +188,9 @@ class FormReader:
         model = Model(texts.get("model", ""), texts.get("revision", ""), texts.get("precision", ""))
         version = release(texts.get("version", "")) or None
         harness = HarnessVersion(texts.get("harness") or self.form.id, self.form.repository, version=version)
-        return Measured(model, harness, date, settings, pointer, misread=misread)
+        return MeasuredRows(model, harness, date, settings, pointer, misread=misread)
 
-    def _text(self, where: Place | NamedText) -> tuple[str, Match | None, str]:
+    def _text(self, where: FilePlace | NamedText) -> tuple[str, Match | None, str]:
         """The text of a field, where it lies, and "" or why there is none; null is none that nobody misses."""
         if isinstance(where, NamedText):
             text, lacks = where.fill(self.row, self.whole, self.budget)
@@ -411,12 +411,12 @@ class FormReader:
             if there is not None and abs(there - one.value) > TOLERANCE * max(1.0, abs(one.value)):
                 leaf.contradicted[one.metric] = f"{value.check.text} beside its counts is {there!r}"
 
-    def _count(self, place: Place, match: Match) -> int | None:
+    def _count(self, place: FilePlace, match: Match) -> int | None:
         """A number of samples at a place, or the length of a list there."""
         number = self._beside(place, match, "a number of samples", is_count=True)
         return None if number is None else int(number)
 
-    def _beside(self, place: Place, match: Match, what: str, *, is_count: bool = False) -> float | None:
+    def _beside(self, place: FilePlace, match: Match, what: str, *, is_count: bool = False) -> float | None:
         """The number at a place that goes with another number; None where there is none, which is noted."""
         found = self.find(place, match)
         if len(found) != 1:
@@ -433,7 +433,7 @@ class FormReader:
             return None
         return number
 
-    def _result(self, one: Measured) -> Result:
+    def _result(self, one: MeasuredRows) -> Result:
         check_rows(len(one.leaves), "")
         return Result(
             model=one.model,
