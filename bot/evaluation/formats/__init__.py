@@ -187,12 +187,8 @@ def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[FilePart
     for known in (*forms, *formats()):
         if known.may_be(content) and known.recognise(content):
             try:
-                parts = (
-                    [FilePart(*part) for part in known.parts(content)]
-                    if known.parts
-                    else [FilePart(known.parse(content))]
-                )
-                return [FilePart(finished(replace(one.result, format=known.id), content), one.rows) for one in parts]
+                parts = known.parts(content) if known.parts else [(known.parse(content), None)]
+                return [FilePart(finished(replace(one, format=known.id), content), rows) for one, rows in parts]
             except MalformedResult as error:
                 error.is_recognised = True
                 raise
