@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import MalformedResult
-from bot.evaluation.places import Visits, Match, key_text, parse_place, parse_text
+from bot.evaluation.places import Match, Visits, key_text, parse_place, parse_text
 
 FILE = {
     "results": {"retail": {"pass_1": 57.5, "n": 3}, "airline": {"pass_1": 46.0, "n": 5}},
