@@ -102,49 +102,42 @@ class FilePlace:
         Raises MalformedResult where it names too much, or where a key can be read in two ways.
         """
         start = whole if self.is_of_file else within
-        known = dict(start.names if names is None else names)
-        found: list[Match] = []
-        for match in self._walk(start._replace(names=known), 0, budget):
-            found.append(match)
+        found = [start._replace(names=start.names if names is None else names)]
+        for step in self.steps:
+            found = [inner for here in found for inner in self._next(step, here, budget)]
             if len(found) > MOST_MATCHES:
                 raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
         return found
 
-    def _walk(self, here: Match, at: int, budget: Visits) -> Iterator[Match]:
-        if at == len(self.steps):
-            yield here
-            return
-        step, value = self.steps[at], here.value
+    def _next(self, step: Step, here: Match, budget: Visits) -> list[Match]:
+        """What one step leads to."""
+        value, pointer, names, around = here
         if type(value) is dict:
-            budget.spend(1, self.text)
-            around = (value, here.around)
-            for key, names in self._keys(step, value, here, budget):
-                yield from self._walk(Match(value[key], (*here.pointer, key), names, around), at + 1, budget)
-        elif type(value) is list:
-            for number, names in self._numbers(step, value, here.names, budget):
-                inner = Match(value[number], (*here.pointer, str(number)), names, here.around)
-                yield from self._walk(inner, at + 1, budget)
+            inside = (value, around)
+            if step.shortest is None:
+                key = step.key
+                return (
+                    [Match(value[key], (*pointer, key), names, inside)] if step.selects is None and key in value else []
+                )
+            return [Match(value[key], (*pointer, key), known, inside) for key, known in self._keys(step, here, budget)]
+        if type(value) is list:
+            numbers = self._numbers(step, value, names, budget)
+            return [Match(value[number], (*pointer, str(number)), known, around) for number, known in numbers]
+        return []
 
-    def _keys(
-        self, step: Step, value: dict[str, Any], here: Match, budget: Visits
-    ) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """The members of an object that a step names, each with what is remembered then."""
-        if step.selects is not None:
-            return
-        if step.shortest is None:
-            if step.key in value:
-                yield step.key, here.names
-            return
-        if step.template is not None and all(name in here.names for name in step.names):
-            key = step.template.format(*(here.names[name] for name in step.names))
+    def _keys(self, step: Step, here: Match, budget: Visits) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """The members of an object that a pattern names, each with what is remembered then."""
+        value, names = here.value, here.names
+        if step.template is not None and all(name in names for name in step.names):
+            key = step.template.format(*(names[name] for name in step.names))
             if key in value:
-                yield key, here.names
+                yield key, names
             return
         budget.spend(len(value), self.text)
         for key in value:
             found = _read_key(step, key, here, self.text)
-            if found is not None and all(here.names.get(name, part) == part for name, part in found.items()):
-                yield key, {**here.names, **found} if found else here.names
+            if found is not None and all(names.get(name, part) == part for name, part in found.items()):
+                yield key, {**names, **found} if found else names
 
     def _numbers(
         self, step: Step, value: list[Any], names: Mapping[str, str], budget: Visits
