@@ -11,10 +11,11 @@ order by the rest. A floor is looked for in the lowest tenth of the column's ran
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import atanh, ceil, fsum, sqrt, tanh
+from operator import sub
 from statistics import median
 
 from bot.audits.ranks import kendall, pearson, places, ranks
@@ -153,25 +154,44 @@ def effect_of(names: Sequence[str], having: Sequence[float], lacking: Sequence[f
     )
 
 
-def moved_rows(
-    names: Sequence[str], columns: Mapping[str, Sequence[float]], without: Collection[str]
-) -> tuple[RowEffect, ...]:
+def moved_rows(names: Sequence[str], having: Sequence[float], lacking: Sequence[float]) -> tuple[RowEffect, ...]:
     """Return what leaving columns out does to each row, those that move most first."""
-    having, lacking = _averages(columns), _averages(columns, without)
     rows = [RowEffect(*row) for row in zip(names, having, lacking, places(having), places(lacking), strict=True)]
     return tuple(sorted(rows, key=lambda row: (-abs(row.rank_with - row.rank_without), row.rank_without)))
 
 
-def _averages(columns: Mapping[str, Sequence[float]], without: Collection[str] = ()) -> list[float]:
-    """Return for each row the mean of the columns that are not left out."""
-    kept = [values for column, values in columns.items() if column not in without]
-    return [fsum(row) / len(kept) for row in zip(*kept, strict=True)]
+class Means:
+    """The means of the rows over columns, from exact sums: to leave a column out costs one subtraction a row.
+
+    Each mean is that of `fsum` over the columns that are left, to the last bit.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[float]]) -> None:
+        parts = {column: [value.as_integer_ratio() for value in values] for column, values in columns.items()}
+        self._unit = max(unit for values in parts.values() for _, unit in values)
+        self._columns = {
+            column: [count * (self._unit // unit) for count, unit in values] for column, values in parts.items()
+        }
+        self._sums = [sum(row) for row in zip(*self._columns.values(), strict=True)]
+
+    def without(self, *left_out: str) -> list[float]:
+        """The mean of each row over all columns but those."""
+        kept = len(self._columns) - len(left_out)
+        sums = self._sums
+        for column in left_out:
+            sums = list(map(sub, sums, self._columns[column]))
+        return [total / self._unit / kept for total in sums]
+
+    def leave_out(self, column: str) -> None:
+        """Forget a column for good."""
+        self._sums = list(map(sub, self._sums, self._columns.pop(column)))
 
 
 # Below this neither a share nor a correlation is worth an alarm.
 FEWEST_ROWS = 20
-# Every column is held against all others, and again after each that is named: a hundred take seconds, a thousand hours.
-MOST_COLUMNS = 100
+# Every column is held against all others, and again after each that is named: what is judged is bounded in cells.
+MOST_CELLS = 1_000_000
+MOST_JUDGED = 3_000_000
 # The floor is the lowest tenth of the column's range; a flat column has a tenth of its rows there: three times that.
 FLOOR_MASS = 0.3
 # In the next tenth lie at most so many rows for each on the floor, or it is not apart; DROP of November 2023 has 0.09.
@@ -264,20 +284,38 @@ def audit_board(board: PublishedTable) -> BoardAudit:
         return BoardAudit(len(names), missing, (), (), None, (), {}, left_out, silent, wrong_means=wrong)
     if board.less_is_better:
         columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
+    everywhere, sound = Means(columns), Means(columns)
+    having, ranked = everywhere.without(), {column: ranks(values) for column, values in columns.items()}
+    sound_ranks = Means(ranked)
+    effects = {column: effect_of(names, having, everywhere.without(column)) for column in columns}
     named: dict[str, ColumnFigures] = {}
-    judged = _judge_others(names, columns, named)
-    while len(columns) - len(named) > 2:
+    rounds = max(1, MOST_JUDGED // (len(names) * len(columns)))
+    for _ in range(min(rounds, len(columns) - 1)):
+        judged = {
+            column: judge_column(
+                column,
+                columns[column],
+                ranked[column],
+                sound.without(column),
+                mean_ranks=sound_ranks.without(column),
+                effect=effect,
+            )
+            for column, effect in effects.items()
+            if column not in named
+        }
         alarmed = [figures for figures in judged.values() if figures.alarms]
-        if not alarmed:
+        if not alarmed or len(judged) <= 2:
             break
         worst = min(alarmed, key=lambda figures: figures.correlation or 0.0)  # it follows the rest least
         named[worst.column] = worst
-        judged = _judge_others(names, columns, named)
+        sound.leave_out(worst.column)
+        sound_ranks.leave_out(worst.column)
     figures = tuple(named.get(column) or judged[column] for column in columns)
-    effect = effect_of(names, _averages(columns), _averages(columns, named)) if named else None
-    moved = moved_rows(names, columns, named) if named else ()
+    lacking = everywhere.without(*named)
+    effect = effect_of(names, having, lacking) if named else None
+    moved = moved_rows(names, having, lacking) if named else ()
     points = {
-        column: tuple(zip(names, _averages(columns, {column, *named}), columns[column], strict=True))
+        column: tuple(zip(names, everywhere.without(*{column, *named}), columns[column], strict=True))
         for column in named
     }
     incomplete = len(board.names) - len(names)
@@ -305,42 +343,34 @@ def complete(board: PublishedTable) -> tuple[tuple[str, ...], dict[str, tuple[fl
 def _silent(rows: int, columns: int) -> str:
     if columns < 3:
         return f"with {counted(columns, 'column')} of scores, nothing shows which one does not follow; that takes three"
-    if columns > MOST_COLUMNS:
-        return f"{columns} columns of scores: at most {MOST_COLUMNS} are judged at once; name some with --column"
+    if columns * rows > MOST_CELLS:
+        return f"{columns} columns of {rows:,} rows: at most {MOST_CELLS:,} scores are judged; name some with --column"
     if rows < FEWEST_ROWS:
         return f"{counted(rows, 'complete row')}, and it takes {FEWEST_ROWS} to judge a column"
     return ""
 
 
-def _judge_others(
-    names: Sequence[str], columns: Mapping[str, Sequence[float]], named: Mapping[str, ColumnFigures]
-) -> dict[str, ColumnFigures]:
-    """Return the figures of each column that is not named yet."""
-    ranked, averages = {column: ranks(values) for column, values in columns.items()}, _averages(columns)
-    others = [column for column in columns if column not in named]
-    return {column: judge_column(names, columns, column, named, ranked, averages=averages) for column in others}
-
-
 def judge_column(
-    names: Sequence[str],
-    columns: Mapping[str, Sequence[float]],
     column: str,
-    named: Mapping[str, ColumnFigures],
-    ranked: Mapping[str, Sequence[float]],
+    values: Sequence[float],
+    own_ranks: Sequence[float],
+    strength: Sequence[float],
     *,
-    averages: Sequence[float],
+    mean_ranks: Sequence[float],
+    effect: Effect,
 ) -> ColumnFigures:
-    """Return the figures of one column and its alarms; `ranked` are the ranks of the rows in each column."""
-    values, lacking = columns[column], _averages(columns, {column})
-    strength = _averages(columns, {column, *named}) if named else lacking
+    """Return the figures of one column and its alarms.
+
+    `own_ranks` are the ranks of the rows in it; `strength` and `mean_ranks` are the rows' means over the other sound
+    columns, of the values and of the ranks, in which each column counts alike, whatever its scale.
+    """
     low, high, floor, counts = tenths(values)
     rows, on_floor, placed = len(values), counts[0], ranks(strength)
     misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
-    correlation = pearson(placed, ranked[column])  # of ranks: Spearman's
+    correlation = pearson(placed, own_ranks)  # of ranks: Spearman's
     limits = interval(correlation, rows)
     is_related = limits[1] is not None and limits[1] >= UNRELATED
-    # by the mean of the ranks each column counts alike, whatever its scale
-    apart = find_floor(values, _averages(ranked, {column, *named})) if is_related else None
+    apart = find_floor(values, mean_ranks) if is_related else None
     chance = on_floor * (1 - on_floor / rows)  # how many rows on the floor chance would misplace
     figures = ColumnFigures(
         column,
@@ -357,7 +387,7 @@ def judge_column(
         correlation=correlation,
         correlation_low=limits[0],
         correlation_high=limits[1],
-        effect=effect_of(names, averages, lacking),
+        effect=effect,
         alarms=(),
         apart=apart,
         zeros=sum(value == 0 for value in values),

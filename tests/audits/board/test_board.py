@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import fsum
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -10,7 +11,7 @@ from statistics import fmean
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, audit_board, tenths
+from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, Means, audit_board, tenths
 from bot.audits.board.report import board_markdown
 from bot.audits.score_table import PublishedTable, read_score_table
 from bot.cli.audits import audit
@@ -131,12 +132,29 @@ def test_rows_that_miss_a_value_take_no_part_and_sparse_columns_are_left_out() -
 
 @pytest.mark.parametrize(
     ("rows", "columns", "why"),
-    [(19, 6, "19 complete rows"), (50, 2, "with 2 columns of scores"), (50, 101, "101 columns of scores: at most 100")],
+    [(19, 6, "19 complete rows"), (50, 2, "with 2 columns of scores")],
 )
-def test_a_board_that_is_too_small_or_too_wide_is_not_judged(rows: int, columns: int, why: str) -> None:
+def test_a_board_that_is_too_small_is_not_judged(rows: int, columns: int, why: str) -> None:
     found = audit_board(board(sound(rows, Random(5), columns)))
     assert found.named == ()
     assert found.silent.startswith(why)
+
+
+def test_what_is_judged_is_bounded_in_cells() -> None:
+    values = tuple(map(float, range(250_001)))
+    found = audit_board(PublishedTable(tuple(map(str, values)), dict.fromkeys("abcd", values)))
+    assert found.silent == "4 columns of 250,001 rows: at most 1,000,000 scores are judged; name some with --column"
+
+
+def test_means_without_columns_are_those_of_the_columns_that_are_left_to_the_last_bit() -> None:
+    random = Random(3)
+    columns = {name: tuple(random.choice((random.random(), 63.81, 1e-9, 0.0)) for _ in range(50)) for name in "abcde"}
+    means = Means(columns)
+    assert means.without() == [fsum(row) / 5 for row in zip(*columns.values(), strict=True)]
+    kept = [columns[name] for name in "ace"]
+    assert means.without("b", "d") == [fsum(row) / 3 for row in zip(*kept, strict=True)]
+    means.leave_out("b")
+    assert means.without("d") == [fsum(row) / 3 for row in zip(*kept, strict=True)]
 
 
 def test_one_odd_row_does_not_move_the_floor() -> None:
