@@ -21,6 +21,8 @@ SKIP_MARK = re.compile(
 UNSHOWN = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
 )
+# The user and password of an address, also where a path has swallowed one of its slashes.
+USER_INFO = re.compile(r"(?<=\w:)(?:(//)[^\s/@\"]+|(/)[^\s/@:\"]+:[^\s/@\"]*)@")
 HARMLESS = re.compile(r"[\w./][\w./ %~-]*", re.ASCII)  # the names, keys and paths of most rows
 FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 
@@ -28,11 +30,18 @@ FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 def visible(text: str) -> str:
     r"""Show what cannot be printed as its escape: a line break as \n, a terminal's escape as \x1b, in one line.
 
-    Bidirectional marks and half surrogates are unprintable too, so no text can rearrange or end its line.
+    Bidirectional marks and half surrogates are unprintable too, so no text can rearrange or end its line. The user and
+    password of an address are hidden.
     """
+    text = without_user(text)
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def without_user(text: str) -> str:
+    """The same text, the user and password of every address in it hidden."""
+    return USER_INFO.sub(r"\1\2***@", text) if "@" in text and ":/" in text else text
 
 
 def brief(text: str, limit: int = 100) -> str:
@@ -81,7 +90,8 @@ def without_commands(text: str) -> str:
 
 def plain_json(text: str) -> str:
     """The same JSON with escapes for what a terminal does not show, and for `##`: no runner hears a command in it."""
-    return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text.replace("##", "#\\u0023"))
+    shown = without_user(text.replace("##", "#\\u0023"))
+    return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
 
 
 def in_title(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 
 import pytest
@@ -16,6 +17,7 @@ from bot.reporting.escape import (
     code_in_table,
     in_title,
     inert,
+    plain_json,
     visible,
     without_commands,
     without_references,
@@ -152,3 +154,27 @@ def test_names_as_they_are_stay_readable_in_a_title() -> None:
     assert in_title("fixes #1 [skip ci] @ann") == "fixes%20%231%20%5Bskip%20ci%5D%20%40ann"
     assert in_title("x" * 300) == "x" * 100 + "…"
     assert without_references("hf://datasets/a/b@c0ffee/x.json, #1") == "hf://datasets/a/b@c0ffee/x.json, # 1"
+
+
+ADDRESSES = [
+    ("https://ann:hf_secret@example.org/x", "https://***@example.org/x"),
+    (
+        "no: https://hf_secret@example.org, postgresql://u:p%40w@db/x",
+        "no: https://***@example.org, postgresql://***@db/x",
+    ),
+    ("https:/ann:secret@example.org: no such folder", "https:/***@example.org: no such folder"),
+    ("git+ssh://git@example.org/x", "git+ssh://***@example.org/x"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), ADDRESSES)
+def test_the_user_and_password_of_an_address_are_hidden_wherever_a_line_is_written(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert json.loads(plain_json(json.dumps({"a": text}))) == {"a": shown}
+
+
+def test_addresses_without_a_user_stay_as_they_are() -> None:
+    for text in ("hf://datasets/a/b@c0ffee/x.json", "acme/atlas-7b@main", "github://a/b@pages", "a://b c@d", "C:/x@y"):
+        assert visible(text) == text
+    compact = '{"a":"x://y","b":"@z"}'
+    assert plain_json(compact) == compact

@@ -83,6 +83,10 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
             r"watches.0.site: write it without blanks around it",
         ),
         (('name = "w"', 'name = "w"\nmaintainers = ["@Writers"]'), r"maintainers.0: write the name of an account"),
+        (
+            ('to = "board"', 'to = "https://ann:hf_x@example.org/a"'),
+            r"targets.0.to: an address holds no user and password",
+        ),
         (('to = "board"', 'to = "hf://models "'), r"targets.0.to: write it without blanks around it"),
         (('to = "board"', 'to = "board"\nas = "comment"\ndiscussion = true'), r"discussion: write a whole number"),
         (('to = "board"', MODELS + 'limit = "5"'), r"targets.0.models.limit: write a whole number"),

@@ -11,7 +11,16 @@ from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    model_validator,
+)
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
@@ -22,6 +31,7 @@ from bot.platforms.platform import Access
 from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions
+from bot.reporting.escape import without_user
 
 SERVICES = ("hf", "github")  # the services that have accounts, by the schemes of their addresses
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -29,7 +39,17 @@ LONGEST = 365 * UNITS["d"]  # no thread can wait for as long as can be written
 Name = Annotated[
     str, spelled(r"[A-Za-z0-9][\w.-]*", "write letters, digits and _ . - without spaces; first a letter or digit")
 ]
-Trimmed = Annotated[str, spelled(r"(?s)(\S(.*\S)?)?", "write it without blanks around it")]
+
+
+def _without_password(text: str) -> str:
+    if without_user(text) != text:
+        raise ValueError("an address holds no user and password; tokens are set in the environment")
+    return text
+
+
+Trimmed = Annotated[
+    str, spelled(r"(?s)(\S(.*\S)?)?", "write it without blanks around it"), AfterValidator(_without_password)
+]
 Text = Annotated[Trimmed, StringConstraints(min_length=1)]
 Account = Annotated[
     str,
