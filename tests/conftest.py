@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
@@ -36,6 +37,12 @@ def pytest_sessionstart() -> None:
     for kept in [value for module in ours for value in vars(module).values()]:
         if isinstance(kept, KEEPER):
             kept.cache_clear()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector pass over thousands of collected tests: it would look at all of them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 LOCAL_NAMES = {"localhost", "", None}

@@ -211,6 +211,7 @@ def test_a_file_that_may_be_a_result_and_is_not_judged_is_a_warning(
     assert f"::not read: {GOOD} (" in warning
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_workspace_is_never_imported(github: GitHubServer, runner: Runner) -> None:
     """A proposal brings modules named as ours and as our dependencies'; none of them runs."""
     for name in ("bot.py", "httpx.py", "github.py", "json.py", "sitecustomize.py", "bot/__init__.py", "uv.toml"):

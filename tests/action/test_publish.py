@@ -184,6 +184,7 @@ def test_our_own_selftest_passes_here(github: GitHubServer, runner: Runner) -> N
     assert done.returncode == 0, done.stdout.decode()
 
 
+@pytest.mark.slow
 def test_the_hub_is_published_to_without_a_secret(github: GitHubServer, hub: Hub, runner: Runner) -> None:
     """The workflow's identity is exchanged for a token of one repository; that token does not even know its name."""
     board = hub.repository("acme/leaderboard")

@@ -53,6 +53,7 @@ def asked(hub: Hub, call: Callable[[], object]) -> list[str]:
     return [one.raw_path for one in hub.calls[before:]]
 
 
+@pytest.mark.slow
 def test_a_move_of_main_costs_as_many_requests_on_a_large_board_as_on_a_small_one(
     hub: Hub, contents: Repository, client: HubClient, store: Store
 ) -> None:

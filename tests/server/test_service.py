@@ -94,6 +94,7 @@ def wait_for(happened: object, seconds: float = 120.0) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_from_a_push_to_a_request_over_a_webhook_and_nothing_twice(story: Story) -> None:
     hub, api = story.hub, HfApi(endpoint=story.hub.url, token=story.token)
     with serving(story) as (url, log):
@@ -122,6 +123,7 @@ def test_from_a_push_to_a_request_over_a_webhook_and_nothing_twice(story: Story)
     assert story.token not in shown
 
 
+@pytest.mark.slow
 def test_a_stop_lets_the_running_settlement_end(story: Story) -> None:
     story.push()
     story.hub.faults.order("/commit/main", delay=2.0, times=1)
@@ -134,6 +136,7 @@ def test_a_stop_lets_the_running_settlement_end(story: Story) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_pushes_while_nobody_listened_are_found_at_the_start(story: Story) -> None:
     story.push()
     with serving(story):
@@ -247,6 +250,7 @@ def test_a_webhook_tells_of_a_request_among_very_many(story: Story) -> None:
         wait_for(lambda: request.comments("bot"))
 
 
+@pytest.mark.slow
 def test_a_delivery_does_not_wait_for_a_busy_database(story: Story) -> None:
     hub = story.hub
     request, _ = hub.open_request(story.source, {"a.txt": b"1"}, "Nothing to judge", "", "eve")

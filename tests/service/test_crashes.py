@@ -249,6 +249,7 @@ def test_200_kills_and_faults_change_nothing(tmp_path: Path, seed: int) -> None:
     campaign(tmp_path, Disturbance(seed=seed, kills=200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.campaign)])
 def test_a_wiped_disk_between_steps_changes_nothing(tmp_path: Path, every: int) -> None:
     with served(Hub()) as hub:

@@ -299,6 +299,7 @@ def test_github_is_asked_who_we_are_and_whether_we_may_push(hub: Hub, case: Serv
                 assert said["limits of GitHub"].text == "4,990 of 5,000 requests left"
 
 
+@pytest.mark.slow
 def test_the_command_shows_a_line_for_each_check_and_ends_with_1_where_one_is_wrong(
     hub: Hub, case: ServiceCase
 ) -> None:

@@ -672,6 +672,7 @@ def test_an_answer_about_lost_rows_counts_without_the_state_too(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_an_operator_gets_one_mail_for_what_newly_waits(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "pull-request")
     first = list(story.target.main.history())[-1]

@@ -200,6 +200,7 @@ def test_damage_is_skipped_or_read_and_never_ends_in_a_traceback(tmp_path: Path,
         assert len(list(read_log(path))) == 50
 
 
+@pytest.mark.slow
 def test_an_element_of_16_mb_in_a_packed_array_is_not_read_again_for_each_piece(tmp_path: Path) -> None:
     """It took minutes: of random content, gzip gives a few kilobytes at once."""
     path = tmp_path / "samples_x.jsonl"

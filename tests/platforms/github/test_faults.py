@@ -197,6 +197,7 @@ def test_without_a_token_nothing_is_tried(github: GitHubServer) -> None:
     assert github.state.requests == []
 
 
+@pytest.mark.slow
 def test_the_end_state_is_one_request_after_any_row_of_faults(github: GitHubServer) -> None:
     """Faults of every kind at random writes, again and again: it ends as if nothing had happened."""
     dice = random.Random(20260302)

@@ -86,6 +86,7 @@ def test_a_long_name_or_heading_takes_no_time(which: str) -> None:
     assert process_time() - began < SECONDS
 
 
+@pytest.mark.slow
 def test_a_wide_table_of_texts_takes_no_time() -> None:
     """Whether a row is a heading was asked of all its cells, for each of its cells."""
     text = "\n".join(",".join(f"a{row}x{column}" for column in range(800)) for row in range(60))
