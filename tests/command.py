@@ -30,6 +30,8 @@ OF_START = (
 def bot(*args: object, **more: object) -> tuple[int, str, str]:
     """Run it in a process of its own: status, standard output, standard error."""
     environ = dict(more.get("env") or os.environ)  # type: ignore[call-overload]
+    if environ.get("PYTHONPATH") == str(ROOT):  # where the launcher has found it already
+        del environ["PYTHONPATH"]
     is_plain = all(os.environ.get(name) == value for name, value in environ.items() if name.startswith(OF_START))
     cwd = Path(str(more.get("cwd") or Path.cwd()))
     is_ours = cwd == ROOT or not (cwd / "bot").exists()  # Python begins there to look for the module

@@ -28,6 +28,8 @@ from bot.evaluation.statistics import (
     wilson,
 )
 
+pytestmark = pytest.mark.usefixtures("scipy")
+
 NEAR = {"rel": 1e-9, "abs": 1e-9}
 
 
@@ -85,14 +87,24 @@ def test_a_paired_t_test_is_scipys(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_wilson_and_newcombe_are_statsmodels(seed: int) -> None:
+def test_wilson_is_scipys(seed: int) -> None:
     from scipy import stats
+
+    draw = random.Random(seed)
+    n = draw.randrange(2, 3000)
+    a = draw.randrange(n + 1)
+    assert wilson(a, n) == pytest.approx(tuple(stats.binomtest(a, n).proportion_ci(0.95, "wilson")), **NEAR)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("statsmodels")
+@pytest.mark.parametrize("seed", range(20))
+def test_newcombe_is_statsmodels(seed: int) -> None:
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     draw = random.Random(seed)
     n, m = draw.randrange(2, 3000), draw.randrange(2, 3000)
     a, b = draw.randrange(n + 1), draw.randrange(m + 1)
-    assert wilson(a, n) == pytest.approx(tuple(stats.binomtest(a, n).proportion_ci(0.95, "wilson")), **NEAR)
     expected = confint_proportions_2indep(a, n, b, m, method="newcomb", compare="diff", alpha=LEVEL)
     assert newcombe((a, n), (b, m)) == pytest.approx(expected, **NEAR)
 
@@ -136,6 +148,7 @@ def test_tango_covers_where_all_pairs_agree() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("statsmodels")
 @pytest.mark.parametrize("seed", range(20))
 def test_holm_is_statsmodels(seed: int) -> None:
     from statsmodels.stats.multitest import multipletests
@@ -166,12 +179,14 @@ def test_a_difference_without_any_error_has_no_p() -> None:
     assert (found.p, found.interval(LEVEL)) == (None, (0.5, 0.5))
 
 
-@pytest.mark.parametrize(("first", "second"), [((40, 100), (55, 80)), ((1, 2), (3, 5)), ((0, 1), (7, 9))])
+COUNTS = pytest.mark.parametrize(("first", "second"), [((40, 100), (55, 80)), ((1, 2), (3, 5)), ((0, 1), (7, 9))])
+
+
+@COUNTS
 def test_independent_counts_have_the_error_of_their_zeros_and_ones(
     first: tuple[int, int], second: tuple[int, int]
 ) -> None:
     from scipy import stats
-    from statsmodels.stats.proportion import confint_proportions_2indep
 
     answers = [[1.0] * right + [0.0] * (asked - right) for right, asked in (first, second)]
     errors = [stats.sem(one) if len(one) > 1 else 0.0 for one in answers]
@@ -180,6 +195,16 @@ def test_independent_counts_have_the_error_of_their_zeros_and_ones(
     assert found.stderr == pytest.approx((errors[0] ** 2 + errors[1] ** 2) ** 0.5, **NEAR)
     assert found.p == pytest.approx(stats.fisher_exact(table).pvalue, **NEAR)
     assert found.step == pytest.approx(1 / max(first[1], second[1]))
+    assert found.interval(0.01) == pytest.approx(newcombe(second, first, 0.01), **NEAR)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("statsmodels")
+@COUNTS
+def test_the_interval_of_independent_counts_is_statsmodels(first: tuple[int, int], second: tuple[int, int]) -> None:
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    found = independent_counts(first, second)
     expected = confint_proportions_2indep(*second, *first, method="newcomb", compare="diff", alpha=0.01)
     assert found.interval(0.01) == pytest.approx(expected, **NEAR)
 

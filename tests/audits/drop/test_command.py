@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +12,14 @@ from bot.audits.drop.audit import audit_drop
 from bot.audits.drop.report import document, drop_json
 from bot.reporting.prose import markdown, text
 from tests.audits.drop.drop_logs import SOUND, plain_log, row_03, row_04, row_plain, rows_04, write_array, write_lines
+from tests.command import bot
 
 HOSTILE = "10\n\x1b[2J\u202e`<script>alert(1)</script>` | @everyone [x](http://evil.example) \ud800"
 
 
 def run(*args: object) -> tuple[int, str, str]:
-    """Run the command in a process of its own."""
-    call = [sys.executable, "-m", "bot", "audit", "drop", *map(str, args)]
-    done = subprocess.run(call, capture_output=True, text=True, encoding="utf-8", check=False)
-    return done.returncode, done.stdout, done.stderr
+    """Run the command: status, standard output, standard error."""
+    return bot("audit", "drop", *args)
 
 
 def unwrapped(out: str) -> str:
@@ -160,7 +157,6 @@ def test_wrong_call_gives_status_2_and_one_reason(
     monkeypatch.chdir(tmp_path)
     plain_log(tmp_path / "log.jsonl", SOUND)
     (tmp_path / "log.txt").write_text("no JSON\n", encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
     status, out, err = run(*args)
 

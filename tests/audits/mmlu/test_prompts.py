@@ -83,10 +83,10 @@ def test_all_sixteen_vectors_are_built_byte_for_byte(reference: Path) -> None:
     assert len(vectors) == 16
 
 
+@pytest.mark.usefixtures("harness")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [Family.LETTERS, Family.GENERATIVE, Family.CONTINUATION])
 def test_the_installed_harness_asks_the_same(family: Family) -> None:
-    pytest.importorskip("lm_eval")
     from tests.audits.mmlu.mmlu_oracle import harness_task, requests
 
     random = Random(family.value)
@@ -107,9 +107,9 @@ def test_the_installed_harness_asks_the_same(family: Family) -> None:
     assert compared == 57 * 3
 
 
+@pytest.mark.usefixtures("harness")
 @pytest.mark.parametrize("family", [Family.LETTERS, Family.CONTINUATION])
 def test_the_installed_harness_scores_likelihoods_the_same(family: Family) -> None:
-    pytest.importorskip("lm_eval")
     from tests.audits.mmlu.mmlu_oracle import harness_task
 
     random = Random(family.value)
@@ -126,9 +126,9 @@ def test_the_installed_harness_scores_likelihoods_the_same(family: Family) -> No
                 assert by_likelihood_per_character(logprobs, question.choices, question.answer) == theirs["acc_norm"]
 
 
+@pytest.mark.usefixtures("harness")
 @pytest.mark.slow
 def test_the_installed_harness_scores_generations_the_same() -> None:
-    pytest.importorskip("lm_eval")
     from tests.audits.mmlu.mmlu_oracle import harness_task, requests
 
     random = Random(8)

@@ -20,6 +20,8 @@ from bot.evaluation.compare import MeasuredRun, MeasuredTask, Pairs, compare
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.reporting.comparison import comparison_text
 
+pytestmark = pytest.mark.usefixtures("scipy")
+
 STAMP = "2026-01-01T00-00-00.000000"
 
 

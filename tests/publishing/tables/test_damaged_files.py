@@ -14,6 +14,8 @@ from tests.publishing.tables.readers import BOARDS
 from tests.publishing.tables.test_boards import is_insertion
 from tests.publishing.tables.test_random_edits import LONG, SHORT
 
+pytestmark = pytest.mark.usefixtures("datasets", "pandas")
+
 # Pieces that mean something in one of the formats.
 PIECES = [b"", b" ", b"\n", b"\r\n", b"\t", b'"', b"'", b",", b":", b"|", b"\\", b"{", b"}", b"[", b"]", b"#", b"- "]
 PIECES += [b"&a ", b"*a", b"!!x ", b"<<: ", b"0", b"1e9", b"-", b"null", b"\xff", b"\x00", b"\xe2\x80\xa8", b"```"]
@@ -87,17 +89,14 @@ def test_a_text_with_odd_values_is_edited_rightly_or_refused(name: str, words: l
     assert not draft.refused or after == {path: data}
 
 
-BOARD = contents()
-
-
 @settings(max_examples=2 * SHORT, deadline=None)
 @given(changes=CHANGES, card=st.booleans())
 def test_a_damaged_parquet_file_or_card_is_edited_rightly_or_refused(
     changes: list[tuple[int, int, bytes]],
     card: bool,
 ) -> None:
-    path = "README.md" if card else next(path for path in BOARD if path.endswith(".parquet"))
-    files = {**BOARD, path: damaged(BOARD[path], changes)}
+    path = "README.md" if card else next(path for path in contents() if path.endswith(".parquet"))
+    files = {**contents(), path: damaged(contents()[path], changes)}
 
     after, draft = edited(CONTENTS, files, entry())
 

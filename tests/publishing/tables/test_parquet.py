@@ -17,15 +17,14 @@ from tests.publishing.tables.boards import Files, change, edited, entry, layout,
 from tests.publishing.tables.contents import CONTENTS, contents
 from tests.publishing.tables.readers import load_contents
 
+pytestmark = pytest.mark.usefixtures("datasets", "pandas")
+
 FILE = "data/train-00000-of-00001.parquet"
 SMALL: dict[str, Any] = {
     "path": "t.parquet",
     "key": ["Model"],
     "columns": {"Model": "model.id", "BBH": "tasks.bbh.raw", "n": {"value": "tasks.bbh.samples", "missing": "null"}},
 }
-
-
-BOARD = contents()
 
 
 def table(data: bytes) -> pa.Table:
@@ -40,9 +39,9 @@ def small(**columns: Any) -> Files:
 
 
 def test_a_row_of_contents_is_added_and_datasets_loads_all(tmp_path: Path) -> None:
-    old = load_contents(BOARD, tmp_path / "old")
+    old = load_contents(contents(), tmp_path / "old")
 
-    after, draft = edited(CONTENTS, BOARD, entry())
+    after, draft = edited(CONTENTS, contents(), entry())
 
     assert draft.refused == {}
     new = load_contents(after, tmp_path / "new")
@@ -53,26 +52,26 @@ def test_a_row_of_contents_is_added_and_datasets_loads_all(tmp_path: Path) -> No
     assert new[3]["GPQA"] == pytest.approx(45.41387024608501, abs=0)
     assert new[3]["Available on the hub"] is True
     assert new[3]["Hub License"] is None
-    assert table(after[FILE]).schema.equals(table(BOARD[FILE]).schema, check_metadata=True)
+    assert table(after[FILE]).schema.equals(table(contents()[FILE]).schema, check_metadata=True)
 
 
 def test_without_the_counts_of_the_card_datasets_would_refuse_to_load(tmp_path: Path) -> None:
     from datasets.exceptions import NonMatchingSplitsSizesError
 
-    after, _ = edited(CONTENTS, BOARD, entry())
+    after, _ = edited(CONTENTS, contents(), entry())
 
     with pytest.raises(NonMatchingSplitsSizesError):
-        load_contents({**after, "README.md": BOARD["README.md"]}, tmp_path)
+        load_contents({**after, "README.md": contents()["README.md"]}, tmp_path)
 
 
 def test_the_card_keeps_everything_but_four_numbers() -> None:
-    after, _ = edited(CONTENTS, BOARD, entry())
-    old, new = (files["README.md"].decode().splitlines() for files in (BOARD, after))
+    after, _ = edited(CONTENTS, contents(), entry())
+    old, new = (files["README.md"].decode().splitlines() for files in (contents(), after))
 
     differing = [(one.split(":")[0].strip(), other) for one, other in zip(old, new, strict=True) if one != other]
     assert [name for name, _ in differing] == ["num_bytes", "num_examples", "download_size", "dataset_size"]
     assert differing[1][1] == "    num_examples: 4"
-    growth = len(after[FILE]) - len(BOARD[FILE])
+    growth = len(after[FILE]) - len(contents()[FILE])
     sizes = [int(line.split(":")[1]) for files in (old, new) for line in files if "download_size" in line]
     assert sizes[1] - sizes[0] == growth
 
@@ -84,7 +83,7 @@ def test_of_several_configurations_the_one_of_the_files_is_counted(named: str) -
     card = f"---\ndataset_info:\n{other}{ours}---\n"
 
     def counted(place: str, text: str) -> tuple[str, Draft]:
-        files = {place.replace("*", "train-00000-of-00001"): BOARD[FILE], "README.md": text.encode()}
+        files = {place.replace("*", "train-00000-of-00001"): contents()[FILE], "README.md": text.encode()}
         after, draft = edited({**CONTENTS, "path": place}, files, entry())
         return after["README.md"].decode(), draft
 
@@ -98,11 +97,11 @@ def test_of_several_configurations_the_one_of_the_files_is_counted(named: str) -
 def test_a_card_of_another_shape_counts_nothing_for_the_split(info: str) -> None:
     card = f"---\ndataset_info: {info}\n---\n"
 
-    assert "without num_examples for the split 'train'" in refusal(CONTENTS, {**BOARD, "README.md": card.encode()})
+    assert "without num_examples for the split 'train'" in refusal(CONTENTS, {**contents(), "README.md": card.encode()})
 
 
 def test_a_row_of_contents_is_updated_in_its_place(tmp_path: Path) -> None:
-    before, _ = edited(CONTENTS, BOARD, entry())
+    before, _ = edited(CONTENTS, contents(), entry())
     after, draft = edited(CONTENTS, before, entry(scores={"bbh": 0.25}), on_existing="update")
 
     assert [cell.column for cell in draft.cells["example-org/kestrel-7b/x"]] == ["BBH Raw", "BBH"]
@@ -116,7 +115,7 @@ def test_a_row_of_contents_is_updated_in_its_place(tmp_path: Path) -> None:
 def test_another_revision_of_a_model_is_another_row() -> None:
     other = entry(key="other")
     other = replace(other, model=replace(other.model, revision="b" * 40))
-    after, draft = edited(CONTENTS, BOARD, entry(), other)
+    after, draft = edited(CONTENTS, contents(), entry(), other)
 
     assert draft.refused == {}
     assert len(table(after[FILE])) == 5
@@ -140,7 +139,11 @@ def test_a_row_goes_into_the_shard_that_has_it_or_into_the_last(tmp_path: Path) 
 
 
 def test_shards_that_do_not_say_how_many_they_are_are_refused() -> None:
-    named = {"data/train-0.parquet": BOARD[FILE], "data/train-1.parquet": BOARD[FILE], "README.md": BOARD["README.md"]}
+    named = {
+        "data/train-0.parquet": contents()[FILE],
+        "data/train-1.parquet": contents()[FILE],
+        "README.md": contents()["README.md"],
+    }
     missing = {path: data for path, data in contents(3).items() if "00001-of" not in path}
 
     assert "not numbered like train-00000-of-00002.parquet" in refusal(CONTENTS, named)

@@ -13,8 +13,9 @@ import pytest
 from tests.publishing.tables.boards import MODEL, Files, change, edited, entry, layout, refusal
 from tests.publishing.tables.contents import CONTENTS, contents
 
+pytestmark = pytest.mark.usefixtures("datasets")
+
 FILE = "data/train-00000-of-00001.parquet"
-BOARD = contents()
 SMALL: dict[str, Any] = {
     "path": "t.parquet",
     "key": ["Model"],
@@ -102,16 +103,16 @@ def test_a_file_that_is_not_there_is_named() -> None:
 
 def test_a_card_that_is_no_text_refuses_every_row() -> None:
     rows = entry(), entry("a/b", key="other")
-    after, draft = edited(CONTENTS, {**BOARD, "README.md": b"\xff"}, *rows)
+    after, draft = edited(CONTENTS, {**contents(), "README.md": b"\xff"}, *rows)
 
-    assert after == {**BOARD, "README.md": b"\xff"}
+    assert after == {**contents(), "README.md": b"\xff"}
     assert draft.refused == dict.fromkeys(
         [row.key for row in rows], "data/train-*.parquet: README.md is not UTF-8 text"
     )
 
 
 def test_the_card_counts_the_bytes_of_the_rows() -> None:
-    after, _ = edited(CONTENTS, BOARD, entry(), entry("a/b", key="other"))
+    after, _ = edited(CONTENTS, contents(), entry(), entry("a/b", key="other"))
 
     def counted(files: Files, name: str) -> int:
         found = re.search(rf"{name}: (\d+)", files["README.md"].decode())
@@ -121,9 +122,11 @@ def test_the_card_counts_the_bytes_of_the_rows() -> None:
     def memory(files: Files) -> int:
         return int(pq.ParquetFile(io.BytesIO(files[FILE])).read().combine_chunks().nbytes)
 
-    growth = memory(after) - memory(BOARD)
-    assert counted(after, "num_bytes") - counted(BOARD, "num_bytes") == pytest.approx(growth, abs=32)  # null marks
-    assert counted(after, "download_size") - counted(BOARD, "download_size") == len(after[FILE]) - len(BOARD[FILE])
+    growth = memory(after) - memory(contents())
+    assert counted(after, "num_bytes") - counted(contents(), "num_bytes") == pytest.approx(growth, abs=32)  # null marks
+    assert counted(after, "download_size") - counted(contents(), "download_size") == len(after[FILE]) - len(
+        contents()[FILE]
+    )
 
 
 def test_a_request_says_what_a_person_has_to_fill() -> None:

@@ -14,6 +14,8 @@ from tests.publishing.tables.boards import Files, edited, entry
 from tests.publishing.tables.readers import BOARDS, Rows
 from tests.publishing.tables.test_boards import is_insertion
 
+pytestmark = pytest.mark.usefixtures("pandas")
+
 PLAIN = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}/[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
 # Letters that mean something in one of the formats, and some that mean something to a terminal or a spreadsheet.
 HOSTILE = st.text(

@@ -19,6 +19,8 @@ from tests.publishing.tables.random_parquet import MODELS, tables, written
 from tests.publishing.tables.readers import load_contents
 from tests.publishing.tables.test_random_edits import CALM, HOSTILE, LONG, PLAIN, SHARES, SHORT
 
+pytestmark = pytest.mark.usefixtures("datasets")
+
 PATH = "t.parquet"
 MAPPING: dict[str, Any] = {
     "path": PATH,
