@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Lock
 from typing import TypeVar
 
@@ -36,6 +37,7 @@ MOST_DIGITS = 12  # of a time in a header; GitHub names seconds since 1970
 LONGEST_LOOK = 8.0  # seconds between two looks
 LONGEST_PAUSE = 60.0  # seconds between two tries, where the service asks for no time
 OnWait = Callable[[float, BaseException | None], None]
+QUOTA_WAIT = 900.0  # seconds that a kind of write waits after a refusal that names no time
 LONGEST_WINDOW = 3600.0  # seconds; a wrong clock or service blocks nobody for longer
 BULK_SHARE = 0.5  # of a window that bulk work leaves to people
 _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
@@ -164,12 +166,21 @@ class Window:
     ends: float
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A kind of write that a service refused: none is sent until `ends`, on the clock of the budgets; `why` says so."""
+
+    ends: float
+    why: str
+
+
 @dataclass
 class Budgets:
     """The windows of all services and accounts from their last answers; `clock` gives seconds."""
 
     clock: Callable[[], float] = time.monotonic
     _windows: dict[str, Window] = field(default_factory=dict, repr=False)
+    _holds: dict[str, Hold] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def learn(self, key: str, limit: int | None, remaining: int, seconds: float) -> None:
@@ -178,6 +189,29 @@ class Budgets:
             known = self._windows.get(key)
             whole = limit or max(remaining, known.limit if known else 0)
             self._windows[key] = Window(whole, remaining, self.clock() + min(seconds, LONGEST_WINDOW))
+
+    def hold(self, key: str, what: str, said: str, seconds: float | None) -> Hold:
+        """Let no write of a kind be sent for so many seconds, QUOTA_WAIT where the service named no time.
+
+        `what` names the kind, `said` is what the service said. Services have quotas for kinds of writes that no header
+        shows: what was refused once is refused to everybody of this account.
+        """
+        left = min(QUOTA_WAIT if seconds is None else seconds, LONGEST_WINDOW)
+        until = datetime.fromtimestamp(time.time() + left, UTC)
+        hold = Hold(self.clock() + left, f"{what} wait until {until:%H:%M} UTC, because it said: {said}")
+        with self._lock:
+            self._holds[key] = hold
+        return hold
+
+    def check_hold(self, key: str, service: str) -> None:
+        """Raise Unavailable with the seconds to wait where no write of this kind may be sent now."""
+        with self._lock:
+            hold = self._holds.get(key)
+            left = hold.ends - self.clock() if hold else 0.0
+            if hold is None or left <= 0:
+                self._holds.pop(key, None)
+                return
+        raise Unavailable(service, hold.why, retry_after=max(left, 1.0))
 
     def spend(self, key: str, service: str) -> None:
         """Count one request. Raises Unavailable with the seconds to wait where none may be sent now."""

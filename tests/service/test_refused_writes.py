@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.platforms.hub.platform import HubPlatform
-from bot.platforms.net import LOOK_IN_LINE
+from bot.platforms.net import BUDGETS, LOOK_IN_LINE, QUOTA_WAIT
 from tests.service.stories import STATES, Story
 from tests.service.table_stories import said
+from tests.service.worker_processes import push_rows
 from tests.world.hub import Hub
 
 BAD = (50, 60, 170)
@@ -46,6 +49,28 @@ def test_a_refused_discussion_stops_no_sound_row(story: Story) -> None:
     outcomes = story.settle()  # it may still show: it is not sent again yet
     assert fault.times == -2
     assert "may still show" in " ".join(said(outcomes, "failed"))
+
+
+def test_a_quota_for_commits_is_met_once_and_every_row_says_until_when_it_waits(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = b'{"error": "You have exceeded our hourly quotas for action: commit. We invite you to retry later."}'
+    plenty = {"RateLimit": '"api";r=900;t=200', "Content-Type": "application/json"}
+    fault = story.hub.faults.order("/commit/", method="POST", status=429, times=-1, body=body, headers=plenty)
+    push_rows(story, 4)
+    outcomes = story.settle()
+    assert fault.times == -2
+    assert len(said(outcomes, "failed")) == 4
+    [line] = {text.partition(": ")[2] for text in said(outcomes, "failed")}
+    assert re.match(
+        r"commits wait until \d\d:\d\d UTC, because it said: 429: You have exceeded our hourly quotas", line
+    )
+    assert all(item.due > time.time() + QUOTA_WAIT - 60 for item in story.state.items.all() if item.kind == "row")
+
+    fault.times, now = 0, time.monotonic()
+    monkeypatch.setattr(BUDGETS, "clock", lambda: now + QUOTA_WAIT)
+    story.settle()
+    assert story.acts() == ["request"] * 4
 
 
 @STATES

@@ -31,7 +31,7 @@ from bot.errors import (
     Unavailable,
 )
 from bot.platforms.github.address import place_of
-from bot.platforms.net import BUDGETS, MOST_BYTES, current_limits, key_of, seconds_in
+from bot.platforms.net import BUDGETS, LONGEST_WAIT, MOST_BYTES, current_limits, key_of, seconds_in
 from bot.platforms.writes import check_lease
 
 ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
@@ -185,6 +185,8 @@ class _Limited:
         asked.note(self.verb, self.url)
         if not limits.left:
             raise Unavailable(SERVICE, asked.about("no time is left for this operation"))
+        if asked.is_write:
+            BUDGETS.check_hold(self._budget("writes"), SERVICE)
         BUDGETS.spend(self._budget("graphql" if self.url.endswith("/graphql") else "core"), SERVICE)
         answer = self.session.request(
             self.verb,
@@ -203,6 +205,8 @@ class _Limited:
             raise
         answer._content = body  # noqa: SLF001 - where requests keeps what it read itself
         self._learn(answer)
+        if asked.is_write and answer.status_code in {403, 422, 429}:
+            self._hold_writes(answer)
         if answer.is_redirect and not REPOSITORY.search(self.url):  # PyGithub would ask there without the query
             raise Gone(SERVICE, asked.about(f"{answer.status_code}: {ELSEWHERE}"))
         _check_json(answer, asked)
@@ -211,6 +215,17 @@ class _Limited:
     def _budget(self, kind: str) -> str:
         names = {name.lower(): value for name, value in self.headers.items()}
         return key_of(f"{self.host}:{self.port}", str(names.get("authorization", "")), kind)
+
+    def _hold_writes(self, answer: requests.Response) -> None:
+        """After a limit that ends for later than a call waits, hold all writes of this account."""
+        try:
+            data = answer.json()
+        except ValueError:
+            data = None
+        error = GithubException(answer.status_code, data, dict(answer.headers))
+        wait = rate_limit_wait(error)
+        if wait is not None and wait > LONGEST_WAIT:
+            BUDGETS.hold(self._budget("writes"), "writes", error_message(error), wait)
 
     def _learn(self, answer: requests.Response) -> None:
         """Note what an answer says of the budget; a refusal itself says how long to wait."""

@@ -50,6 +50,7 @@ from bot.platforms.net import (
     LONGEST_WAIT,
     LONGEST_WINDOW,
     NO_CONNECTION,
+    QUOTA_WAIT,
     TIMEOUT,
     UNKNOWN_FATE,
     Limits,
@@ -180,8 +181,8 @@ def install_client_factory() -> None:
 
     def factory() -> httpx2.Client:
         hooks: dict[str, list[Callable[..., Any]]] = {
-            "request": [hf_request_event_hook, limit_time, spend_budget],
-            "response": [count_answer, refuse_long_waits, refuse_moved, end_in_time, read_in_bounds],
+            "request": [hf_request_event_hook, limit_time, check_holds, spend_budget],
+            "response": [count_answer, hold_writes, refuse_long_waits, refuse_moved, end_in_time, read_in_bounds],
         }
         try:
             return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
@@ -213,6 +214,47 @@ def spend_budget(request: httpx2.Request) -> None:
     is_file = "/resolve/" in path or path.startswith(SMALL_FILES)
     kind = "resolvers" if is_file else "api" if is_api(path) else "pages"
     BUDGETS.spend(budget_of(request, kind), SERVICE)
+
+
+def quota_of(request: httpx2.Request) -> str:
+    """The kind of write for which the Hub has a quota of its own that a request counts for; "" for a read."""
+    path = request.url.path
+    if request.method in {"GET", "HEAD"} or not is_api(path):
+        return ""
+    if "/commit/" in path or "/preupload/" in path:  # the second only prepares a commit
+        return "commits"
+    if not is_write(request):
+        return ""
+    if "/comment" in path:
+        return "comments"
+    return "pull requests and discussions" if "/discussions" in path else "changes"
+
+
+def check_holds(request: httpx2.Request) -> None:
+    """Raise Unavailable for a write of a kind that the Hub refused to this account, until its time is over."""
+    if kind := quota_of(request):
+        BUDGETS.check_hold(budget_of(request, kind), SERVICE)
+
+
+def hold_writes(response: httpx2.Response) -> None:
+    """After a 429 hold all writes of this kind: the client would send each again and again, as long as it has items.
+
+    https://github.com/huggingface/datasets/issues/6257 has such an answer; its RateLimit header shows plenty.
+    """
+    kind, wait = quota_of(response.request), asked_wait(response.headers)
+    if response.status_code != 429 or not kind or wait == 0:
+        return
+    response.read()
+    said = f"429: {_said(response)}"
+    hold = BUDGETS.hold(budget_of(response.request, kind), kind, said, wait)
+    raise Unavailable(SERVICE, hold.why, retry_after=QUOTA_WAIT if wait is None else wait)
+
+
+def _said(response: httpx2.Response) -> str:
+    try:
+        return " ".join(str(response.json()["error"]).split())[:300]
+    except (ValueError, KeyError, TypeError):
+        return response.reason_phrase or "a refusal"
 
 
 def budget_of(request: httpx2.Request, kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zlib
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import HubCommits
 from bot.platforms.hub.source import HubSource
-from bot.platforms.net import bulk_work
+from bot.platforms.net import BUDGETS, QUOTA_WAIT, bulk_work
 from bot.platforms.source import TooLarge
 from tests.world.git import Repository
 from tests.world.hub import Hub
@@ -170,10 +171,32 @@ def test_the_seconds_asked_for_are_named(hub: Hub, repository: Repository, talk:
     hub.open_discussion(repository, "Question", "Why?")
     hub.faults.order("/comment$", status=429, headers={"RateLimit": '"api";r=0;t=290'})
 
-    with pytest.raises(Unavailable, match=r"acme/results #1: 429: .* \(it asks to wait 290 s\)") as failure:
+    with pytest.raises(Unavailable, match=r"comments wait until \d\d:\d\d UTC, because it said: 429: ") as failure:
         talk.comment(1, "Because.")
     assert failure.value.retry_after == 290
     assert not failure.value.may_have_landed
+
+
+def test_a_quota_holds_its_kind_of_write_and_no_other(
+    hub: Hub, repository: Repository, talk: HubDiscussions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = b'{"error": "You have exceeded our hourly quotas for action: comment. We invite you to retry later."}'
+    hub.open_discussion(repository, "Question", "Why?")
+    hub.writers.add(("bot", "acme/results"))
+    plenty = {"RateLimit": '"api";r=900;t=200', "Content-Type": "application/json"}
+    hub.faults.order("/comment$", status=429, body=said, headers=plenty)
+    for _ in range(3):
+        with pytest.raises(Unavailable, match=r"comments wait until .* hourly quotas for action: comment") as failure:
+            talk.comment(1, "Because.")
+        assert 890 < (failure.value.retry_after or 0) <= QUOTA_WAIT
+    assert len([call for call in hub.calls if call.raw_path.endswith("/comment")]) == 1
+    talk.read(1)
+    HubCommits(talk).write({"a.json": b"1"}, "Add", "text")
+
+    now = time.monotonic()
+    monkeypatch.setattr(BUDGETS, "clock", lambda: now + QUOTA_WAIT)
+    talk.comment(1, "Because.")
+    assert [posted.text for posted in hub.by("bot") if posted.act == "comment"] == ["Because."]
 
 
 @pytest.mark.parametrize("time", ["31536000", "9" * 400, "\xb2", "-1", "1e9"])
