@@ -9,7 +9,7 @@ one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
+from math import ceil, isfinite
 
 from bot.evaluation.formats.format import stderr_beside
 from bot.evaluation.result import LeafResult, Result
@@ -125,3 +125,8 @@ def means_of_members(result: Result, group: str, key: str) -> Iterator[float]:
     had = [value for value in values if type(value) is float]
     if had and len(had) == len(values):
         yield sum(had) / len(had)
+
+
+def first_of(size: int, limit: float) -> int:
+    """How many questions a limit leaves of so many: that number, or that share of them."""
+    return min(size, int(limit)) if limit >= 1 else ceil(size * limit)

@@ -45,6 +45,23 @@ class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
     version: str | None = None
 
 
+class Scoring(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """How a file says that the answers of a leaf are scored.
+
+    `output` is the kind of request ("multiple_choice", "loglikelihood", "generate_until"), `own` whether the task has a
+    scoring function of its own. `metrics` has the options of each metric, and `filters` the steps of each answer
+    filter, both as JSON. `delimiter` is what stands before each choice, None where the file does not say. `target` is
+    the field or the template that gives the right answer, "" where it is a function.
+    """
+
+    output: str
+    own: bool = False
+    metrics: Mapping[str, str] = {}
+    filters: Mapping[str, str] = {}
+    delimiter: str | None = None
+    target: str = ""
+
+
 class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
 
@@ -56,6 +73,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     does not follow from the keys. `definition` is the digest of its definition, "" where the file does not record one.
     `less_is_better` are the keys of the numbers of which the file says so, `ranges` what it says that others can be.
     `contradicted` says of numbers what other parts of the same file give for them, where that is another value.
+    `scoring` is the place of how it is scored in `Result.scorings`, -1 where the file does not say.
     """
 
     numbers: Mapping[str, Any]
@@ -72,6 +90,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     less_is_better: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = {}
     contradicted: Mapping[str, str] = {}
+    scoring: int = -1
 
 
 class AskedField(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -134,7 +153,8 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
 
     `count` is the number of samples of one filter, `documents` a digest of their documents in any order. `means` are
     the means of metrics whose value must be one, `answers` the metrics that follow from the logged answers wherever
-    they can be scored again, `wrong` those that do not. `others` says why the questions are not those of the result,
+    they can be scored again, `wrong` those that do not, `unscored` those of which samples with a score lack what it
+    would follow from. `others` says why the questions are not those of the result,
     `unreadable` why the log cannot be read to its end; both are "" where nothing is wrong.
     """
 
@@ -148,6 +168,7 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     wrong: tuple[WrongMetric, ...] = ()
     others: str = ""
     unreadable: str = ""
+    unscored: tuple[WrongMetric, ...] = ()
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):
@@ -164,7 +185,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     `quoted_from` names the place that the numbers were copied from, "" if the file was written by what measured.
     `secrets` are the JSON pointers of fields that hold a password or token: a result never holds their values.
     `repeated` are keys that the file has twice with different values. `definitions` has the numbers of the fields of
-    each definition that is not shipped, by its digest, and `asked` these fields.
+    each definition that is not shipped, by its digest, and `asked` these fields. `scorings` are the ways in which
+    leaves are scored.
     `misread` are places of a form that did not give what they should, `unmatched` the places of numbers that nothing
     in the file has.
 
@@ -196,6 +218,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     asked: tuple[AskedField, ...] = ()
     misread: tuple[Misread, ...] = ()
     unmatched: tuple[str, ...] = ()
+    scorings: tuple[Scoring, ...] = ()
 
     def pointer_to(self, field: str, leaf_key: str = "", value_key: str = "") -> str:
         """Where a field lies: a JSON pointer, after the file's name and `#` where the submission is of several files.

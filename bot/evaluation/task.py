@@ -47,6 +47,7 @@ MmluFamily = Literal[
 Revision = Annotated[str, spelled(r"[0-9a-f]{7,40}", "write a commit: 7 to 40 of the characters 0 to 9 and a to f")]
 Dataset = Annotated[str, spelled(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "write org/name of the dataset")]
 # Nothing that moves a cursor, begins a line of a log, or turns the direction of a text; many scripts have joiners.
+DocumentsDigest = Annotated[str, spelled(r"[0-9a-f]{32}", "write the 32 characters that `check --samples` shows")]
 ONE_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
 Text = Annotated[
     str, StringConstraints(min_length=1), spelled(ONE_LINE, "write it in one line, without control characters")
@@ -167,8 +168,8 @@ class Task(DeclarationModel):
     of each leaf are among those of every larger one, so that their errors are no independent ones.
 
     `group` is the title of the group of columns that it belongs to. `members` names a group of the catalogue,
-    `member_keys` what its members are called in further formats, `{}` standing for the member's name. `leaves` then has
-    the members: the digest holds them, and not the name.
+    `member_keys` what its members are called in further formats, `{}` standing for the member's name. `documents` has, by leaf,
+    the digests that its questions and targets may have in sample logs. `leaves` then has the members: the digest holds them, and not the name.
     """
 
     id: Id
@@ -195,6 +196,7 @@ class Task(DeclarationModel):
     group: Text | None = None
     members: Annotated[Text | None, Field(exclude=True)] = None
     member_keys: dict[FormatId, Text] = Field(default_factory=dict, exclude=True)
+    documents: dict[Text, tuple[DocumentsDigest, ...]] = Field(default_factory=dict)
     leaves: tuple[Leaf, ...] = ()
 
     @model_validator(mode="before")

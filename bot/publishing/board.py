@@ -25,6 +25,7 @@ from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
+from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
 from bot.publishing.entry import Entry, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
@@ -478,7 +479,12 @@ class KnownBoardRows:
 
     values: Mapping[tuple[float, ...], str]
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    documents: Mapping[str, str] = field(default_factory=dict)
+    documents: Mapping[tuple[str, str], KnownDocuments] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)  # by the SHA-256 of their sample logs
+
+    def logs(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The models whose rows name these sample logs."""
+        return {one: self.models[one] for one in digests if one in self.models}
 
     def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
         """The model that has these raw values."""
@@ -497,11 +503,38 @@ def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
         if (raws := raws_of(entry)) is not None:
             values.setdefault(raws, entry.model.id)
     ranked = {one.key for one in found} - twins((one.date or "~", one.key) for one in found).keys()
-    return KnownBoardRows(values, grouped((reading_of(key), key) for key in ranked), _documents(found))
+    return KnownBoardRows(values, grouped((reading_of(key), key) for key in ranked), *known_logs(found))
 
 
-def _documents(entries: Iterable[Entry]) -> dict[str, str]:
-    """By leaf the digest of the documents that most rows have; none where two are equally frequent."""
-    had = grouped((one.leaf, one.documents) for entry in entries for one in entry.samples)
-    common = {leaf: Counter(documents).most_common(2) for leaf, documents in had.items()}
-    return {leaf: two[0][0] for leaf, two in common.items() if len(two) == 1 or two[0][1] > two[1][1]}
+def known_logs(entries: Iterable[Entry]) -> tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]]:
+    """By leaf and format the documents of most rows, see `of_most`, and the models of rows by the logs they name."""
+    counted_logs: Counter[tuple[str, str, str]] = Counter()
+    sizes, models = dict[tuple[str, str, str], int](), dict[str, str]()
+    for entry in sorted(entries, key=lambda one: (one.date or "~", one.key)):  # who had a log first keeps it
+        formats = formats_of_leaves(entry) if entry.samples else {}
+        for one in entry.samples:
+            models.setdefault(one.sha256, entry.model.id)
+            which = one.leaf, formats.get(one.leaf, ""), one.documents
+            counted_logs[which] += 1
+            sizes[which] = min(sizes.get(which, one.samples), one.samples)
+    return of_most((*which, many, sizes[which]) for which, many in counted_logs.items()), models
+
+
+def of_most(found: Iterable[tuple[str, str, str, int, int]]) -> dict[tuple[str, str], KnownDocuments]:
+    """By leaf and format the documents that most rows have, none where two are equally frequent.
+
+    Each is given as leaf, format, digest, number of rows, and number of samples.
+    """
+    by_leaf = grouped(((leaf, format_id), (rows, digest, samples)) for leaf, format_id, digest, rows, samples in found)
+    ordered = {which: sorted(rivals, reverse=True) for which, rivals in by_leaf.items()}
+    return {
+        which: KnownDocuments(rivals[0][1], rivals[0][2])
+        for which, rivals in ordered.items()
+        if len(rivals) == 1 or rivals[0][0] > rivals[1][0]
+    }
+
+
+def formats_of_leaves(entry: Entry) -> dict[str, str]:
+    """The format of the file of each leaf of a row."""
+    formats = {name: file.format for file in entry.evidence for name in (file.path, f"{file.source}/{file.path}")}
+    return {leaf.id: formats.get(leaf.file, "") for task in entry.tasks for leaf in task.leaves}

@@ -55,7 +55,8 @@ def sample_logs(judgement: Judgement) -> list[dict[str, Any]]:
     for verdict in judgement.verdicts:
         if verdict.parsed.samples is not None:
             findings = judge(verdict.parsed, asking, rules=SAMPLE_RULES).findings
-            logs = [{"leaf": one.leaf, "log": one.path, "sha256": one.sha256, "samples": one.count,
+            logs = [{"leaf": one.leaf, "log": one.path, "sha256": one.sha256,
+                     "samples": one.count, "documents": one.documents,
                      "rescored": sorted(one.answers), "means": sorted(one.means)}
                     for one in verdict.parsed.samples]  # fmt: skip
             said = [{"rule": one.rule, "severity": str(one.severity), "message": one.message} for one in findings]

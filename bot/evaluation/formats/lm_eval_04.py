@@ -6,15 +6,19 @@ may be absent. A metric's key is "name,filter".
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+import msgspec
+
 from bot.evaluation.definition import NONE, AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
+    items,
     number,
     release,
     revision,
@@ -29,7 +33,7 @@ from bot.evaluation.formats.fields import (
 from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.sameness import adapter_of, name_in
 from bot.evaluation.formats.secrets import without_secrets
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, Scoring, escape_pointer
 
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
@@ -64,6 +68,11 @@ DECIDING = (
 )  # fmt: skip
 DEFAULTS = {"target_delimiter": " ", "fewshot_delimiter": "\n\n", "repeats": 1}
 ALWAYS = ("doc_to_text", "dataset_path", "output_type")  # the harness writes them for each task
+# What the harness takes where a task names no metrics or filters, and keys of a metric that are no options.
+USUAL_METRICS = {"loglikelihood": ("acc",), "multiple_choice": ("acc", "acc_norm"), "generate_until": ("exact_match",)}
+USUAL_FILTERS = [{"name": "none", "filter": [{"function": "take_first"}]}]
+NO_OPTIONS = ("metric", "aggregation", "higher_is_better", "hf_evaluate")
+LONGEST_DELIMITER, LONGEST_TARGET, LONGEST_OPTIONS = 20, 100, 4_000  # characters
 FUNCTION = re.compile(r"<function ([\w.]+)")
 
 
@@ -84,7 +93,8 @@ def parse(content: Content) -> Result:
     subtasks = subtasks_of(content)
     commit, version = text(top.get("git_hash")) or None, release(top.get("lm_eval_version")) or None
     asked = AskedDefinitions()
-    leaves = _leaves(content, subtasks.keys() | (content.table("groups") or EMPTY).keys(), asked)
+    scorings: dict[bytes, tuple[int, Scoring]] = {}
+    leaves = _leaves(content, subtasks.keys() | (content.table("groups") or EMPTY).keys(), asked, scorings)
     return Result(
         model=model_of(content, config),
         harness=HarnessVersion("lm-evaluation-harness", None, commit, version),
@@ -98,6 +108,7 @@ def parse(content: Content) -> Result:
         places=PLACES,
         definitions=asked.definitions,
         asked=asked.asked,
+        scorings=tuple(way for _, way in scorings.values()),
     )
 
 
@@ -192,7 +203,9 @@ def settings_of(content: Content, config: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _leaves(content: Content, groups: Collection[str], asked: AskedDefinitions) -> dict[str, LeafResult]:
+def _leaves(
+    content: Content, groups: Collection[str], asked: AskedDefinitions, scorings: dict[bytes, tuple[int, Scoring]]
+) -> dict[str, LeafResult]:
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
     results, configs = content.results or EMPTY, _configs(content)
     fewshot, versions, counts = (content.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
@@ -204,6 +217,8 @@ def _leaves(content: Content, groups: Collection[str], asked: AskedDefinitions) 
             continue
         shot, count = fewshot.get(key), counts.get(key)
         count = count if type(count) is dict else EMPTY
+        way = _scoring(table(configs.get(key)))
+        place = -1 if way is None else scorings.setdefault(msgspec.json.encode(way), (len(scorings), way))[0]
         leaves[key] = LeafResult(
             numbers,
             shots(table(configs.get(key)).get("num_fewshot") if shot is None else shot),
@@ -213,8 +228,35 @@ def _leaves(content: Content, groups: Collection[str], asked: AskedDefinitions) 
             until=untils.get(key, ""),
             definition=asked.add(table(configs.get(key)), DECIDING, deciding),
             less_is_better=_less_is_better(numbers, table(directions.get(key))),
+            scoring=place,
         )
     return leaves
+
+
+def _scoring(config: Mapping[str, Any]) -> Scoring | None:
+    """How the harness scores the answers of a task; None where its configuration does not say."""
+    output = text(config.get("output_type"))
+    if not output:
+        return None
+    listed = config.get("metric_list")
+    metrics = {text(one.get("metric")): _without(one, *NO_OPTIONS) for one in items(listed) if type(one) is dict}
+    metrics = metrics if listed else dict.fromkeys(USUAL_METRICS.get(output, ()), EMPTY)
+    named = [one for one in items(config.get("filter_list") or USUAL_FILTERS) if type(one) is dict]
+    delimiter = config.get("target_delimiter", " ")
+    return Scoring(
+        output,
+        config.get("process_results") is not None,
+        {name: spelled for name, options in metrics.items() if (spelled := _short_json(options))},
+        {text(one.get("name")): spelled for one in named if (spelled := _short_json(one.get("filter")))},
+        delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None,
+        target if len(target := text(config.get("doc_to_target"))) <= LONGEST_TARGET else "",
+    )
+
+
+def _short_json(value: Any) -> str:
+    """A value as JSON, "" for one that is longer than the settings of any metric."""
+    spelled = json.dumps(value, sort_keys=True)
+    return spelled if len(spelled) <= LONGEST_OPTIONS else ""
 
 
 def _less_is_better(numbers: Mapping[str, Any], directions: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
@@ -31,6 +31,13 @@ REPORT = f"report it at {HOME}/issues, with the files"
 log = logging.getLogger(__name__)
 
 
+class KnownDocuments(NamedTuple):
+    """The documents of a leaf in most rows of a board: a digest of them with their targets, and how many samples."""
+
+    digest: str
+    samples: int
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Facts from outside the results. The caller looks them up before: no rule looks anything up.
@@ -41,8 +48,9 @@ class Facts:
     path, the date in Unix seconds of the commit that brought a file. `owners` has, by the prefix of a path, the
     organizations whose models are submitted there and nowhere else. `names` has the Hub ids of models by what files
     call them, see `with_names`. `spellings` has, by the key of a row that reads like an earlier one, the key of that
-    one, see `twins`. `documents` has, by leaf, the digest of the documents in the sample logs of most rows on the
-    board. `unmatched` has, by the path of the first file of a form, the places that lead to a number in no file of it.
+    one, see `twins`. `documents` has, by leaf and format, the documents in the sample logs of most rows on the board,
+    and `logs`, by the SHA-256 of a sample log, the model that it was first submitted for. `unmatched` has, by the path
+    of the first file of a form, the places that lead to a number in no file of it.
     """
 
     today: date | None = None
@@ -53,7 +61,8 @@ class Facts:
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
-    documents: Mapping[str, str] = field(default_factory=dict)
+    documents: Mapping[tuple[str, str], KnownDocuments] = field(default_factory=dict)
+    logs: Mapping[str, str] = field(default_factory=dict)
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 

@@ -5,7 +5,8 @@ Each rule's page is the docstring of its function.
 
 from __future__ import annotations
 
-from bot.evaluation.finding import Severity, counted, examples
+from bot.evaluation.aggregates import first_of
+from bot.evaluation.finding import Severity, counted, examples, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
@@ -121,11 +122,12 @@ def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
-    Scores the logged answers again, where the metric is one that the bot computes: `acc` and `acc_norm` from the
-    log-likelihoods, exact match from the filtered answer and the target, and DROP.
+    Scores the logged answers again, where the settings of the run define the metric and the bot computes it: `acc` and
+    the like from the log-likelihoods, exact match from the response, the filter and the target, DROP, and built-in
+    scorers of Inspect and HELM. A sample that has a score, and not what the score follows from, is named, too.
 
     ## Why is this bad?
-    Somebody edited the score, the answer or a log-likelihood of the sample.
+    Somebody edited the score, the answer or a log-likelihood of the sample, or took the answer out.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -146,6 +148,18 @@ def answer_scored_otherwise(case: Case) -> Violations:
         for wrong in log.wrong
         if wrong.metric == one.required.value_key
     )
+    yield from (
+        case.at(
+            [one],
+            f"{lacking.metric} of {counted(lacking.count, 'sample')} in {log.path} follows from no answer: document "
+            f"{lacking.first}",
+            "submit the log as the harness wrote it",
+        )
+        for one, log in _looked_at(case)
+        if log is not None
+        for lacking in log.unscored
+        if lacking.metric == one.required.value_key
+    )
 
 
 @rule(Severity.ERROR, is_one_a_task=True)
@@ -155,7 +169,9 @@ def other_questions(case: Case) -> Violations:
     ## What it does
     Compares the log with what else is known: its number of samples with the result and the declaration; each document,
     prompt and target with its hash, and the hash of all with the result's; the model that it names with the result's;
-    and its documents with those of the rows on the board. It also names a document that is in the log twice.
+    its documents with those that the declaration names and those of the rows on the board; the targets with the answers
+    in the documents. It also names questions that are in the log twice, prompts that give the answer away, and fields
+    that the harness does not write.
 
     ## Why is this bad?
     Questions that the model failed on can be left out, and easy ones can be repeated.
@@ -176,15 +192,58 @@ def other_questions(case: Case) -> Violations:
 
 
 def _unlike_the_declared(case: Case, found: Measurement, log: CheckedSamples) -> str:
-    wanted = (found.required.leaf.samples or 0) * max(1, found.leaf.epochs)
-    is_other = bool(wanted and log.count) and case.result.limit is None and log.count != wanted
-    return f"it has {counted(log.count, 'sample')}, {wanted:,} are expected" if is_other else ""
+    size, limit, epochs = found.required.leaf.samples or 0, case.result.limit, max(1, found.leaf.epochs)
+    wanted = (size if limit is None else first_of(size, limit)) * epochs
+    if wanted and log.count and log.count != wanted:
+        return f"it has {counted(log.count, 'sample')}, {wanted:,} are expected"
+    pinned = found.required.task.documents.get(found.required.leaf.id, ())
+    if pinned and log.documents and log.documents not in pinned and wanted == size * epochs:
+        return "its questions or their targets are not those that the declaration names"
+    return ""
 
 
 def _unlike_the_board(case: Case, found: Measurement, log: CheckedSamples) -> str:
-    known = case.facts.documents.get(found.required.leaf.id, "")
-    is_other = bool(known and log.documents) and known != log.documents
-    return "its documents are not those of the other rows on the board" if is_other else ""
+    """Why the documents are not those of most rows; a run of a part, which `limited-run` names, has fewer of them."""
+    known = case.facts.documents.get((found.required.leaf.id, case.result.format))
+    if found.required.leaf.id in found.required.task.documents:
+        return ""
+    if known is None or not log.documents or log.documents == known.digest:
+        return ""
+    questions, limit = log.count // max(1, found.leaf.epochs), case.result.limit
+    if limit is not None and questions < known.samples and questions == first_of(known.samples, limit):
+        return ""
+    if questions != known.samples:
+        return f"it has {counted(questions, 'question')}, and the other rows on the board have {known.samples:,}"
+    return "its questions or their targets are not those of the other rows on the board"
+
+
+@rule(Severity.ERROR, is_one_a_task=True)
+def copied_samples(case: Case) -> Violations:
+    """A sample log is that of another model.
+
+    ## What it does
+    Compares the SHA-256 of each log with those of the logs of other rows on the board, and of what was submitted with
+    it. The model that had the log first keeps it.
+
+    ## Why is this bad?
+    No two models give the same log-likelihoods and answers to the last digit: somebody submitted another model's run.
+
+    ## Example
+    (declaration) evidence: {"samples": "checked"}
+    (logs) example-org/kestrel-7b-base
+
+    ## Use instead
+    (declaration) evidence: {"samples": "checked"}
+    """
+    yield from (
+        case.at(
+            [one],
+            f"{log.path} is the sample log of {shown(owner)} to the byte",
+            "submit the log of a run of this model",
+        )
+        for one, log in _looked_at(case)
+        if log is not None and (owner := case.facts.logs.get(log.sha256, case.result.model.id)) != case.result.model.id
+    )
 
 
 SAMPLE_RULES: tuple[Rule, ...] = (
@@ -193,4 +252,5 @@ SAMPLE_RULES: tuple[Rule, ...] = (
     samples_disagree,
     answer_scored_otherwise,
     other_questions,
+    copied_samples,
 )

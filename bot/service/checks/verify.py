@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
+from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
 from bot.platforms.declarations import declaration_at
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
-from bot.publishing.board import KnownBoardRows
+from bot.publishing.board import KnownBoardRows, known_logs
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
 from bot.publishing.layout import CellChange, Layout, RowChange
@@ -105,6 +106,7 @@ class Verifier:
     reads_samples: bool = False
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
     _usual: dict[str, str] = field(default_factory=dict, repr=False)
+    _logs: tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]] = field(default=({}, {}), repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
         """Each row of the target, or those that are named by key, by path or by model.
@@ -117,6 +119,7 @@ class Verifier:
             raise CallError(f"{self.target.name}: there is no entry to verify; {what}")
         entries = {entry.key: entry for entry in stored.entries}
         self._usual = _usual_declarations(stored.entries)
+        self._logs = known_logs(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
         try:
@@ -191,7 +194,9 @@ class Verifier:
     ) -> tuple[Entry | None, str]:
         """The row that the evidence gives under a declaration; None, and why, if it gives none."""
         committed = {file.path: when for file, _, when in read if when is not None}
-        judgement = _judge_of(entry, declared, self.look_up).judge([parsed for _, parsed, _ in read], committed)
+        judgement = _judge_of(entry, declared, self.look_up, self._logs).judge(
+            [parsed for _, parsed, _ in read], committed
+        )
         places = {file.path: replace(file, submitter="") for file, _, _ in read}  # no source says who brought a file
         made = make_entries(judgement.rows, places)
         found = next((one for one in made.entries if one.key == entry.key), None)
@@ -263,8 +268,16 @@ def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:
     return keys
 
 
-def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
-    """The judge with the facts that the row records, except for those that can be looked up again."""
+def _judge_of(
+    entry: Entry,
+    declared: Leaderboard,
+    look_up: LookUp,
+    logs: tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]],
+) -> Judge:
+    """The judge with the facts that the row records, except for those that can be looked up again.
+
+    `logs` are what the rows at the target name, see `known_logs`.
+    """
     facts = entry.facts or RowFacts()
     try:
         days = [facts.today] if facts.today else [waiver.until for waiver in entry.waivers]
@@ -287,7 +300,7 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
         facts.owners,
         facts.names,
         lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
-        KnownBoardRows({raws: facts.same_values}) if facts.same_values and raws is not None else None,
+        KnownBoardRows({raws: facts.same_values} if facts.same_values and raws is not None else {}, {}, *logs),
     )
 
 

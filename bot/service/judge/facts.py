@@ -15,7 +15,7 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import raw_values
 from bot.evaluation.row_key import key_of, model_in, reading_of, twins
 from bot.evaluation.rules.harness_commit import judge_harness
-from bot.evaluation.rules.rule import NO_FACTS, Facts
+from bot.evaluation.rules.rule import NO_FACTS, Facts, KnownDocuments
 from bot.evaluation.rules.wrong_owner import deciding_owners
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
@@ -52,8 +52,12 @@ class KnownRows(Protocol):
         ...
 
     @property
-    def documents(self) -> Mapping[str, str]:
-        """By leaf the digest of the documents that most rows on the board have in their sample logs."""
+    def documents(self) -> Mapping[tuple[str, str], KnownDocuments]:
+        """By leaf and format the documents that most rows on the board have in their sample logs."""
+        ...
+
+    def logs(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The models on the board whose rows name sample logs with these SHA-256, by the SHA-256."""
         ...
 
 
@@ -110,8 +114,21 @@ class Judge:
             owners=self.owners,
             names=self.names,
             spellings=self._spellings(found, committed),
-            documents=self.known.documents if self.known is not None else {},
+            documents=self.known.documents if self.known is not None and self.leaderboard.asks_samples else {},
+            logs=self._logs(found, committed),
         )
+
+    def _logs(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Mapping[str, str]:
+        """The model that each sample log was first submitted for: on the board, or else among these submissions."""
+        if not self.leaderboard.asks_samples:
+            return {}
+        named = [
+            (committed.get(one.path, inf), one.path, one.result.model.id, {log.sha256 for log in one.samples or ()})
+            for one in found
+            if one.result is not None and one.samples
+        ]
+        first = {sha: model for *_, model, logs in sorted(named, reverse=True) for sha in logs if sha}
+        return first | (dict(self.known.logs(first)) if self.known is not None and first else {})
 
     def _spellings(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Mapping[str, str]:
         """The rows among these submissions and the known rows that read alike."""
@@ -168,9 +185,13 @@ class StoredRows:
         return [*self.state.submissions.spellings(readings, self.paths), *((-inf, key, "") for key in first)]
 
     @property
-    def documents(self) -> Mapping[str, str]:
-        """Always empty: only a reader of the whole board knows the documents of most rows."""
-        return {}
+    def documents(self) -> Mapping[tuple[str, str], KnownDocuments]:
+        """The documents that most rows have."""
+        return self.state.boards.documents()
+
+    def logs(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The models whose rows name these sample logs."""
+        return self.state.boards.logs(digests)
 
 
 def judge_for(

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from sqlalchemy import BindParameter, Select, bindparam, case, delete, func, select
 
-from bot.evaluation.row_key import reading_of
-from bot.publishing.board import TIE, Standing, is_ranked
+from bot.evaluation.row_key import model_in, reading_of
+from bot.evaluation.rules.rule import KnownDocuments
+from bot.publishing.board import TIE, Standing, formats_of_leaves, is_ranked, of_most
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
 from bot.service.store.engine import Part, among, batches, older_than_newest, same
-from bot.service.store.tables import board_changes, board_rows, boards
+from bot.service.store.tables import board_changes, board_logs, board_rows, boards
 
 KEPT = 5_000  # changes of one board
 
@@ -56,6 +57,12 @@ _SPELLINGS = select(board_rows.c.measured, board_rows.c.key).where(
 _DIGESTS = select(board_rows.c.key, board_rows.c.digest).where(same(board_rows, "watch", "target"))
 _ROWS_AT = select(board_rows).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
 _FORGET = delete(board_rows).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
+_FORGET_LOGS = delete(board_logs).where(same(board_logs, "watch", "target"), among(board_logs.c.key))
+_LOGS = select(board_logs.c.sha256, board_logs.c.key).where(same(board_logs, "watch"), among(board_logs.c.sha256))
+_KINDS = board_logs.c.leaf, board_logs.c.format, board_logs.c.documents
+_DOCUMENTS = (
+    select(*_KINDS, func.count(), func.min(board_logs.c.samples)).where(same(board_logs, "watch")).group_by(*_KINDS)
+)
 _FORGET_CHANGES = older_than_newest(board_changes, "watch", "target")
 
 
@@ -136,6 +143,15 @@ class Boards(Part):
         found = sorted(self.select_in(_WITH_RAWS, raws), key=lambda row: row.key, reverse=True)
         return {row.raws: row.model for row in found}
 
+    def logs(self, digests: Iterable[str]) -> dict[str, str]:
+        """The models of rows on the boards that name sample logs with these SHA-256; first by key."""
+        found = sorted(self.select_in(_LOGS, digests), key=lambda row: row.key, reverse=True)
+        return {row.sha256: model_in(row.key) for row in found}
+
+    def documents(self) -> dict[tuple[str, str], KnownDocuments]:
+        """By leaf and format the documents of most rows on the boards, see `of_most`."""
+        return of_most(tuple(row) for row in self.select(_DOCUMENTS))
+
     def spellings(self, readings: Iterable[str]) -> list[tuple[str, str]]:
         """When the rows on the boards that have these readings were measured, and their keys."""
         return [(row.measured, row.key) for row in self.select_in(_SPELLINGS, readings)]
@@ -152,10 +168,14 @@ class Boards(Part):
         found = self.select_in(_ROWS_AT, keys, target=target)
         return {row.key: parse_entry(zlib.decompress(row.data)) for row in found}
 
-    def _write(self, target: str, there: Iterable[tuple[Entry, str]], gone: Iterable[str]) -> None:
+    def _write(self, target: str, there: Iterable[tuple[Entry, str]], gone: Sequence[str]) -> None:
+        named = list(there)
         self.change_in(_FORGET, gone, target=target)
-        for some in batches(there):
+        self.change_in(_FORGET_LOGS, [*gone, *(entry.key for entry, _ in named)], target=target)
+        for some in batches(named):
             self.upsert(board_rows, [_stored(target, entry, digest) for entry, digest in some])
+        for logs in batches(log for entry, _ in named for log in _logs_of(target, entry)):
+            self.upsert(board_logs, logs)
 
     def _note(self, target: str, news: list[BoardChange]) -> None:
         values = [{"watch": self.watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
@@ -183,3 +203,10 @@ def _stored(target: str, entry: Entry, digest: str) -> dict[str, Any]:
         "stderr": entry.stderr,
         "data": zlib.compress(msgspec.json.encode(entry)),
     }
+
+
+def _logs_of(target: str, entry: Entry) -> Iterator[dict[str, Any]]:
+    formats = formats_of_leaves(entry) if entry.samples else {}
+    for one in entry.samples:
+        log = {"leaf": one.leaf, "format": formats.get(one.leaf, ""), "sha256": one.sha256}
+        yield {"target": target, "key": entry.key, **log, "documents": one.documents, "samples": one.samples}

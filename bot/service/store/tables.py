@@ -175,6 +175,20 @@ board_rows = Table(
     Index("board_rows_by_reading", "watch", "reading"),
     Index("board_rows_by_raws", "watch", "raws"),
 )
+# The sample logs that the rows of a board name, by leaf.
+board_logs = Table(
+    "board_logs",
+    metadata,
+    key("watch"),
+    key("target"),
+    key("key"),
+    key("leaf"),
+    Column("format", Words, nullable=False),
+    Column("sha256", Words, nullable=False),
+    Column("documents", Words, nullable=False),
+    Column("samples", Integer, nullable=False),
+    Index("board_logs_by_sha256", "watch", "sha256"),
+)
 board_changes = Table(
     "board_changes",
     metadata,

@@ -6,6 +6,7 @@ import hashlib
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from sys import hash_info
 from time import process_time
@@ -14,9 +15,11 @@ from typing import Any
 import pytest
 
 from bot.audits.samples import check
-from bot.audits.samples.check import _by_text, check_leaf
+from bot.audits.samples.check import check_leaf
 from bot.audits.samples.find import find_logs
+from bot.audits.samples.questions import Questions
 from bot.audits.samples.records import NESTED
+from bot.audits.samples.rescore import Unscorable, exact_match
 from bot.audits.samples.sample import MOST_LEVELS, document_hash, read_sample, sha256
 from bot.evaluation.formats import parse_result
 from bot.evaluation.result import CheckedSamples, Result
@@ -70,7 +73,7 @@ def text_rows(*, has_filter: bool = True) -> Iterator[dict[str, Any]]:
                 "doc": {"question": f"{number}?", "answer": f"so #### {number}"},
                 "target": f"so #### {number}",
                 "arguments": {"gen_args_0": {"arg_0": f"Q: {number}", "arg_1": {"until": ["\n"]}}},
-                "resps": [[f"#### {number}"]],
+                "resps": [[f"so #### {number}" if place == 0 and answer != "[invalid]" else answer]],
                 "filtered_resps": [answer],
                 "exact_match": float(answer == str(number)),
             }
@@ -79,13 +82,13 @@ def text_rows(*, has_filter: bool = True) -> Iterator[dict[str, Any]]:
 
 def drop_rows() -> Iterator[dict[str, Any]]:
     for number in range(QUESTIONS):
-        doc = {"passage": "p", "question": f"{number}?", "answers": [[str(number)]]}
+        doc = {"passage": "p", "question": f"question {number}?", "answers": [[str(number)]]}
         right = number % 3 == 0
         row = {
             "doc_id": number,
             "doc": doc,
             "target": str(number),
-            "arguments": {"gen_args_0": {"arg_0": f"p {number}", "arg_1": {"until": ["."]}}},
+            "arguments": {"gen_args_0": {"arg_0": f"p question {number}?", "arg_1": {"until": ["."]}}},
             "resps": [[str(number) if right else "none"]],
             "filtered_resps": [str(number) if right else "none"],
             "filter": "none",
@@ -100,11 +103,29 @@ def mean(rows: Rows, name: str, answer_filter: str = "") -> float:
     return sum(found) / len(found)
 
 
+IGNORED = [",", "\\$", "(?s).*#### ", "\\.$"]
+SCORING: dict[str, dict[str, Any]] = {
+    "arc": {"output_type": "multiple_choice", "metric_list": [{"metric": "acc"}, {"metric": "acc_norm"}]},
+    "gsm8k": {
+        "output_type": "generate_until",
+        "metric_list": [{"metric": "exact_match", "ignore_case": True, "regexes_to_ignore": IGNORED}],
+        "filter_list": [
+            {"name": "strict-match", "filter": [
+                {"function": "regex", "regex_pattern": "#### (\\-?[0-9\\.\\,]+)"}, {"function": "take_first"}]},
+            {"name": "flexible-extract", "filter": [
+                {"function": "regex", "regex_pattern": "(-?[$0-9.,]{2,})|(-?[0-9]+)", "group_select": -1},
+                {"function": "take_first"}]},
+        ],
+    },
+    "ko_winogrande": {"output_type": "generate_until", "metric_list": [{"metric": "exact_match"}]},
+}  # fmt: skip
+
+
 def result_of(task: str, rows: Rows, numbers: dict[str, float]) -> dict[str, Any]:
     joined = "".join(row["doc_hash"] + row["prompt_hash"] + row["target_hash"] for row in rows)
     return {
         "results": {task: {"alias": task, **numbers}},
-        "configs": {task: {"task": task, "num_fewshot": 0}},
+        "configs": {task: {"task": task, "num_fewshot": 0} | SCORING.get(task, {})},
         "versions": {task: 1.0},
         "n-shot": {task: 0},
         "n-samples": {task: {"original": QUESTIONS, "effective": QUESTIONS}},
@@ -138,7 +159,7 @@ def checked(folder: Path, task: str, rows: Rows, result: dict[str, Any]) -> Chec
 def faults(one: CheckedSamples, result: dict[str, Any]) -> set[str]:
     numbers = result["results"][one.leaf]
     found = {"samples-disagree" for key, value in one.means.items() if abs(numbers[key] - value) > 1e-6}
-    found |= {"answer-scored-otherwise"} if one.wrong else set()
+    found |= {"answer-scored-otherwise"} if one.wrong or one.unscored else set()
     found |= {"other-questions"} if one.others else set()
     return found | ({"samples-unreadable"} if one.unreadable else set())
 
@@ -374,8 +395,11 @@ def test_an_answer_with_a_space_in_front_may_be_wrong(tmp_path: Path) -> None:
 def test_an_answer_of_a_million_letters_is_held_against_its_target_at_once() -> None:
     """A pattern that looks for the mark of an answer from every letter would take an hour for each sample."""
     long = "a" * 1_000_000
-    assert _by_text(long, "so #### 1,200.", is_plain=True) == {0.0}
-    assert _by_text(f"{long}#### 1200", "so #### 1,200.", is_plain=True) == {1.0}
+    began = process_time()
+    for answer in (long, f"{long}#### 1200", f"{long}\n#### " * 2):
+        with suppress(Unscorable):
+            exact_match(answer, "so #### 1,200.", {"regexes_to_ignore": [*IGNORED, "(a+)+b"]})
+    assert process_time() - began < 3
 
 
 def test_numbers_of_samples_that_have_one_hash_take_no_time() -> None:
@@ -387,10 +411,9 @@ def test_numbers_of_samples_that_have_one_hash_take_no_time() -> None:
 
 
 def test_a_name_of_millions_of_digits_is_told_from_others_at_once() -> None:
-    questions, name, began = check._Questions(), "9" * 4_000_000, process_time()
-    assert questions.add(name, name, "")
-    assert questions.add(name + "9", name + "9", "")
-    assert not questions.add(name, name, "")
+    questions, name, began = Questions(), "9" * 4_000_000, process_time()
+    samples = [read_sample(json.dumps({"doc_id": one, "prediction": "a"})) for one in (name, name + "9", name)]
+    assert [questions.add(one) for one in samples] == [True, True, False]
     assert process_time() - began < 0.5
 
 

@@ -6,8 +6,8 @@ of open-llm-v1)` (what is changed is a complete file of that format, `… by har
 today), `(another file)` (the row has a sound file of another day besides), `(folders) A and B` (the file
 and the other one lie in these folders, and differ in their results alone), `(result) FIELD: value` (what the reader of
 some format finds, where the formats of the examples do not record it; the fields of a leaf are `leaves/KEY/FIELD`),
-`(samples) KEY/FIELD: value` (what the sample log of a leaf shows; `KEY: null` for no log; where the declaration asks
-for logs, every other leaf has a sound one),
+`(logs) MODEL` (the model whose row names the same sample logs), `(samples) KEY/FIELD: value` (what the sample log of a
+leaf shows; `KEY: null` for no log; where the declaration asks for logs, every other leaf has a sound one),
 `(file with) TEXT` (the file has this text after its first brace), `(board) MODEL` (the board has that model's row with
 the same values), `(row) KEY` (the board has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file)
 TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound file as
@@ -46,7 +46,7 @@ from tests.evaluation.judging import (
 )
 
 FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
-SAMPLES = "(samples) "
+SAMPLES, LOGS = "(samples) ", "(logs) "
 OWNERS, DECLARATION, ROW, FOLDERS = "(owners) ", "(declaration) ", "(row) ", "(folders) "
 STARTS = {
     "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
@@ -71,6 +71,7 @@ class Example:
     fields: dict[str, Any] = field(default_factory=dict)
     inserted: str = ""
     samples: dict[str, Any] = field(default_factory=dict)
+    first_owner: str = ""
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
     rows: list[str] = field(default_factory=list)
 
@@ -91,7 +92,8 @@ class Example:
 
     def outcome(self) -> Outcome:
         """Judge it."""
-        outcome = self._judged(Facts(today=TODAY, owners=self.owners))
+        logs = {"0" * 64: self.first_owner} if self.first_owner else {}
+        outcome = self._judged(Facts(today=TODAY, owners=self.owners, logs=logs))
         if self.rows and outcome.result is not None:
             key = key_of(self.leaderboard, outcome.result.model).text
             spellings = twins([*((0, row) for row in self.rows), (1, key)])
@@ -169,7 +171,7 @@ def _read(line: str, example: Example) -> None:
         fields = {RESULT: example.fields, SAMPLES: example.samples, DECLARATION: example.declaration}[start]
         way, _, value = line.removeprefix(start).partition(": ")
         fields[way] = json.loads(value)
-    elif line.startswith((ROW, OWNERS, BOARD)):
+    elif line.startswith((ROW, OWNERS, BOARD, LOGS)):
         _read_fact(line, example)
     elif line == ANOTHER:
         example.has_another = True
@@ -188,6 +190,8 @@ def _read(line: str, example: Example) -> None:
 def _read_fact(line: str, example: Example) -> None:
     if line.startswith(ROW):
         example.rows.append(line.removeprefix(ROW))
+    elif line.startswith(LOGS):
+        example.first_owner = line.removeprefix(LOGS)
     elif line.startswith(BOARD):
         example.board = line.removeprefix(BOARD).strip()
     else:
