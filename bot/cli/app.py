@@ -48,6 +48,7 @@ SOURCES = {
     "board": "bot.cli.leaderboards:board",
     "site": "bot.cli.leaderboards:site",
     "verify": "bot.cli.checks:verify",
+    "remeasure": "bot.cli.remeasure:remeasure",
     "rules": "bot.cli.leaderboards:rules",
     "leaderboards": "bot.cli.leaderboards:leaderboards",
     "import": "bot.cli.publish:import_board",

@@ -192,6 +192,14 @@ def results_at(
     return {one.path: one.result for one in named if one.result is not None}, is_faulty
 
 
+def open_places(paths: Sequence[str]) -> list[tuple[Place, Result, str]]:
+    """The places at some paths that have a result, with the result and the SHA-256 of its file."""
+    places = find_places(list(paths), read_access())
+    by_name = {place.name: place for place in places}
+    read = list(parse_places(places, [], quiet=True))
+    return [(by_name[one.path], one.result, one.sha256) for one in read if one.result is not None]
+
+
 def measured_at(places: list[Place]) -> tuple[list[Parsed], bool]:
     """Return the submissions with a result, and whether a file was faulty; warn of each. Raises CallError for none."""
     unread: list[UnreadPath] = []

@@ -13,7 +13,18 @@ from bot.publishing.entry import Entry, is_same_row, parse_entry
 from bot.reporting.escape import plain_json, without_references
 
 MarkerKind = Literal[
-    "entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm", "model", "verify"
+    "entry",
+    "rolling",
+    "migration",
+    "plan",
+    "verdict",
+    "accepted",
+    "reply",
+    "board",
+    "alarm",
+    "model",
+    "verify",
+    "remeasured",
 ]
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]

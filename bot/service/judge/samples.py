@@ -73,11 +73,11 @@ class LogsBeside:
             return {}
         with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
             one, other = (
-                {leaf: log for each in side for leaf, log in self._logs(*each, Path(scratch)).items()} for side in sides
+                {leaf: log for each in side for leaf, log in self.logs(*each, Path(scratch)).items()} for side in sides
             )
             return pairs_between(first, second, (one, other), sides[0][-1][1].format)
 
-    def _logs(self, place: Place, result: Result, scratch: Path) -> dict[str, Path]:
+    def logs(self, place: Place, result: Result, scratch: Path) -> dict[str, Path]:
         """The logs of the result at a place by leaf; those of a repository are copied into a folder."""
         if place.origin is None or self.folder:
             return find_logs(self.root / place.candidate.path, result, self.folder)
