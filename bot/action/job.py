@@ -63,6 +63,7 @@ class Inputs:
     badge: str = ""
     config: str = ""
     sources: tuple[str, ...] = ()
+    samples: Literal["required", "always", "never"] = "required"
     compare_to: str = ""
     fails_when_lower: bool = False
     margin: float = 0.0
@@ -108,6 +109,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         badge=text("badge"),
         config=text("config"),
         sources=sources,
+        samples=one_of(environ, "samples", ("required", "always", "never")),  # type: ignore[arg-type]
         site=text("site"),
         compare_to=text("compare-to"),
         fails_when_lower=fails_when_lower,

@@ -34,7 +34,17 @@ def verify(run: Run) -> int:
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
     look_up = open_look_up(run.opener.access, cached_answers(run.environ), run.say)
-    verifier = Verifier(target, run.opener, today, asks_models=True, table=table, sources=sources, look_up=look_up)
+    reads = {"required": None, "always": True, "never": False}[run.inputs.samples]
+    verifier = Verifier(
+        target,
+        run.opener,
+        today,
+        asks_models=True,
+        table=table,
+        sources=sources,
+        look_up=look_up,
+        reads_samples=reads,
+    )
     rows = list(verifier.verify())
     for row in rows:
         said = row.why or row.notice

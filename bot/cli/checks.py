@@ -63,8 +63,12 @@ def verify(
         typer.Option("--config", metavar="FILE", help="Settings that describe the target's table: compare its cells."),
     ] = None,
     samples: Annotated[
-        bool, typer.Option("--samples", help="Also read the sample logs that rows name, and score them again.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--samples/--no-samples",
+            help="Read the sample logs that rows name, and score them again. Default: where the board requires them.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show only rows that differ from their evidence.")
     ] = False,
@@ -105,7 +109,8 @@ def _print_rows(found: Iterable[VerifiedRow], form: str, *, is_quiet: bool) -> l
 def _lines(row: VerifiedRow) -> list[str]:
     mark = "✓" if row.follows else "✗"
     said = row.why or row.notice
-    lines = [f"{mark} {row.outcome}  {visible(row.key)}" + (f": {visible(said)}" if said else "")]
+    word = f" ({visible(row.evidence)})" if row.evidence else ""
+    lines = [f"{mark} {row.outcome}{word}  {visible(row.key)}" + (f": {visible(said)}" if said else "")]
     return [*lines, *(f"    {line}" for line in row.named(SHOWN))]
 
 

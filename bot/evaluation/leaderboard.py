@@ -296,6 +296,11 @@ class Leaderboard(DeclarationModel):
         return self.evidence.samples != "ignored" or reaches(self.evidence.least, "samples")
 
     @property
+    def requires_samples(self) -> bool:
+        """Tell whether a row without sample logs has no place or no rank."""
+        return self.evidence.samples == "required" or reaches(self.evidence.least, "samples")
+
+    @property
     def deciding(self) -> Any:
         """The part that decides verdicts and scores, with defaults filled in."""
         return _without_words(self.model_dump(mode="json"))

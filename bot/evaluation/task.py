@@ -168,8 +168,9 @@ class Task(DeclarationModel):
     of each leaf are among those of every larger one, so that their errors are no independent ones.
 
     `group` is the title of the group of columns that it belongs to. `members` names a group of the catalogue,
-    `member_keys` what its members are called in further formats, `{}` standing for the member's name. `documents` has, by leaf,
-    the digests that its questions and targets may have in sample logs. `leaves` then has the members: the digest holds them, and not the name.
+    `member_keys` what its members are called in further formats, `{}` standing for the member's name. `documents` has,
+    by leaf, the digests that its questions and targets may have in sample logs. `leaves` then has the members: the
+    digest holds them, and not the name.
     """
 
     id: Id

@@ -10,21 +10,25 @@ from pathlib import Path
 import msgspec
 
 from bot.errors import CallError
+from bot.evaluation.evidence import EVIDENCE_WORDS
 from bot.publishing.models import VERIFIED_SCHEMA, Verified, VerifiedRecord
 from bot.service.checks.verify import VerifiedRow
 
-LABEL = "rows verified"
+LABEL = "rows that follow"
 COLORS = {"good": "#2e7d32", "bad": "#c62828", "unknown": "#616161"}  # white text on each has a contrast above 5
 SIZE = 7  # about the width of a character, in pixels
 
 
-def badge_of(rows: int, wrong: int, unavailable: int) -> tuple[str, str]:
-    """The text of a badge, and its mood: of so many rows, some do not follow, and some could not be checked."""
+def badge_of(rows: int, wrong: int, unavailable: int, word: str = "") -> tuple[str, str]:
+    """The text of a badge, and its mood: of so many rows, some do not follow, and some could not be checked.
+
+    `word` is what all of them rest on.
+    """
     if wrong:
         return f"{wrong:,} of {rows:,} do not follow", "bad"
     if unavailable or not rows:
         return f"{unavailable:,} of {rows:,} not checked" if rows else "no rows", "unknown"
-    return f"{rows:,} of {rows:,}", "good"
+    return f"{rows:,} of {rows:,}{f', evidence {word}' if word else ''}", "good"
 
 
 def badge_json(message: str, mood: str) -> str:
@@ -55,6 +59,7 @@ def to_json(row: VerifiedRow) -> dict[str, object]:
         "outcome": row.outcome,
         "why": row.why,
         "notice": row.notice,
+        "evidence": row.evidence,
         "differences": msgspec.to_builtins(row.differences),
     }
 
@@ -71,7 +76,8 @@ def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
     """Write a badge, see `check_badge` for its name. Raises CallError if it cannot be written."""
     unavailable = sum(row.outcome == "unavailable" for row in rows)
     wrong = sum(not row.follows for row in rows) - unavailable
-    badge = badge_of(len(rows), wrong, unavailable)
+    words = [one for one in EVIDENCE_WORDS if any(row.evidence == one for row in rows)]
+    badge = badge_of(len(rows), wrong, unavailable, words[0] if words else "")
     _write(path, badge_json(*badge) if path.suffix == ".json" else badge_svg(*badge))
 
 

@@ -55,7 +55,7 @@ class VerifiedRow:
     file has other bytes than the row names. `gone`: a file, its commit or its repository is gone. `model`: the revision
     of the model is gone, so that nobody can run it again. `untraceable`: no repository is named, or no declaration that
     can be read. `unavailable`: a service could not be asked. `notice` is something to know of a row with which nothing
-    is wrong, and `digest` tells which row it was, see `digest_of`.
+    is wrong, and `digest` tells which row it was, see `digest_of`. `evidence` is what the row rests on.
     """
 
     key: str
@@ -64,6 +64,7 @@ class VerifiedRow:
     differences: tuple[Difference, ...] = ()
     notice: str = ""
     digest: str = ""
+    evidence: str = ""
 
     @property
     def follows(self) -> bool:
@@ -93,7 +94,7 @@ class Verifier:
     With `asks_models` the Hub is asked whether the revision of each model is still there; `table` is the one that the
     rows stand beside, where there is one. `sources` are folders in which evidence may be read. `look_up`
     asks again about the harness commits that a row says were looked up. With `reads_samples` the sample logs are read
-    again; without, the row is believed about them.
+    again; without, the row is believed about them; None reads them where the row's declaration requires them.
     """
 
     target: Target
@@ -103,9 +104,10 @@ class Verifier:
     table: TableCells | None = None
     sources: Sequence[Path] = ()
     look_up: LookUp = no_look_up
-    reads_samples: bool = False
+    reads_samples: bool | None = None
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
     _usual: dict[str, str] = field(default_factory=dict, repr=False)
+    _source: str = field(default="", repr=False)
     _logs: tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]] = field(default=({}, {}), repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
@@ -120,11 +122,13 @@ class Verifier:
         entries = {entry.key: entry for entry in stored.entries}
         self._usual = _usual_declarations(stored.entries)
         self._logs = known_logs(stored.entries)
+        self._source = _usual_source(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
         try:
             for key in keys:
-                yield dataclasses.replace(self._checked(entries[key]), digest=digest_of(entries[key]))
+                entry = entries[key]
+                yield dataclasses.replace(self._checked(entry), digest=digest_of(entry), evidence=entry.rests_on)
         finally:
             self._evidence.close()
         if not wanted:
@@ -162,6 +166,9 @@ class Verifier:
             return VerifiedRow(entry.key, "model", model.said)
         moved = [said for file in entry.evidence if (said := self._evidence.since(file))]
         believed = [*_own_words(entry, declared), *self._unasked(entry)]
+        if entry.samples and not self._reads_logs(entry, declared):
+            what = f"what its {counted(len(entry.samples), 'sample log')} show was not read again"
+            believed.append(f"{what}: that it rests on {entry.rests_on} is the row's own word")
         remarks = filter(
             None, [*moved, model.said, *self._unusual(entry), *believed, *_other_warnings(entry, computed)]
         )
@@ -170,12 +177,21 @@ class Verifier:
     def _read(self, entry: Entry, file: Evidence, declared: Leaderboard) -> tuple[Parsed, float | None]:
         """A submission with its sample logs, read again or taken from the row, and the time of its commit."""
         parsed, when = self._evidence.read(file)
-        if not self.reads_samples or not entry.samples:
+        if not self._reads_logs(entry, declared):
             return as_recorded(parsed, entry, declared), when
         return self._evidence.with_samples(parsed, file, entry), when
 
+    def _reads_logs(self, entry: Entry, declared: Leaderboard) -> bool:
+        """Tell whether the sample logs of a row are read again."""
+        asked = declared.requires_samples if self.reads_samples is None else self.reads_samples
+        return asked and bool(entry.samples)
+
     def _unusual(self, entry: Entry) -> Iterator[str]:
-        """A sentence for a row whose declaration scores otherwise than the shipped one, or than that of most rows."""
+        """A sentence for a row whose declaration or whose source is not that of most rows."""
+        named = {file.source for file in entry.evidence}
+        if self._source and named and self._source not in named:
+            where = ", ".join(sorted(brief(one, 80) or "somebody's machine" for one in named))
+            yield f"its files are of {where}, and those of most rows are of {brief(self._source, 80)}"
         board = entry.leaderboard
         if board.scoring_digest != self._usual[board.id]:
             which = "the one that is shipped" if board.id in shipped() else "that of most rows"
@@ -250,6 +266,13 @@ def _usual_declarations(entries: Sequence[Entry]) -> dict[str, str]:
         name: load_shipped(name).scoring_digest if name in shipped() else count.most_common(1)[0][0]
         for name, count in found.items()
     }
+
+
+def _usual_source(entries: Sequence[Entry]) -> str:
+    """The repository that the files of more than half of the rows are of, "" where there is none."""
+    found = Counter(source for entry in entries for source in {file.source for file in entry.evidence})
+    [(source, count)] = found.most_common(1) or [("", 0)]
+    return source if 2 * count > len(entries) else ""
 
 
 def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:
