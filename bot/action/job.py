@@ -32,7 +32,7 @@ from bot.reporting.report import summarize
 
 Mode = Literal["check", "publish", "verify"]
 When = Literal["on-findings", "always", "never"]
-FailOn = Literal["error", "warning", "never"]
+FailOn = Literal["error", "rejected", "warning", "never"]
 DEFAULT = "open-llm-v2"
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -257,9 +257,9 @@ class Run:
         """Write one line to the log, in which nothing is a command to the runner."""
         self.out.write(f"{without_commands(one_line(text))}\n")
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: str, severity: Severity = Severity.WARNING) -> None:
         """Annotate the run, on no file."""
-        self.out.write(f"{command(Severity.WARNING, one_line(text), title='leaderboard-bot')}\n")
+        self.out.write(f"{command(severity, one_line(text), title='leaderboard-bot')}\n")
 
     def source(self) -> GitHubSource:
         """The workflow's repository, with the workflow's token."""

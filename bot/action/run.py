@@ -27,7 +27,7 @@ from bot.action.job import (
 from bot.action.verify import verify
 from bot.errors import BotError, CallError, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
-from bot.evaluation.finding import Finding, Severity, examples
+from bot.evaluation.finding import Finding, Severity, counted, examples
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
@@ -70,10 +70,12 @@ NO_COMMENT = (
     "the comment could not be written; the verdict does not change: {error}"
     " (a run for a fork never may: there the second workflow of docs/github.md comments)"
 )
-# Kinds of files that may be results, and about which a green run would say nothing.
+# Kinds of files that may be results and cannot be judged: a green run would say that nothing is wrong with them.
 MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark")
+UNREADABLE = "{count} may hold results and cannot be judged"
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
+    "rejected": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
     "never": (),
 }
@@ -157,8 +159,16 @@ def findings_in(judgement: Judgement) -> Iterator[Finding]:
 
 
 def status_of(inputs: Inputs, judgement: Judgement) -> int:
-    """Give the exit status that `fail-on` makes of the findings."""
+    """Give the exit status that `fail-on` makes of the findings, also of files that may be results and cannot be read.
+
+    With `rejected` a row that only lacks tasks does not count.
+    """
     fatal = FAILS[inputs.fail_on]
+    if fatal and any(one.kind in MAY_BE_RESULTS for one in judgement.unread):
+        return 1
+    if inputs.fail_on == "rejected":
+        files, rows = judgement.verdicts, judgement.rows
+        return 1 if "rejected" in {*(one.status for one in files), *(one.status for one in rows)} else 0
     return 1 if any(finding.severity in fatal for finding in findings_in(judgement)) else 0
 
 
@@ -196,13 +206,16 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     unread = list(unread_said(judgement.unread))
     for said in unread:
         run.say(said)
-    for said in unread_said(one for one in judgement.unread if one.kind in MAY_BE_RESULTS):
-        run.warn(said)
+    unreadable = [one for one in judgement.unread if one.kind in MAY_BE_RESULTS]
+    for said in unread_said(unreadable):
+        run.warn(said, Severity.ERROR if FAILS[run.inputs.fail_on] else Severity.WARNING)
     if not judgement.verdicts:
         changed = run.inputs.changed_only and run.trigger.is_change
         where = "that was added or changed" if changed else "in the workspace"
         line = NO_FILES.format(where=where, patterns=", ".join(run.inputs.results))
-        if changed and run.trigger.branch and run.trigger.number(run.source()) is None:
+        if unreadable:
+            line = UNREADABLE.format(count=counted(len(unreadable), "file"))
+        elif changed and run.trigger.branch and run.trigger.number(run.source()) is None:
             line = PASSED
         (run.say if changed else run.warn)(line)
         write_summary("\n".join([code(one_line(line)), "", *(f"    {one}" for one in unread), ""]), run.environ)

@@ -201,14 +201,18 @@ def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, h
 @pytest.mark.parametrize(
     "data", [b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", b"\xef\xbb\xbf" + result()]
 )
-def test_a_file_that_may_be_a_result_and_is_not_judged_is_a_warning(
-    github: GitHubServer, here: HereRunner, data: bytes
+@pytest.mark.parametrize(("fail_on", "status", "level"), [("error", 1, "error"), ("never", 0, "warning")])
+def test_a_file_that_may_be_a_result_and_cannot_be_judged_counts_for_fail_on(  # noqa: PLR0917
+    github: GitHubServer, here: HereRunner, data: bytes, fail_on: str, status: int, level: str
 ) -> None:
-    ran = here.run("pull_request", propose(github, {GOOD: data}), token="app-token", **DECLARED)
+    event = propose(github, {GOOD: data})
+    ran = here.run("pull_request", event, token="app-token", fail_on=fail_on, **DECLARED)
 
-    assert (ran.status, without_report(ran.outputs)) == (0, NONE)
-    (warning,) = [line for line in ran.log.splitlines() if line.startswith("::warning")]
-    assert f"::not read: {GOOD} (" in warning
+    assert (ran.status, without_report(ran.outputs)) == (status, NONE)
+    (said,) = [line for line in ran.log.splitlines() if line.startswith("::")]
+    assert said.startswith(f"::{level} ")
+    assert f"::not read: {GOOD} (" in said
+    assert "1 file may hold results and cannot be judged" in ran.summary
 
 
 @pytest.mark.slow

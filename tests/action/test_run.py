@@ -73,10 +73,13 @@ def test_a_wrong_input_is_one_annotation_and_status_2(job: Job) -> None:
     assert said.outputs["verdict"] == ""
 
 
-@pytest.mark.parametrize(("fail_on", "statuses"), [("error", [0, 0, 1]), ("warning", [0, 1, 1]), ("never", [0, 0, 0])])
+@pytest.mark.parametrize(
+    ("fail_on", "statuses"),
+    [("error", [0, 0, 1, 1]), ("rejected", [0, 0, 0, 1]), ("warning", [0, 1, 1, 1]), ("never", [0, 0, 0, 0])],
+)
 def test_the_status_follows_fail_on(github: GitHubServer, job: Job, fail_on: str, statuses: list[int]) -> None:
     warned = result(config={"model": "hf", "model_args": "pretrained=acme/atlas-7b", "model_dtype": "torch.bfloat16"})
-    files = {"clean": result(), "warned": warned, "bad": bad_result()}
+    files = {"clean": result(), "warned": warned, "part": result(right=(50, 60, None)), "bad": bad_result()}
     found = []
     for name, data in files.items():
         event, sha = push(github, {f"{name}/results_1.json": data})

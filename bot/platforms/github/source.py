@@ -327,13 +327,15 @@ class GitHubSource(Source):
     def read_proposal(self, number: int) -> PullRequestFiles:
         """Read a pull request and the files that it adds, changes or removes, all at one head.
 
-        Raises Refused if it has more files than GitHub lists, Stale where it will not stand still.
+        Where GitHub does not list all of its files, the trees are compared. Raises Stale where it will not stand still.
         """
         for _ in range(TRIES):
             pull = self.client(lambda: self._repo.get_pull(number))
             files = self._files(pull)
             if len(files) >= MOST_FILES:
-                raise Refused(SERVICE, f"pull request {number} has {MOST_FILES:,} files or more; split it")
+                head = pull.head.sha
+                changes = tuple(self.changes(self.fork_point(head, pull.base.sha), head))
+                return PullRequestFiles(head, pull.base.ref, changes)
             # The list names no commit: what was pushed between the two calls must not pass as the old head's.
             if self.client(lambda: self._repo.get_pull(number)).head.sha == pull.head.sha:
                 return PullRequestFiles(pull.head.sha, pull.base.ref, tuple(_changes(files)))

@@ -100,11 +100,15 @@ def test_a_push_between_two_calls_never_passes_as_the_old_head(github: GitHubSer
     assert found.files == (Change("results/a.json", blob_id(b"new"), 0),)
 
 
-def test_a_request_with_more_files_than_github_lists_is_refused(github: GitHubServer) -> None:
-    number = proposed(github, {f"results/{index}.json": b"{}" for index in range(3001)})
+def test_of_a_request_with_more_files_than_github_lists_the_trees_are_compared(github: GitHubServer) -> None:
+    number = proposed(github, {f"results/{index:04}.json": b"{}" for index in range(3001)})
+    board = github.state.repos["acme/leaderboard"].git
+    board.push("heads/main", {"results/of-main.json": b"{}"})
 
-    with pytest.raises(Refused, match="has 3,000 files or more; split it"):
-        source(github).read_proposal(number)
+    files = source(github).read_proposal(number).files
+
+    assert [file.path for file in files if file.oid] == [f"results/{index:04}.json" for index in range(3001)]
+    assert [file.path for file in files if not file.oid] == []
 
 
 def test_a_request_that_is_not_there_says_so(github: GitHubServer) -> None:
