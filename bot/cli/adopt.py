@@ -8,9 +8,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from shlex import quote
 from typing import Any
 
 import msgspec.structs
@@ -47,15 +49,17 @@ from bot.publishing.tables.adopt import (
     sorting,
     task_column,
     text_columns,
+    with_rounding,
 )
 from bot.publishing.tables.cells import ColumnPath
-from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, unnamed_tables
-from bot.publishing.tables.fit import number_in
+from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables
+from bot.publishing.tables.fit import decimals_of, is_rounding, number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
+from bot.publishing.tables.markdown_sheet import MarkdownSheet
 from bot.publishing.tables.rows import RANKS
-from bot.publishing.tables.sheet import LARGEST, is_title, text_of
+from bot.publishing.tables.sheet import LARGEST, is_title
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
-from bot.publishing.tables.values import RowView, lookup, scaled, split_task, unit_of
+from bot.publishing.tables.values import RowView, in_unit, lookup, split_task
 from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
@@ -148,18 +152,18 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     try:
         tables = find_tables(table.data, table.written, models, at)[:MOST_TRIED]
     except Unwritable as error:
-        raise CallError(f"{table.shown}: {error}{_unnamed(table)}") from None
+        raise CallError(f"{table.shown}: {error}") from None
     known = load_shipped(like) if like else None
     readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
     tried = [(one, match_columns(_with_sure_rows(one), readings)) for one in tables]
-    found, matching = max(tried, key=lambda one: sum(column.fitting for column in one[1].matched))
+    found, matching = _best(table, tried)
     rows, keys, ambiguous = rows_of_models(found)
     rows = one_row_each(matching, rows)
     by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
     rows |= by_numbers
     found = replace(matching.table, rows=dict(matching.table.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
-        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}{_unnamed(table)}")
+        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known)
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -168,7 +172,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     columns = _columns(board, matching, keys, ids)
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
-    report = _Recomputed(board, options, declared)
+    report = _Recomputed(board, options, declared, len(matching.columns))
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
@@ -181,11 +185,16 @@ def _with_sure_rows(found: FoundTable) -> FoundTable:
     return replace(found, rows={row: (one,) for row, one in rows.items()} or found.rows)
 
 
-def _unnamed(table: TableFile) -> str:
-    """Say that tables of the file were not looked at, because nothing tells them apart."""
-    count = unnamed_tables(text_of(table.data)) if table.written == "markdown" else 0
-    same = "has the heading and the columns" if count == 1 else "have the heading and the columns"
-    return f"; {count} of its tables {same} of another: give each a heading of its own" if count else ""
+def _best(table: TableFile, tried: Sequence[tuple[FoundTable, Matching]]) -> tuple[FoundTable, Matching]:
+    """The table of which the results give most cells. Raises CallError where two cannot be told apart."""
+    given = [sum(column.fitting for column in matching.matched) for _, matching in tried]
+    alike = [one for one, count in zip(tried, given, strict=True) if count == max(given)]
+    if len(alike) > 1 and max(given):
+        names = ", ".join(f"--at {quote(found.place.at)}" for found, _ in alike[:MOST_NAMES])
+        raise CallError(
+            f"{table.shown}: {len(alike)} of its tables show these results equally well; name one of them: {names}"
+        )
+    return alike[0]
 
 
 def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles], readings: Sequence[TaskReading]) -> str:
@@ -293,7 +302,7 @@ def _columns(
     average = average_column(matching, views, {column.column_path for column in columns})
     columns += [average] if average else []
     columns += text_columns(found, views, {column.column_path for column in columns})
-    columns = [_without_gap(column, found, views) for column in columns]
+    columns = [with_rounding(_without_gap(column, found, views), found.grid, views) for column in columns]
     columns += _left(found, {column.column_path for column in columns}, matching.unsure)
     order: dict[ColumnPath, int] = {}
     for number, column_path in enumerate(found.grid.column_paths):
@@ -408,8 +417,9 @@ def _patterns(paths: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
 class _Recomputed:
     """The rows of a table as the drafts compute them, compared cell by cell."""
 
-    def __init__(self, board: _Board, options: TableOptions, declared: Leaderboard) -> None:
-        self.board, self.options, self.declared = board, options, declared
+    def __init__(self, board: _Board, options: TableOptions, declared: Leaderboard, columns: int) -> None:
+        """`columns` is how many columns of numbers the table has."""
+        self.board, self.options, self.declared, self.columns = board, options, declared, columns
         self.entries = board.entries
         self.rows = {row.key.text: row for row in board.judged.values()}
         self.at = {row.key.text: number for number, row in board.judged.items()}
@@ -432,9 +442,12 @@ class _Recomputed:
         cells = {key: list(self.draft.cells.get(key, ())) for key in compared}
         differing = {key: found for key, found in cells.items() if found}
         same = len(compared) - len(differing)
+        written = [one for one in self.options.columns.values() if (one.value or "").startswith(("tasks.", "average"))]
         sentence = f"{same} of {counted(len(compared), 'row')} reproduced to the printed digit"
+        sentence += f", in {len(written)} of {counted(max(self.columns, len(written)), 'column')}"
         if not compared:
             sentence = "no row could be recomputed completely, so nothing shows whether the mapping is right"
+        sentence = f"{self._table_name()}: {sentence}"
         number = sum(map(len, differing.values()))
         verb = "differs" if number == 1 else "differ"
         cells_of_rows = f"{counted(number, 'cell')} of {counted(len(differing), 'row')}"
@@ -447,6 +460,14 @@ class _Recomputed:
         if number > len(listed):
             yield f"  and {counted(number - len(listed), 'more cell')}"
         yield from self._others()
+
+    def _table_name(self) -> str:
+        """The file, and which of its tables it is."""
+        grid, at = self.board.found.grid, self.board.found.place.at
+        if isinstance(grid, MarkdownSheet) and not at and grid.table.above:
+            at = grid.table.above[-1]
+        quoted = at if at.isdecimal() or at.startswith("/") else f'"{at}"'
+        return f"{self.board.table.shown}, table {visible(quoted)}" if at else self.board.table.shown
 
     def _others(self) -> Iterator[str]:
         """The rows that were not compared, and why."""
@@ -488,12 +509,8 @@ class _Recomputed:
         there = number_in(cell.before or "")
         if column.value is None or there is None or not column.value.startswith(("tasks.", "average")):
             return "the results say otherwise"
-        if number_in(cell.after) == there:
-            return "the same number, with another text around it"
-        view = RowView(self.entries[key], self.declared)
-        exact = scaled(lookup(column.value, view), unit_of(column.value, view), column.unit)  # type: ignore[arg-type]
-        unit = 10.0 ** min(0, int(there.as_tuple().exponent))
-        if abs(float(exact) - float(there)) <= unit * 1.001:
+        exact = in_unit(column.value, RowView(self.entries[key], self.declared), column.unit)
+        if isinstance(exact, Decimal) and is_rounding(there, exact, decimals_of(there)):
             return f"rounding of {float(exact):.6g}"
         task, _ = split_task(column.value) or ("average", "")
         results = [file.result for file in self.rows[key].files if file.result is not None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import permutations, product
 from math import comb, prod
-from typing import Any
+from typing import Any, get_args
 
 from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
@@ -22,7 +22,7 @@ from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, for
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.sheet import Grid
-from bot.publishing.tables.values import RowView, Unit, lookup, scaled, unit_of
+from bot.publishing.tables.values import Rounding, RowView, Unit, in_unit, lookup, rounded, scaled, unit_of
 from bot.reporting.escape import plain_markup
 
 SAMPLED = 60  # rows that decide which reading a column has
@@ -300,6 +300,20 @@ def average_column(matching: Matching, views: Mapping[int, RowView], taken: set[
             keys = {"value": accessor, "unit": unit} if unit else {"value": accessor}
             return MappingColumn(column.column_path, keys | printed(column))
     return None
+
+
+def with_rounding(column: MappingColumn, grid: Grid, views: Mapping[int, RowView]) -> MappingColumn:
+    """The column with the rounding that gives most of its cells; they differ only where a number is in the middle."""
+    keys = column.keys or {}
+    if "value" not in keys or "decimals" not in keys:
+        return column
+    given: Counter[Rounding] = Counter()
+    for row, view in views.items():
+        exact, there = in_unit(keys["value"], view, keys.get("unit")), number_in(grid.cell(row, column.column_path))
+        if isinstance(exact, Decimal) and there is not None:
+            given.update(one for one in get_args(Rounding) if rounded(exact, keys["decimals"], one) == there)
+    best = max(get_args(Rounding), key=lambda one: given[one])  # the first of several
+    return column if best == get_args(Rounding)[0] else replace(column, keys={**keys, "rounding": best})
 
 
 def _mean(view: RowView, accessor: str, unit: Unit | None) -> float | None:

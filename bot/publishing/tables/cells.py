@@ -11,7 +11,7 @@ from string import Formatter
 
 from bot.errors import Unwritable
 from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat, TableOptions
-from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, lookup, placeholders, printed, unit_of
+from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, in_unit, lookup, placeholders, rounded, unit_of
 from bot.reporting.escape import brief, no_formula, plain_markup
 
 LONGEST = 200  # characters of one text of an entry; names on the Hub have at most 96
@@ -31,10 +31,20 @@ Cell = Scalar | Absent
 
 
 @dataclass(frozen=True, slots=True)
+class Number:
+    """The one number of a cell: as it is, how many decimals the mapping asks for, and as the bot would write it."""
+
+    exact: Decimal
+    decimals: int | None
+    written: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class WantedRow:
     """The wanted content of a row: key cells, all mapped cells, and the defaults of a new row.
 
-    `units` gives the unit of each cell that holds a number with one.
+    `units` gives the unit of each cell that holds a number with one, `numbers` the number of each cell that is one
+    number, whatever stands around it.
     """
 
     change_key: str
@@ -42,6 +52,7 @@ class WantedRow:
     cells: Mapping[ColumnPath, Cell]
     defaults: Mapping[ColumnPath, Cell] = field(default_factory=dict)
     units: Mapping[ColumnPath, Unit] = field(default_factory=dict)
+    numbers: Mapping[ColumnPath, Number] = field(default_factory=dict)
 
 
 def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRow:
@@ -49,6 +60,7 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
     cells: dict[ColumnPath, Cell] = {}
     defaults: dict[ColumnPath, Cell] = {}
     units: dict[ColumnPath, Unit] = {}
+    numbers: dict[ColumnPath, Number] = {}
     for label, column in options.columns.items():
         column_path = options.column_path(label)
         if column.default is not None:
@@ -59,8 +71,22 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
         unit = column.unit or unit_of(column.value or "", row)
         if unit is not None and cells[column_path] not in {None, ABSENT, "", column.missing}:
             units[column_path] = unit
+        number = _number(column, row)
+        if number is not None and cells[column_path] is not ABSENT:
+            numbers[column_path] = number
     key = {options.column_path(label): _key_text(label, cells[options.column_path(label)]) for label in options.key}
-    return WantedRow(change_key, key, cells, defaults, units)
+    return WantedRow(change_key, key, cells, defaults, units, numbers)
+
+
+def _number(column: MappedColumn, row: RowView) -> Number | None:
+    """The number of a cell that holds one and no other."""
+    is_alone = column.template is None or placeholders(column.template) == (OWN,)
+    if column.value is None or not is_alone or column.names.keys() & {row.entry.key, row.entry.model.id}:
+        return None
+    exact = in_unit(column.value, row, column.unit)
+    if not isinstance(exact, Decimal):
+        return None
+    return Number(exact, column.decimals, rounded(exact, column.decimals, column.rounding))
 
 
 def _key_text(label: str, cell: Cell) -> str:
@@ -74,7 +100,9 @@ def _cell(label: str, column: MappedColumn, row: RowView, written: TableFormat) 
     named = column.names.get(row.entry.key, column.names.get(row.entry.model.id))
     if named is not None:
         return _formula_free(named, written)
-    value = None if column.value is None else printed(column.value, row, column.unit, column.decimals)
+    value = None if column.value is None else in_unit(column.value, row, column.unit)
+    if isinstance(value, Decimal):
+        value = rounded(value, column.decimals, column.rounding)
     needed = (OWN,) if column.template is None else placeholders(column.template)
     gaps = [name for name in needed if (value if name == OWN else lookup(name, row)) in {None, ""}]
     if gaps:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text
-from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
+from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, is_shown, number_in, with_number
 from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_heading, is_title, spliced
 from bot.reporting.escape import brief
 
@@ -113,10 +113,26 @@ class Planner:
         at = index.find(row)
         if at is None:
             return Insertion(self.place(row), row, {**row.defaults, **row.cells})
-        cells = _differing(self.grid, at, row)
-        if cells and not self.may_update and (published is None or _differing(self.grid, at, published)):
+        cells = self.differing(at, row)
+        if cells and not self.may_update and (published is None or self.differing(at, published)):
             raise Unwritable(_conflict(self.grid, at, row, cells))
         return Update(at, row, cells) if cells else None
+
+    def differing(self, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:
+        """The cells that have to change, as they are written then: what stands around a number stays."""
+        found: dict[ColumnPath, Cell] = {}
+        for column_path, wanted in row.cells.items():
+            there, cell, number = self.grid.cell(at, column_path), self.grid.held(column_path, wanted), None
+            if column_path in row.numbers:
+                number, keeps_zeros = row.numbers[column_path], self.columns[column_path].keeps_zeros
+                shown = number_in(there)
+                if shown is not None and is_shown(shown, number, keeps_zeros=keeps_zeros):
+                    continue
+            if says(self.grid, there, cell):
+                continue
+            kept = with_number(there, number.written) if number is not None and isinstance(there, str) else None
+            found[column_path] = wanted if kept is None else kept
+        return found
 
     def look(self, row: WantedRow) -> KeyIndex:
         """Read the columns and keys of the table once for all rows."""
@@ -144,12 +160,6 @@ class Planner:
             return new
         numbers = {id(each): number_in(each.cells[column_path]) for each in new}
         return sorted(new, key=lambda each: (each.before, numbers[id(each)] is None, sign * (numbers[id(each)] or 0)))
-
-
-def _differing(grid: Grid, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:
-    """The cells that have to change."""
-    held = {column_path: grid.held(column_path, cell) for column_path, cell in row.cells.items()}
-    return {path: row.cells[path] for path, cell in held.items() if not says(grid, grid.cell(at, path), cell)}
 
 
 def says(grid: Grid, there: Cell, wanted: Cell) -> bool:

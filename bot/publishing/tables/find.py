@@ -19,11 +19,11 @@ from bot.evaluation.result import Model, escape_pointer
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
-from bot.publishing.tables.fit import NUMBER, UNSEEN, number_in
+from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
-from bot.publishing.tables.markdown_sheet import CODE, HEADING, MarkdownSheet, is_bold, plain, tables_of
+from bot.publishing.tables.markdown_sheet import CODE, MarkdownSheet, is_bold, named, plain, tables_at, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
 from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_heading, is_title, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
@@ -188,7 +188,7 @@ def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
     text = text_of(data)
     makers: dict[str, Callable[[], Iterable[TablePlace]]] = {
         "csv": lambda: _csv(text),
-        "markdown": lambda: _markdown(text),
+        "markdown": lambda: _markdown(text, at),
         "json": lambda: _nested(text, load_json(text).value, JsonSheet),
         "yaml": lambda: _nested(text, load_yaml(text), YamlSheet),
         "jsonl": lambda: [TablePlace(JsonLinesSheet(text))],
@@ -199,7 +199,7 @@ def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
             size = len(place.grid) * len(place.grid.column_paths)
         except Unwritable:
             continue
-        if size and found < MOST_TABLES and at in {"", place.at}:
+        if size and found < MOST_TABLES and (written == "markdown" or at in {"", place.at}):
             found, cells = found + 1, cells + size
             if cells > MOST_CELLS:
                 raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
@@ -227,27 +227,15 @@ def _csv(text: str) -> Iterator[TablePlace]:
     )
 
 
-def unnamed_tables(text: str) -> int:
-    """How many tables of a Markdown file nothing names: they have the heading and the columns of another one."""
-    return len(tables_of(text)[1]) - len(list(_markdown(text)))
-
-
-def _markdown(text: str) -> Iterator[TablePlace]:
-    """Each table, named by the heading above it where that is there once, or else by its columns."""
-    titles = [line.strip() for line in text.splitlines() if HEADING.fullmatch(line.strip())]
-    lines = text.splitlines()
-    for table in tables_of(text)[1]:
-        above = [line.strip() for line in lines[: table.header] if HEADING.fullmatch(line.strip())]
-        names = frozenset(plain(cell) for cell in table.cells[0])
-        for at in (*above[-1:], ""):
-            sheet = MarkdownSheet(text, at, names)
-            try:
-                is_it = sheet.table.header == table.header and (not at or titles.count(at) == 1)
-            except Unwritable:
-                continue
-            if is_it:
-                yield TablePlace(sheet, at)
-                break
+def _markdown(text: str, at: str) -> Iterator[TablePlace]:
+    """Each table, or those that `at` names, each by the headings above it, by its columns alone, or by its number."""
+    tables = tables_of(text)
+    for table in tables:
+        if table in tables_at(tables, at, table.names):
+            name = at if at and tables_at(tables, at, table.names) == [table] else named(table, tables)
+            if not at and name.isdecimal() and sum(table.names <= one.names for one in tables) == 1:
+                name = ""
+            yield TablePlace(MarkdownSheet(text, name, table.names), name)
 
 
 def _nested(text: str, value: Any, sheet: type[JsonSheet | YamlSheet]) -> Iterator[TablePlace]:
@@ -343,7 +331,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     cells = {row: grid.cell(row, column_path) for row in rows}
     if isinstance(grid, CsvSheet | MarkdownSheet):  # a row that is too short has no gap: it is a line between rows
         cells = {row: cell for row, cell in cells.items() if cell is not ABSENT}
-    read = {row: number for row, cell in cells.items() if (number := number_in(_bare(grid, cell))) is not None}
+    read = {row: number for row, cell in cells.items() if (number := number_in(cell)) is not None}
     gaps_at = [row for row in cells if row not in read]
     rest = [cells[row] for row in [row for row in gaps_at if not is_title(grid, row)] or gaps_at]
     if not read or any(isinstance(cell, bool) for cell in rest):
@@ -359,9 +347,8 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
-    texts = [_shown(grid, cell).strip(UNSEEN) for row in read if isinstance(cell := cells[row], str)]
-    shapes = Counter(NUMBER.sub("#", text).strip() for text in texts)
-    common = shapes.most_common(1)[0][0] if shapes else "#"
+    texts = [cell.strip(UNSEEN) for row in read if isinstance(cell := cells[row], str)]
+    common = _common_shape(grid, texts)
     is_native = any(isinstance(cells[row], Decimal) for row in read)
     template = None
     if common.count("#") == 1 and (
@@ -379,11 +366,19 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault)
 
 
+def _common_shape(grid: Grid, texts: Sequence[str]) -> str:
+    """What stands around the numbers of a column, `#` in the place of each.
+
+    Tags and marks count where most cells have the same ones, but for bold, which is of the best row.
+    """
+    whole = Counter(around_number(text.replace("**", "")) for text in texts).most_common(1)
+    if whole and whole[0][1] * 2 > len(texts) and not re.search(r"\d|\]\(|#.*#", whole[0][0]):
+        return whole[0][0].strip()
+    shapes = Counter(NUMBER.sub("#", _shown(grid, text)).strip() for text in texts)
+    return shapes.most_common(1)[0][0] if shapes else "#"
+
+
 def _shown(grid: Grid, cell: str) -> str:
     """A cell's text without markup, but for the code marks around the whole of it."""
     is_code = isinstance(grid, MarkdownSheet) and is_bold(cell.strip("*"), CODE)
     return f"{CODE}{grid.plain(cell)}{CODE}" if is_code else grid.plain(cell)
-
-
-def _bare(grid: Grid, cell: Any) -> Any:
-    return grid.plain(cell) if isinstance(cell, str) else cell

@@ -7,14 +7,21 @@ from collections.abc import Iterable
 from decimal import Context, Decimal
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text, is_in_range
-from bot.publishing.tables.markdown_sheet import TAG, MarkdownSheet
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, Number, as_text, is_in_range
+from bot.publishing.tables.markdown_sheet import TAG
 from bot.publishing.tables.sheet import TRUTH, Grid
 from bot.reporting.escape import brief
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}\b)?")
-LEADING = re.compile(rf"({NUMBER.pattern})(?=$|[\s%±(])")
+LEADING = re.compile(rf"\s*({NUMBER.pattern})(?=$|[\s%±(†‡§])")
 DIGITS = Context(prec=12)
+MINUS = "\u2212"  # the sign that typesetters put before a number
+# What may stand around a number: tags, links, entities, emphasis, code marks, emoji, and marks that nobody sees.
+AROUND = re.compile(
+    r"<[^<>]*>|!?\[|\]\((?:\\.|[^()\\])*+\)|&[a-z]{2,8};|[*`]|(?<![0-9A-Za-z_])_+|_+(?![0-9A-Za-z_])"
+    r"|:[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff\u200b\u200e\u200f\u2060\ufeff]"
+)
+LONGEST_NUMBER = 500  # characters of a cell in which a number is looked for
 # Emoji in front of a number, such as the crown of the best one, also as :crown:.
 ORNAMENTS = re.compile(r"(?:(?::[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff])\s*)+(?=[-+]?\d)")
 UNSEEN = "\u200b\u200e\u200f\u2060\ufeff"  # marks around a text that a reader does not see, such as of its direction
@@ -23,9 +30,58 @@ SEVERAL = 3  # values that show what the unit of a column is
 
 def number_in(cell: Cell) -> Decimal | None:
     """The number that a cell shows: 97.0 for `**97.0 %**`, None if there is none, or none that can be counted with."""
-    found = LEADING.match(_bare(cell.replace("`", ""))) if isinstance(cell, str) else None
-    number = Decimal(found[1]) if found else cell
+    found = place_of_number(cell) if isinstance(cell, str) else None
+    number = Decimal(cell[slice(*found)].replace(MINUS, "-")) if isinstance(cell, str) and found else cell
     return number if isinstance(number, Decimal) and is_in_range(number) else None
+
+
+def place_of_number(text: str) -> tuple[int, int] | None:
+    """Where the number with which a text begins stands in it, but for what is only around it; None if there is none."""
+    if len(text) > LONGEST_NUMBER:
+        return None
+    found = LEADING.match(AROUND.sub(lambda each: " " * len(each[0]), text).replace(MINUS, "-"))
+    return found.span(1) if found else None
+
+
+def around_number(text: str) -> str:
+    """A text with `#` in the place of the number with which it begins."""
+    found = place_of_number(text)
+    return f"{text[: found[0]]}#{text[found[1] :]}" if found else text
+
+
+def with_number(text: str, number: Decimal) -> str | None:
+    """The text with another number in the place of its own, None if it holds no number, or more than one."""
+    found = place_of_number(text)
+    if found is None or NUMBER.search(AROUND.sub(" ", text[found[1] :])):
+        return None
+    written = as_text(number)
+    return text[: found[0]] + (written.replace("-", MINUS) if MINUS in text else written) + text[found[1] :]
+
+
+def is_shown(there: Decimal, number: Number, *, keeps_zeros: bool) -> bool:
+    """Tell whether a number of a table is a correct rounding of an exact one, in which of two ways a tie went or not.
+
+    It is compared at the digits of the mapping, or at its own where it has more of them; where the column keeps zeros
+    at the end, fewer digits are a coarser rounding too. Doubles are compared to 12 digits: further ones depend on the
+    order of a sum.
+    """
+    if DIGITS.plus(there) == DIGITS.plus(number.exact):
+        return True
+    if number.decimals is None:
+        return False
+    own = decimals_of(there)
+    return is_rounding(there, number.exact, own if keeps_zeros else max(own, number.decimals))
+
+
+def is_rounding(there: Decimal, exact: Decimal, decimals: int) -> bool:
+    """Tell whether a number is another one rounded to these decimals, to either side where it lies in the middle."""
+    half = Decimal(5).scaleb(-decimals - 1)
+    return abs(there - exact) <= half + max(half, abs(exact)).scaleb(-12)
+
+
+def decimals_of(number: Decimal) -> int:
+    """How many digits are written after the point."""
+    return max(0, -int(number.as_tuple().exponent))
 
 
 def check_columns(grid: Grid, column_paths: Iterable[ColumnPath]) -> None:
@@ -49,9 +105,9 @@ class FilledColumn:
         self.kinds = {type(cell) for cell in cells}
         texts = [cell for cell in cells if isinstance(cell, str)]
         self.example = brief(texts[0], 40) if texts else ""
-        is_markdown = isinstance(grid, MarkdownSheet)
-        self.shapes = {_pattern(TAG.sub("", text) if is_markdown else text) for text in texts}
+        self.shapes = {_pattern(TAG.sub("", text)) for text in texts}
         self.numbers = [number for cell in cells if (number := number_in(cell)) is not None]
+        self.keeps_zeros = any(decimals_of(one) and one.as_tuple().digits[-1] == 0 for one in self.numbers)
         self.least, self.largest = min(self.numbers, default=Decimal(0)), max(self.numbers, default=Decimal(0))
 
     def check(self, cell: Cell, unit: str | None) -> None:
@@ -62,7 +118,7 @@ class FilledColumn:
         if unit is None:
             return
         one_pattern = len(self.shapes) == 1 and "#" in min(self.shapes)
-        if isinstance(cell, str) and one_pattern and _pattern(cell) not in self.shapes:
+        if isinstance(cell, str) and one_pattern and _pattern(TAG.sub("", cell)) not in self.shapes:
             raise Unwritable(f"the cells of {self.name} look like {self.example!r}, not like {brief(cell, 40)!r}")
         self._check_unit(number_in(cell), unit)
 

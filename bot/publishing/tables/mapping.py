@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from bot.evaluation.toml_file import spelled
-from bot.publishing.tables.values import OWN, Unit, check_accessor, placeholders, split_task
+from bot.publishing.tables.values import OWN, Rounding, Unit, check_accessor, placeholders, split_task
 
 TableFormat = Literal["json", "jsonl", "csv", "yaml", "markdown", "parquet"]
 SUFFIXES: dict[str, TableFormat] = {
@@ -73,7 +73,8 @@ class MappedColumn(TargetOptions):
 
     `name` is the column in the file where it is not the key of this mapping; a list of names leads to a nested cell.
     `value` is an accessor. `template` is a text in which `{accessor}` and `{value}` are replaced; without it a
-    number is written as a number. `missing` is what is written where the row has no such value: `omit` leaves the key
+    number is written as a number. `rounding` says where a number in the middle goes: away from zero, to the even digit,
+    or where its double lies. `missing` is what is written where the row has no such value: `omit` leaves the key
     out, `null` writes the format's null (an empty cell), anything else is written as it is. Without `missing` a row
     with a gap is refused. `default` is written into new rows only, and never changed later. `names` has the texts of
     rows whose cell is not what `value` or `template` gives, by the model's id or the row's key.
@@ -84,6 +85,7 @@ class MappedColumn(TargetOptions):
     template: Line | None = None
     unit: Unit | None = None
     decimals: Decimals | None = None
+    rounding: Rounding = "half-up"
     missing: Annotated[Line, AfterValidator(_is_no_number)] | None = None
     default: bool | int | float | Line | None = None
     names: dict[Name, Line] = {}
@@ -98,6 +100,8 @@ class MappedColumn(TargetOptions):
             raise ValueError("the template has {value}, so the column needs a value")
         if self.names and not filled:
             raise ValueError("names needs a value or a template, for the rows that it does not name")
+        if self.rounding != "half-up" and self.decimals is None:
+            raise ValueError("rounding needs decimals")
         if self.value is None and (self.unit is not None or self.decimals is not None):
             raise ValueError("unit and decimals need a value")
         return self

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property, lru_cache
 from html import unescape
 from typing import Any
@@ -25,25 +24,39 @@ BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
 HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 CODE = "`"
 BOLD = ("**", "__")
-MARKS = r"((?:<[^<>]*>|:[a-z0-9_+-]+:|[^\w.,<>%()\[\]|+-]|_)*+)"  # around a number: bold, tags, emoji
-MARKED = re.compile(rf"{MARKS}[-+]?\d+(?:\.\d+)?{MARKS}")
-LONGEST_MARKED = 200
+STEP = " > "  # between a heading and one below it
+MOST_NAMED, MOST_DIGITS = 8, 6  # tables that a message names, digits of a table's number
 LARGEST, MOST_TABLES = 2_000_000, 200  # characters and tables of a file: its parser takes a second for 300 KB
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownTable:
-    """A table of a Markdown file: the numbers of its lines from 0, and the cells as the parser reads them."""
+    """A table of a Markdown file: the numbers of its lines from 0, and the cells as the parser reads them.
+
+    `above` are the headings that it stands below, the outermost first, and `comment` is the HTML comment between the
+    last of them and the table.
+    """
 
     header: int
     rows: tuple[int, ...]
     cells: tuple[tuple[str, ...], ...]
+    above: tuple[str, ...] = ()
+    comment: str = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of its columns."""
+        return frozenset(map(plain, self.cells[0]))
 
 
 @dataclass(frozen=True)
 class MarkdownSheet(Grid):
-    """The rows of one table: that below the heading or comment `at`, or else the only one with these columns."""
+    """The rows of one table: that which `at` names, or else the only one with these columns.
+
+    `at` is a heading above the table, headings from the outer to the inner one as in `Set A > eps 8`, the HTML comment
+    above it, or the number of the table in its file, counted from 1.
+    """
 
     text: str
     at: str = ""
@@ -57,29 +70,19 @@ class MarkdownSheet(Grid):
     @cached_property
     def table(self) -> MarkdownTable:
         """The table that is meant. Raises Unwritable if there is none, or more than one."""
-        tokens, tables = tables_of(self.text)
-        if self.at:
-            first = self._after(tokens)
-            found = [table for table in tables if table.header > first][:1]
-        else:
-            found = [table for table in tables if self.names <= {plain(cell) for cell in table.cells[0]}]
+        tables = tables_of(self.text)
+        found = tables_at(tables, self.at, self.names)
         if len(found) != 1:
-            where = f"below {self.at!r}" if self.at else f"with the columns {', '.join(sorted(self.names))}"
-            raise Unwritable(f"there is {'more than one' if found else 'no'} table {where}")
+            raise Unwritable(self._which(tables, found))
         return found[0]
 
-    def _after(self, tokens: Sequence[Token]) -> int:
-        """The line of the heading or comment that the settings name."""
-        wanted = _title(self.at)
-        named = [token.map[0] for token in tokens if token.map and self._says(token, token.map[0], wanted)]
-        if len(named) != 1:
-            raise Unwritable(f"{self.at!r} occurs {len(named)} times as a heading or comment, not once")
-        return named[0]
-
-    def _says(self, token: Token, line: int, wanted: str) -> bool:
-        if token.type == "html_block":
-            return token.content.strip() == wanted
-        return token.type == "heading_open" and _title(self.text[slice(*self.lines[line])]) == wanted
+    def _which(self, tables: Sequence[MarkdownTable], found: Sequence[MarkdownTable]) -> str:
+        """Why no table is meant, and how to name each of several."""
+        columns = f"the columns {', '.join(sorted(self.names))}"
+        where = f"at {self.at!r} with {columns}" if self.at else f"with {columns}"
+        if found:
+            return f"there is more than one table {where}{said_tables(found, tables)}"
+        return f"there is no table {where}{said_tables(tables, tables) if self.at else ''}"
 
     @cached_property
     def places(self) -> Sequence[Sequence[Span]]:
@@ -122,7 +125,7 @@ class MarkdownSheet(Grid):
         return self.text[slice(*cells[number])].strip() if number < len(cells) else ABSENT
 
     def update(self, row: int, cells: Mapping[ColumnPath, Cell]) -> list[Splice]:
-        """Replace cells; what marks a number stays, bold cells stay bold, and padded columns keep their width."""
+        """Replace cells; bold cells stay bold, and padded columns keep their width."""
         places, splices = self.places[row + 1], []
         for column_path, cell in cells.items():
             number = self.column_paths[column_path]
@@ -130,7 +133,8 @@ class MarkdownSheet(Grid):
                 raise Unwritable(f"the row has no cell for {column_path[0]}")
             old = self.text[slice(*places[number])]
             new = self._written(column_path, cell)
-            marked = _marked_as(old.strip(), new, is_number=isinstance(cell, Decimal))
+            mark = next((mark for mark in BOLD if is_bold(old.strip(), mark) and not is_bold(new, mark)), "")
+            marked = f"{mark}{new}{mark}"
             splices.append(Splice(*places[number], _in_place(self._padded(number, marked, old), old)))
         return splices
 
@@ -170,20 +174,46 @@ class MarkdownSheet(Grid):
         return [list(row) for row in self.table.cells[1:]]
 
 
-def _marked_as(old: str, new: str, *, is_number: bool) -> str:
-    """A new text with the marks of the old one: of a number those around it, of another text bold."""
-    marks = MARKED.fullmatch(old) if is_number and len(old) <= LONGEST_MARKED else None
-    if marks is not None:
-        return f"{marks[1]}{new}{marks[2]}"
-    mark = next((mark for mark in BOLD if is_bold(old, mark)), "")
-    return f"{mark}{new}{mark}"
-
-
 def _in_place(new: str, old: str) -> str:
     """A new cell at the place of the old one, padded to its width if that was padded."""
     is_padded = len(old) > len(old.strip()) + 2 > 2
     indent = old[: len(old) - len(old.lstrip())]
     return f"{indent}{new.strip()} ".ljust(len(old)) if is_padded and len(new) != len(old) else new
+
+
+def tables_at(tables: Sequence[MarkdownTable], at: str, names: frozenset[str]) -> list[MarkdownTable]:
+    """The tables with these columns that `at` may name: those directly below a heading before those of its parts."""
+    below = [table for table in tables if not at or is_below(table, at)]
+    if at.isdecimal() and not below:
+        below = list(tables[int(at) - 1 : int(at)]) if len(at) < MOST_DIGITS and int(at) else []
+    found = [table for table in below if names <= table.names]
+    least = min((len(table.above) for table in found), default=0)
+    return [table for table in found if len(table.above) == least] if at else found
+
+
+def is_below(table: MarkdownTable, at: str) -> bool:
+    """Tell whether a table stands below a heading, below headings as in `A > B`, or below a comment."""
+    title = _title(at)
+    if title in table.above or (table.comment and table.comment == at.strip()):
+        return True
+    rest = iter(table.above)
+    return STEP in title and all(_title(part) in rest for part in title.split(STEP))
+
+
+def named(table: MarkdownTable, tables: Sequence[MarkdownTable]) -> str:
+    """How `at` names a table: by no more headings than needed, by its number where headings do not tell it apart."""
+    for count in range(1, len(table.above) + 1):
+        at = STEP.join(table.above[-count:])
+        if tables_at(tables, at, table.names) == [table]:
+            return at
+    return str(tables.index(table) + 1)
+
+
+def said_tables(found: Sequence[MarkdownTable], tables: Sequence[MarkdownTable]) -> str:
+    """The names of tables, each as `at` takes it, behind a colon."""
+    names = [repr(named(table, tables)) for table in found[:MOST_NAMED]]
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f": {', '.join(names)}{more}" if names else ""
 
 
 def _title(line: str) -> str:
@@ -196,29 +226,41 @@ def _title(line: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def tables_of(text: str) -> tuple[Sequence[Token], Sequence[MarkdownTable]]:
-    """What the parser reads in a file, and its tables, for all who look at one after the other. Raises Unwritable."""
+def tables_of(text: str) -> Sequence[MarkdownTable]:
+    """The tables of a file, for all who look at it one after the other. Raises Unwritable."""
     if len(text) > LARGEST:
         raise Unwritable(f"it has {len(text):,} characters; of a Markdown file {LARGEST:,} are read")
     # Nobody asks for what is inside of a line, and that takes quadratic time on brackets.
     tokens = MarkdownIt("commonmark").enable("table").disable("inline").parse(text)
-    tables = list(markdown_tables(tokens))
+    tables = list(_tables(tokens))
     if len(tables) > MOST_TABLES:
         raise Unwritable(f"it has more than {MOST_TABLES} tables")
-    return tokens, tables
+    return tables
 
 
-def markdown_tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:
-    """The tables of a file, in order."""
+def _tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:
     rows: list[tuple[int, list[str]]] = []
+    above: dict[int, str] = {}
+    comment, level = "", 0
     for token in tokens:
-        if token.type == "tr_open" and token.map:
+        if token.type == "heading_open":
+            level, comment = int(token.tag[1:]), ""
+            above = {depth: title for depth, title in above.items() if depth < level} | {level: ""}
+        elif token.type == "html_block":
+            comment = token.content.strip()
+        elif token.type == "tr_open" and token.map:
             rows.append((token.map[0], []))
         elif token.type == "inline" and rows:
             rows[-1][1].append(token.content)
+        elif token.type == "inline" and level and not above[level]:
+            above[level] = " ".join(token.content.split())
+        elif token.type == "heading_close":
+            level = 0
         elif token.type == "table_close":
             (header, _), *body = rows
-            yield MarkdownTable(header, tuple(line for line, _ in body), tuple(tuple(cells) for _, cells in rows))
+            titles = tuple(title for _, title in sorted(above.items()) if title)
+            cells = tuple(tuple(cells) for _, cells in rows)
+            yield MarkdownTable(header, tuple(line for line, _ in body), cells, titles, comment)
             rows = []
 
 

@@ -89,12 +89,18 @@ def _stale_means(
 
 
 def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
-    """Name the columns of new rows for which neither the entry nor the mapping has a value."""
+    """Name the columns and nested cells of new rows for which neither the entry nor the mapping has a value."""
+    objects = {column_path[:end] for column_path in grid.column_paths for end in range(1, len(column_path))}
     for new in edit.insertions:
-        said = {column_path[0] for column_path in new.cells}
-        empty = list(dict.fromkeys(column_path[0] for column_path in grid.column_paths if column_path[0] not in said))
+        filled = {column_path[:end] for column_path in new.cells for end in range(1, len(column_path) + 1)}
+        empty: dict[ColumnPath, None] = {}
+        for column_path in grid.column_paths:
+            if column_path not in filled | objects:
+                first = next(end for end in range(1, len(column_path) + 1) if column_path[:end] not in filled)
+                empty[column_path[:first]] = None  # an object of which no cell is filled is named as one
         if empty:
-            names = ", ".join(code(name) for name in empty[:MANY]) + (" and others" if len(empty) > MANY else "")
+            names = ", ".join(code(".".join(path)) for path in list(empty)[:MANY])
+            names += " and others" if len(empty) > MANY else ""
             row = code(" ".join(map(grid.plain, new.wanted.key.values()))[:80])
             yield f"Left empty in the new row {row}, for a person to fill: {names}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from string import Formatter
 from typing import Literal
 
@@ -17,6 +17,8 @@ from bot.publishing.entry import Entry
 
 Scalar = Decimal | str | bool | None
 Unit = Literal["proportion", "percent"]
+Rounding = Literal["half-up", "half-even", "double"]
+TWELVE_DIGITS, FEW_DECIMALS = Context(prec=12), 6
 OWN = "value"  # in a template: the column's own value
 GROUP_FIELDS = ("score", "stderr")
 TASK_FIELDS = ("score", "raw", "stderr", "samples", "num_fewshot")
@@ -176,16 +178,25 @@ def lookup(accessor: str, row: RowView) -> Scalar:
     return exact({"score": task.score, "raw": task.raw, "stderr": task.stderr}[parts[1]])
 
 
-def printed(accessor: str, row: RowView, unit: Unit | None, decimals: int | None) -> Scalar:
-    """The value that an accessor names; a number in this unit, rounded half to even. Raises Unwritable."""
+def in_unit(accessor: str, row: RowView, unit: Unit | None) -> Scalar:
+    """The value that an accessor names; a number in this unit, exact. Raises Unwritable."""
     value = lookup(accessor, row)
-    if not isinstance(value, Decimal):
-        return value
-    number = scaled(value, unit_of(accessor, row), unit)
+    return scaled(value, unit_of(accessor, row), unit) if isinstance(value, Decimal) else value
+
+
+def rounded(number: Decimal, decimals: int | None, rounding: Rounding) -> Decimal:
+    """A number with so many decimals, as it is without. Raises Unwritable.
+
+    What a double has after 12 digits comes from the order of a sum, and makes no tie. With `double` the nearest double
+    is rounded, as Python's and JavaScript's formats of numbers do.
+    """
     if decimals is None:
         return number
+    near = TWELVE_DIGITS.plus(number) if decimals <= FEW_DECIMALS else number
+    near = Decimal(float(number)) if rounding == "double" else near
+    how = ROUND_HALF_EVEN if rounding == "half-even" else ROUND_HALF_UP
     try:
-        return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN) + Decimal(0)  # no minus zero
+        return near.quantize(Decimal(1).scaleb(-decimals), how) + Decimal(0)  # no minus zero
     except InvalidOperation:
         raise Unwritable(f"{number} is too large for {decimals} decimals") from None
 
