@@ -110,6 +110,9 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     conditions = grouped((_conditions(one.verdict, leaderboard, facts), one) for one in candidates)
     sets = [part for found in conditions.values() for part in _asking_the_same(found)]
     best = max(sets, key=_extent)
+    for other in sorted(sets, key=_extent, reverse=True):
+        if other is not best and _is_beside(best, other, leaderboard, facts):
+            best = sorted([*best, *other], key=lambda one: one.age, reverse=True)
     picked = {leaf_id: file for file in reversed(best) for leaf_id in file.sound}
     for file in reversed(best):  # a leaf with all of its metrics counts before a newer one without
         picked |= {leaf_id: file for leaf_id, found in file.sound.items() if _is_whole(found)}
@@ -122,7 +125,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     if without_errors and all(file.verdict.status == "rejected" for file in files):
         files.append(without_errors[0])  # without it the evidence would be of faulty files, and give no row
     compared = candidates if leaderboard.join.settings == "never" else best
-    others = [file for one in sets if one is not best for file in one if file.sound]
+    others = [file for one in sets for file in one if file.sound and not any(file is joined for joined in best)]
     return Row(
         key=key,
         leaderboard=leaderboard,
@@ -273,6 +276,39 @@ def _columns(
     results = {leaf_id: file.verdict.result for leaf_id, file in picked.items()}
     results |= {f"/{number}": file.verdict.result for number, file in enumerate(files)}  # no leaf is called so
     return column_values(leaderboard, {name: one for name, one in results.items() if one is not None})
+
+
+def _is_beside(
+    files: Sequence[JoinCandidate], others: Sequence[JoinCandidate], leaderboard: Leaderboard, facts: Facts
+) -> bool:
+    """Tell whether files of other formats measured other leaves of the same row.
+
+    An accepted range holds for its formats, so a board may have tasks of two harnesses. Each has settings of its own:
+    those of one name must agree.
+    """
+    formats = {one.verdict.parsed.format for one in files}, {one.verdict.parsed.format for one in others}
+    leaves = {leaf for one in files for leaf in one.sound}, {leaf for one in others for leaf in one.sound}
+    if leaderboard.join.settings == "never" or formats[0] & formats[1] or leaves[0] & leaves[1] or not all(leaves):
+        return False
+    if leaderboard.harness.accepted and not all(_is_in_own_range(one, leaderboard, facts) for one in (*files, *others)):
+        return False
+    known: dict[str, str] = {}
+    for result in filter(None, (one.verdict.result for one in (*files, *others))):
+        settings = settings_of(result)
+        if any(known.get(name, value) != value for name, value in settings.items()):
+            return False
+        known |= settings
+    return True
+
+
+def _is_in_own_range(one: JoinCandidate, leaderboard: Leaderboard, facts: Facts) -> bool:
+    """Tell whether the harness of a file is in a range that holds for the file's format, or may be in it alone."""
+    result = one.verdict.result
+    if result is None:
+        return False
+    judged = judge_harness(result.harness, leaderboard, facts)
+    spans = [number for number, span in enumerate(leaderboard.harness.accepted) if result.format in span.formats]
+    return judged.span in spans if judged.span is not None else judged.answer == "unknown" and len(spans) == 1
 
 
 def _other_weights(candidates: Iterable[JoinCandidate]) -> str:

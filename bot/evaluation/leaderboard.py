@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from fnmatch import filter as matching
 from functools import cache, cached_property, lru_cache, partial
@@ -264,6 +264,13 @@ class Leaderboard(DeclarationModel):
         """Every required leaf with its task, in the order of the declaration."""
         return ((task, leaf) for task in self.tasks for leaf in task.leaves)
 
+    def formats_of(self, leaf: Leaf) -> tuple[str, ...]:
+        """The formats whose harness measures a leaf: those that are named for it, by definitions or keys, or all."""
+        accepted = self.harness.formats
+        named = [one.formats for one in self.harness.definitions if leaves_like_any(one.leaves, leaf.id)]
+        declared = {one for formats in named for one in formats} or set(leaf.keys)
+        return tuple(one for one in accepted if one in declared) or accepted
+
     @cached_property
     def digest(self) -> str:
         """`sha256:` and the SHA-256 of the declaration's canonical JSON, without keys that have their default."""
@@ -420,6 +427,11 @@ def _too_many(data: Mapping[str, Any], tasks: list[dict[str, Any]], leaves: int)
 def leaves_like(pattern: str, leaves: Collection[str]) -> Collection[str]:
     """The leaves that match a pattern."""
     return matching(leaves, pattern) if WILD.search(pattern) else {pattern}.intersection(leaves)
+
+
+def leaves_like_any(patterns: Iterable[str], leaf: str) -> bool:
+    """Tell whether one of the patterns matches a leaf."""
+    return any(leaves_like(pattern, {leaf}) for pattern in patterns)
 
 
 def _leaves_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:

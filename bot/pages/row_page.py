@@ -14,7 +14,7 @@ from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import row_page
 from bot.pages.content import FieldPlace, PageContent
-from bot.pages.environment import full, raw
+from bot.pages.environment import full, harness_line, raw
 from bot.publishing.addresses import model_url
 from bot.publishing.board import TIE, BoardRow
 from bot.publishing.changes import request_of
@@ -34,6 +34,7 @@ class LeafLine:
     raw: str
     shots: str
     version: str
+    harness: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class LeafColumn:
     read: Callable[[LeafLine], str]
 
 
+HARNESS = LeafColumn("harness", lambda line: line.harness)  # is said where the row has several
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 LEAF_COLUMNS = (
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
@@ -121,7 +123,7 @@ def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:
 
 def _shown(entry: Entry, parts: Iterable[Sequence[LeafLine]]) -> list[LeafColumn]:
     """The columns that differ between leaves of one task; the file only where there are several."""
-    known, had = LEAF_COLUMNS if len(entry.evidence) > 1 else LEAF_COLUMNS[:-1], list(parts)
+    known, had = (HARNESS, *LEAF_COLUMNS) if len(entry.evidence) > 1 else LEAF_COLUMNS[:-1], list(parts)
     return [column for column in known if any(len({column.read(line) for line in lines}) > 1 for lines in had)]
 
 
@@ -140,6 +142,7 @@ def _task_part(
     has_metrics = len({line.leaf.metric for line in lines}) > 1
     is_by_leaf = task is not None and task.normalize == "leaf"
     known = (METRIC, *LEAF_COLUMNS[:-1]) if is_by_leaf else (METRIC, *LEAF_COLUMNS[2:-1])  # the steps name the bounds
+    known = (*known, HARNESS) if len(entry.harnesses) > 1 else known
     shared = ", ".join(
         f"{column.title} {column.read(lines[0])}"
         for column in known
@@ -163,6 +166,7 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
         raw(leaf.raw) if is_exact else full(leaf.raw),
         str(entry.num_fewshot.get(leaf.id, "–")),
         entry.versions.get(leaf.id, "–"),
+        harness_line(file.harness if (file := entry.evidence_of(leaf)) else entry.harness),
     )
 
 

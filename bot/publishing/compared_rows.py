@@ -29,16 +29,17 @@ MOST_FOLDED = 20  # comparisons that one comment holds
 
 def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, str | int]]]:
     """The settings in an entry: those of the whole run, and those of single leaves by name."""
-    formats = sorted({file.format for file in entry.evidence if file.format})
     settings = {
-        "harness": entry.harness.name,
-        "harness version": entry.harness.version or (entry.harness.git_hash or "")[:9],
         "precision": entry.model.precision,
         "chat template": "yes" if entry.model.chat_template else "no",
-        "format": ", ".join(formats),
     }
     leaves = [leaf for task in entry.tasks for leaf in task.leaves]
+    files = {leaf.id: entry.evidence_of(leaf) for leaf in leaves}
+    harnesses = {leaf: file.harness if file else entry.harness for leaf, file in files.items()}
     return settings, {
+        "harness": {leaf: one.name for leaf, one in harnesses.items()},
+        "harness version": {leaf: one.version or (one.git_hash or "")[:9] for leaf, one in harnesses.items()},
+        "format": {leaf: file.format for leaf, file in files.items() if file},
         "bounds": {leaf.id: f"{leaf.lower_bound} to {leaf.upper_bound}" for leaf in leaves},
         "num_fewshot": entry.num_fewshot,
         "version": entry.versions,

@@ -22,7 +22,7 @@ from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import HarnessVersion, Result
-from bot.evaluation.score import HUGE, ColumnValue, GroupScore, Scores, TaskScore
+from bot.evaluation.score import HUGE, ColumnValue, GroupScore, LeafScore, Scores, TaskScore
 from bot.evaluation.submission import iso_date
 from bot.evaluation.task import FRACTION, canonical_version
 from bot.evaluation.verdict import Row, RowFacts, Verdict
@@ -134,6 +134,15 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def scores(self) -> Scores:
         """The numbers of the row."""
         return Scores(self.average, self.tasks, self.groups, self.columns, self.average_over)
+
+    def evidence_of(self, leaf: LeafScore) -> Evidence | None:
+        """The file that the number of a leaf comes from."""
+        return next((one for one in self.evidence if leaf.file in {one.path, f"{one.source}/{one.path}"}), None)
+
+    @property
+    def harnesses(self) -> tuple[HarnessVersion, ...]:
+        """The harnesses of its files, the newest first."""
+        return tuple(dict.fromkeys((self.harness, *(one.harness for one in self.evidence if one.harness.name))))
 
     @property
     def path(self) -> str:

@@ -39,19 +39,27 @@ def verify_command(target: str, entry: str) -> str:
 def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[str]) -> list[str]:
     """The calls that measure leaves of a leaderboard in the setup of a row, those with equal shots by one call.
 
-    There is none where the format of the row's newest file has no such call, or the model was quantized: the entry
-    does not say how.
+    A leaf is measured by its own format, of several by that of the row's newest file. There is no call where a format
+    has none, or the model was quantized: the entry does not say how.
     """
-    known = find_format(next((file.format for file in entry.evidence), ""))
-    if known is None or known.rerun is None or entry.model.precision not in DTYPES | {"", "unknown"}:
+    newest = next((file.format for file in entry.evidence), "")
+    if entry.model.precision not in DTYPES | {"", "unknown"}:
         return []
-    by_shots: dict[int | None, list[str]] = {}
+    calls: dict[tuple[str, int | None], list[str]] = {}
     for task in leaderboard.tasks:
-        keys = [leaf.key(known.id) for leaf in task.leaves if leaf.id in leaves]
-        by_shots.setdefault(task.num_fewshot, []).extend(keys)
-    model = Model(entry.model.id, entry.model.revision, entry.model.precision, entry.model.chat_template)
-    wanted = [Rerun(model, tuple(keys), shots, {}) for shots, keys in by_shots.items() if keys]
-    return list(filter(None, map(known.rerun, wanted)))
+        for leaf in (one for one in task.leaves if one.id in leaves):
+            written = leaderboard.formats_of(leaf)
+            used = newest if newest in written else written[0]
+            calls.setdefault((used, task.num_fewshot), []).append(leaf.key(used))
+    found = []
+    for (used, shots), keys in calls.items():
+        known, source = find_format(used), "" if used == newest else "hf"
+        model = Model(
+            entry.model.id, entry.model.revision, entry.model.precision, entry.model.chat_template, source=source
+        )
+        if known is not None and known.rerun is not None:
+            found.append(known.rerun(Rerun(model, tuple(keys), shots, {})))
+    return list(filter(None, found))
 
 
 def declaration_name(declared: Declared, targets: Iterable[str]) -> str:

@@ -430,14 +430,19 @@ def evidence_line(entry: Entry) -> str:
 
 
 def _evidence(entry: Entry, target: str) -> Iterator[str]:
-    """Where the numbers come from: the first files one by one, and how many more there are."""
-    yield from (_file(file) for file in entry.evidence[:FILES])
-    if len(entry.evidence) > FILES:
-        yield f"- and {len(entry.evidence) - FILES} more files, which the entry names"
+    """Where the numbers come from, and how to look at them again."""
+    yield from _files(entry)
     if len(entry.evidence) == 1:
         later = when_kept(declaration_name(entry.leaderboard, [target]))
         yield f"- Check it: {code(explain_command(entry.evidence[0], entry.leaderboard, target))}"
         yield from [f"  {later}"] if later else []
+
+
+def _files(entry: Entry) -> Iterator[str]:
+    """The first files one by one, and how many more there are."""
+    yield from (_file(file) for file in entry.evidence[:FILES])
+    if len(entry.evidence) > FILES:
+        yield f"- and {len(entry.evidence) - FILES} more files, which the entry names"
 
 
 def _file(file: Evidence) -> str:
@@ -454,7 +459,7 @@ def _file(file: Evidence) -> str:
 def table_text(
     draft: Draft, remarks: Sequence[str], mark: Marker, steps: str = "", entries: Mapping[str, Entry] | None = None
 ) -> PostText:
-    """The text for the rows of a draft, each with its cells and, where `entries` has it, its newest file.
+    """The text for the rows of a draft, each with its cells; what `entries` has is said as in a row's own request.
 
     `remarks` are Markdown and come first, `steps` as in `rolling_text`.
     """
@@ -462,6 +467,7 @@ def table_text(
     for key, cells in sorted(draft.cells.items()):
         entry = (entries or {}).get(key)
         lines += _cells_of(key, cells[:room], _first_file(entry) if entry else "") if room > 0 else []
+        lines += [*_warnings(entry), evidence_line(entry), *_files(entry), ""] if entry and room > 0 else []
         room -= len(cells)
     more = f"… and {-room} more cells." if room < 0 else ""
     rows = counted(len(draft.cells), "row")

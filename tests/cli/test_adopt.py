@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,20 @@ def adopted(folder: Path, name: str, data: str | bytes, *words: str, **results: 
     return CliRunner().invoke(app, call)
 
 
+SENTENCE = re.compile(
+    r"[\w./]+(?:, table .+?)?: (?P<rows>\d+ of \d+ rows?) reproduced to the printed digit"
+    r", in (?P<columns>\d+) of (?P<all>\d+) columns?(?P<rest>.*)"
+)
+
+
+def reproduced(line: str) -> str:
+    """The sentence without the name of the table and the number of columns, which must be there."""
+    found = SENTENCE.fullmatch(line)
+    assert found is not None, line
+    assert int(found["columns"]) <= int(found["all"])
+    return f"{found['rows']} reproduced to the printed digit{found['rest']}"
+
+
 def mapping(folder: Path) -> TableOptions:
     [watch] = load_settings(folder / "ours" / "bot.toml").watches
     [target] = watch.targets
@@ -147,7 +162,7 @@ def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: 
     done = adopted(tmp_path, name, FORMS[name])
     assert done.exit_code == 0, done.output
     first, cell, *rest = done.stdout.splitlines()
-    assert (first, rest) == ("2 of 3 rows reproduced to the printed digit; 1 cell of 1 row differs:", [])
+    assert (reproduced(first), rest) == ("2 of 3 rows reproduced to the printed digit; 1 cell of 1 row differs:", [])
     assert "eron" in cell
     assert "computed 58" in cell
     assert "without" not in cell  # a mean with a task left out gives nothing here
@@ -183,7 +198,7 @@ def test_a_table_on_the_hub_is_adopted(hub: Hub, tmp_path: Path, monkeypatch: py
     name = "hf://datasets/acme/board/data/board.csv"
     words = ["init", str(tmp_path / "ours"), "--table", name, "--results", "hf://datasets/acme/results"]
     done = CliRunner().invoke(app, words)
-    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert "2 of 3 rows reproduced" in done.stdout, done.output
     [target] = load_settings(tmp_path / "ours" / "bot.toml").watches[0].targets
     assert (target.to, target.kind) == ("hf://datasets/acme/board", "table")
 
@@ -193,7 +208,7 @@ def test_a_table_on_the_hub_is_adopted(hub: Hub, tmp_path: Path, monkeypatch: py
     [
         ("", "", ""),
         ("Avg = ", "Mean = ", "exactly one column 'Mean'"),
-        ('at = "# Our board"', 'at = "# Their board"', "'# Their board' occurs 0 times"),
+        ('at = "Our board"', 'at = "Their board"', "there is no table at 'Their board'"),
         ('path = "data/README.md"', 'path = "README.md"', "README.md: there is no such file at the target"),
     ],
 )
@@ -241,7 +256,7 @@ def test_columns_of_a_metric_of_which_less_is_better_show_its_raw_values(tmp_pat
     for row, right in zip(table, MODELS.values(), strict=True):
         row["Avg. WER"] = round(100.25 - sum(right) / 3, 2)
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
-    assert done.stdout == "3 of 3 rows reproduced to the printed digit\n", done.output
+    assert [*map(reproduced, done.stdout.splitlines())] == ["3 of 3 rows reproduced to the printed digit"], done.output
     values = [column.value for label, column in mapping(tmp_path).columns.items() if "WER" in label]
     assert values == [*(f"tasks.{task}.raw" for task in TASKS), "average_raw"]
     table[0]["Avg. WER"] += 5
@@ -377,7 +392,7 @@ def test_raw_and_normalized_percentages_side_by_side_keep_what_each_shows(tmp_pa
     (tmp_path / "board.json").write_text(json.dumps([cells]), encoding="utf-8")
     words = ["--table", str(tmp_path / "board.json"), "--results", str(tmp_path / "results")]
     done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
-    assert done.stdout.splitlines() == ["1 of 1 row reproduced to the printed digit"], done.output
+    assert [*map(reproduced, done.stdout.splitlines())] == ["1 of 1 row reproduced to the printed digit"], done.output
     values = {label: column.value for label, column in mapping(tmp_path).columns.items()}
     assert [values[label].rpartition(".")[2] for label in ("bbh a", "bbh b", "gpqa a", "gpqa b")] == [
         "raw", "score", "raw", "score"
@@ -389,7 +404,7 @@ def test_numbers_of_ten_decimals_are_no_full_doubles(tmp_path: Path) -> None:
     results = {path_of(model): result(model, right=values) for model, values in right.items()}
     table = [{"Model": model, "sums plus": round(values[0], 10)} for model, values in right.items()]
     done = adopted(tmp_path, "list.json", json.dumps(table), **results)
-    assert done.stdout.splitlines() == ["3 of 3 rows reproduced to the printed digit"], done.output
+    assert [*map(reproduced, done.stdout.splitlines())] == ["3 of 3 rows reproduced to the printed digit"], done.output
     assert mapping(tmp_path).columns["sums plus"].decimals == 10
 
 
@@ -407,7 +422,7 @@ def test_what_lies_in_no_git_repository_is_adopted_with_a_word_about_it(tmp_path
         shutil.rmtree(tmp_path / place / ".git")
     words = ["--table", str(tmp_path / "board" / "data" / "list.json"), "--results", str(tmp_path / "results")]
     done = CliRunner().invoke(app, ["init", str(tmp_path / "new"), *words])
-    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert "2 of 3 rows reproduced" in done.stdout, done.output
     assert "results and " in done.stderr
     assert "in no git repository, and settle reads only those" in done.stderr
     shutil.copy(tmp_path / "board" / "data" / "list.json", tmp_path / "results" / "list.json")
@@ -474,7 +489,7 @@ def test_a_member_with_a_display_name_is_found_by_the_link_in_its_row(host: str,
         f"Our {number}": {"link": f"https://{host}/{row.pop('Model')}", **row} for number, row in enumerate(numbers())
     }
     done = adopted(tmp_path, "keyed.json", json.dumps(table))
-    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert "2 of 3 rows reproduced" in done.stdout, done.output
     assert mapping(tmp_path).columns["model"].names == {model: f"Our {number}" for number, model in enumerate(MODELS)}
 
 
@@ -486,7 +501,9 @@ def test_rows_are_those_of_the_models_and_not_of_their_children_or_namesakes(tmp
     table = [{"Base": row["Model"], **row} for row in numbers()]
     table += [{"Base": "acme/atlas-7b", **gaps, **row} for row in others]
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert done.stdout.startswith("2 of 3 rows reproduced to the printed digit; 1 cell of 1 row differs:"), done.output
+    assert "2 of 3 rows reproduced to the printed digit, in 4 of 4 columns; 1 cell of 1 row differs:" in done.stdout, (
+        done.output
+    )
     assert mapping(tmp_path).key == ("Model",)
 
 
@@ -510,7 +527,7 @@ def test_a_row_of_two_columns_is_found_by_its_numbers_too(tmp_path: Path) -> Non
     files = {path_of(model): result(model, right=each) for model, each in right.items()}
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
     assert "1 row found by the numbers, not by the name: Number Nine = acme/atlas-7b" in done.stderr
-    assert done.stdout == "3 of 3 rows reproduced to the printed digit\n"
+    assert [*map(reproduced, done.stdout.splitlines())] == ["3 of 3 rows reproduced to the printed digit"]
 
 
 def test_a_name_with_a_mark_is_kept_and_its_row_is_found(tmp_path: Path) -> None:
@@ -581,7 +598,7 @@ def test_a_shipped_declaration_is_taken_where_it_is_asked_for(tmp_path: Path) ->
     (tmp_path / "board.json").write_text(json.dumps([cells]), encoding="utf-8")
     words = ["--table", str(tmp_path / "board.json"), "--results", str(tmp_path / "results"), "--like", "open-llm-v2"]
     done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
-    assert done.stdout.splitlines() == ["1 of 1 row reproduced to the printed digit"], done.output
+    assert [*map(reproduced, done.stdout.splitlines())] == ["1 of 1 row reproduced to the printed digit"], done.output
     columns = mapping(tmp_path).columns
     assert (columns["BBH"].value, columns["Mean"].value) == ("tasks.bbh.score", "average")
 
@@ -652,7 +669,7 @@ def test_a_row_with_a_number_that_its_declaration_does_not_have_is_not_explained
 def test_a_column_may_be_the_mean_of_subtasks_that_begin_alike(tmp_path: Path) -> None:
     table = [{"Model": model, "Sums": (right[0] + right[1]) / 2, "logic": right[2]} for model, right in MODELS.items()]
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert done.stdout.splitlines() == ["3 of 3 rows reproduced to the printed digit"], done.output
+    assert [*map(reproduced, done.stdout.splitlines())] == ["3 of 3 rows reproduced to the printed digit"], done.output
     [sums, _] = load_leaderboard(str(tmp_path / "ours" / "board.toml")).tasks
     assert [leaf.id for leaf in sums.leaves] == ["sums_plus", "sums_times"]
 
@@ -668,7 +685,9 @@ def test_a_table_of_which_each_row_lacks_a_column_is_not_said_to_be_reproduced(t
     text = "".join(",".join(cells) + "\n" for cells in [[*table[0]], *([*row.values()] for row in table)])
     done = adopted(tmp_path, "board.csv", text, **results)
     first, *rest = done.stdout.splitlines()
-    assert first == "no row could be recomputed completely, so nothing shows whether the mapping is right", done.output
+    assert (
+        first == "data/board.csv: no row could be recomputed completely, so nothing shows whether the mapping is right"
+    ), done.output
     assert sum(line.startswith("incomplete, not compared: ") for line in rest) == 3
 
 
@@ -676,8 +695,8 @@ def test_the_table_that_the_results_reproduce_is_taken_among_several(tmp_path: P
     """Like research/C_MTEB/README.md of FlagOpen/FlagEmbedding: nine tables of the same models, one for each kind."""
     rows = "".join(f"| {model} | {at}.5 | {at}.25 |\n" for at, model in enumerate([*MODELS, "acme/more"]))
     done = adopted(tmp_path, "README.md", f"## Other\n\n| Model | a | b |\n|---|---|---|\n{rows}\n{markdown()}")
-    assert done.stdout.startswith("2 of 3 rows reproduced to the printed digit")
-    assert mapping(tmp_path).at == "# Our board"
+    assert "2 of 3 rows reproduced to the printed digit" in done.stdout
+    assert mapping(tmp_path).at == "Our board"
 
 
 def test_sections_footnotes_emoji_and_tags_stand_in_nobodys_way(tmp_path: Path) -> None:
@@ -687,7 +706,8 @@ def test_sections_footnotes_emoji_and_tags_stand_in_nobodys_way(tmp_path: Path) 
     text = text.replace("| 50 |", "| :crown: **50** |").replace("| 44 |", '| <span class="grey">44</span> |')
     text = text.replace("| 69 |", "| **_69_** |")  # the second best in README.md of KLUE-benchmark/KLUE
     done = adopted(tmp_path, "README.md", text)
-    assert done.stdout.splitlines()[1] == "  heron-3b [^9], Avg: there 58.1, computed 58.0: rounding of 58"
+    why = "no reading of its files gives it; the nearest is 58"
+    assert done.stdout.splitlines()[1] == f"  heron-3b [^9], Avg: there 58.1, computed 58.0: {why}"
     assert "TODO" not in done.stdout
 
     settings = str(tmp_path / "ours" / "bot.toml")
@@ -714,6 +734,9 @@ def test_a_row_with_a_remark_and_none_of_the_numbers_is_another_model(tmp_path: 
     """Its numbers were to become those of the model without the remark, as of `o3 (high)` and `o3`."""
     text = str(FORMS["board.csv"]).replace("acme/lynx-1b,31,44,53,42.7", "lynx-1b (8 bit),12,13,14,13.0")
     done = adopted(tmp_path, "board.csv", text)
-    assert done.stdout.splitlines()[0] == "1 of 2 rows reproduced to the printed digit; 1 cell of 1 row differs:"
+    assert (
+        reproduced(done.stdout.splitlines()[0])
+        == "1 of 2 rows reproduced to the printed digit; 1 cell of 1 row differs:"
+    )
     assert "without a result: lynx-1b (8 bit)" in done.stdout
     assert "1 model of the results would be a new row: acme/lynx-1b" in done.stderr

@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.evaluation.leaderboard import load_leaderboard
-from tests.cli.test_adopt import COLUMNS, MODELS, TASKS, adopted, mapping, markdown, numbers
+from tests.cli.test_adopt import COLUMNS, MODELS, TASKS, adopted, mapping, markdown, numbers, reproduced
 from tests.command import bot
 from tests.world.local_git import git
 from tests.world.results import path_of, result
 
-WHOLE = "3 of 3 rows reproduced to the printed digit\n"
+WHOLE = "3 of 3 rows reproduced to the printed digit"
 
 
 def settled(folder: Path) -> str:
@@ -28,7 +28,7 @@ def test_numbers_that_are_texts_are_right_with_any_number_of_decimals(tmp_path: 
     table = [{"Model": row["Model"], **{one: f"{row[one]:.0f}" for one in COLUMNS}} for row in numbers()]
     table[1]["logic"] = "53.00"
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert done.stdout == WHOLE, done.output
+    assert reproduced(done.stdout.rstrip()) == WHOLE, done.output
     assert "guessing" not in (tmp_path / "ours" / "board.toml").read_text()  # raw columns: no bound is left to decide
     assert "3 on main, 0 open" in settled(tmp_path)
 
@@ -41,7 +41,7 @@ def test_of_rows_that_mean_one_model_the_one_with_its_numbers_is_its_row(tmp_pat
         table |= {f"Our {number}": {**link, **row}}
         table |= {f"Our {number} (tools)": {**link, **dict.fromkeys(row, None if number else 12.5)}}
     done = adopted(tmp_path, "keyed.json", json.dumps(table))
-    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert "2 of 3 rows reproduced" in done.stdout, done.output
     assert mapping(tmp_path).columns["model"].names == {model: f"Our {number}" for number, model in enumerate(MODELS)}
 
 
@@ -51,7 +51,8 @@ def test_lines_between_rows_are_neither_gaps_nor_rows_of_a_model(tmp_path: Path)
     lines += [f"| {model.partition('/')[2]} | {a}.0 | {b}.0 | {c}.0 |" for model, (a, b, c) in MODELS.items()]
     table = "\n".join([*lines, "| nobody | n/a | 3.0 | n/a |", ""])
     done = adopted(tmp_path, "README.md", f"# Ours\n\n{table}")
-    assert done.stdout == f"{WHOLE}without a result: nobody\n", done.output
+    first, *rest = done.stdout.splitlines()
+    assert (reproduced(first), rest) == (WHOLE, ["without a result: nobody"]), done.output
     assert {column.missing for label, column in mapping(tmp_path).columns.items() if label == "logic"} == {"n/a"}
 
 
@@ -65,7 +66,7 @@ def test_error_rates_of_files_are_percentages_of_a_table(tmp_path: Path) -> None
     for row, right in zip(table, MODELS.values(), strict=True):
         row["Average"] = f"{100.25 - sum(right) / 3:.1f}%"
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
-    assert done.stdout == WHOLE, done.output
+    assert reproduced(done.stdout.rstrip()) == WHOLE, done.output
     shown = [mapping(tmp_path).columns[one] for one in (*COLUMNS, "Average")]
     wanted = [*(f"tasks.{task}.raw" for task in TASKS), "average_raw"]
     assert [(column.value, column.unit) for column in shown] == [(value, "percent") for value in wanted]
@@ -73,7 +74,7 @@ def test_error_rates_of_files_are_percentages_of_a_table(tmp_path: Path) -> None
 
 def test_entries_of_right_rows_come_with_the_first_request_whenever_it_is(tmp_path: Path) -> None:
     table = [{key: value for key, value in row.items() if key != "Avg"} for row in numbers()]
-    assert adopted(tmp_path, "list.json", json.dumps(table)).stdout == WHOLE
+    assert reproduced(adopted(tmp_path, "list.json", json.dumps(table)).stdout.rstrip()) == WHOLE
     assert "3 on main, 0 open" in settled(tmp_path)
     (tmp_path / "results" / path_of("acme/new-1b")).parent.mkdir(parents=True)
     (tmp_path / "results" / path_of("acme/new-1b")).write_bytes(result("acme/new-1b", right=(11, 12, 13)))
@@ -98,7 +99,8 @@ def test_a_second_line_of_headings_is_no_row(tmp_path: Path) -> None:
     ]
     lines += [f"|{model.partition('/')[2]}|{a / 100}|{b / 100}|{c / 100}/0.9|" for model, (a, b, c) in MODELS.items()]
     done = adopted(tmp_path, "README.md", "\n".join(["# Ours", "", *lines, ""]))
-    assert done.stdout == f"{WHOLE}without a result: Human\n", done.output
+    first, *rest = done.stdout.splitlines()
+    assert (reproduced(first), rest) == (WHOLE, ["without a result: Human"]), done.output
     assert "logic" not in mapping(tmp_path).columns
 
 
@@ -142,13 +144,14 @@ def test_a_faulty_result_is_named_with_what_to_do_and_not_passed_over(tmp_path: 
     assert "you describe the columns yourself" in bot("init", tmp_path / "ours", *words[:2])[2]
 
 
-def test_tables_that_nothing_tells_apart_are_said_to_need_headings(tmp_path: Path) -> None:
+def test_tables_that_nothing_tells_apart_stop_until_one_is_named(tmp_path: Path) -> None:
     """Like README.md of yahoojapan/JGLUE `6f071c00`: the models, and scores of two sets, all below one heading."""
     models = "|Model|Units|\n|---|---|\n|atlas-7b|words|\n|lynx-1b|words|\n"
     table = "|Model|sums plus|\n|---|---|\n|atlas-7b|0.5|\n|lynx-1b|0.31|\n"
     done = adopted(tmp_path, "README.md", f"# Ours\n\n{models}\n{table}\nOn the test set:\n\n{table}")
-    said = "2 of its tables have the heading and the columns of another: give each a heading of its own"
-    assert str(done.exception).endswith(f"; {said}"), done.output
+    said = "2 of its tables show these results equally well; name one of them: --at Ours, --at 3"
+    assert str(done.exception).endswith(f": {said}"), done.output
+    assert not (tmp_path / "ours").exists()
 
 
 def test_one_number_with_more_decimals_is_not_how_a_column_is_printed(tmp_path: Path) -> None:
@@ -161,9 +164,8 @@ def test_one_number_with_more_decimals_is_not_how_a_column_is_printed(tmp_path: 
     table = [{"Model": model, "sums plus": round(value * 100, 1)} for model, value in values.items()]
     table[5]["sums plus"] = round(values["acme/model-5"] * 100, 2)
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
-    assert done.stdout.startswith("11 of 12 rows reproduced to the printed digit; 1 cell of 1 row differs:"), (
-        done.output
-    )
+    # More digits are compared at those that are there: they are right, so the cell stays.
+    assert reproduced(done.stdout.splitlines()[0]) == "12 of 12 rows reproduced to the printed digit", done.output
     assert mapping(tmp_path).columns["sums plus"].decimals == 1
 
 
@@ -172,7 +174,7 @@ def test_numbers_in_code_marks_stay_in_them(tmp_path: Path) -> None:
     lines = ["| Model | sums plus | sums times | logic |", "| --- | ---: | ---: | ---: |"]
     lines += [f"| `{model}` | `{a / 100}` | `{b / 100}` | **`{c / 100}`** |" for model, (a, b, c) in MODELS.items()]
     table = "\n".join(["# Ours", "", *lines, ""])
-    assert adopted(tmp_path, "README.md", table).stdout == WHOLE
+    assert reproduced(adopted(tmp_path, "README.md", table).stdout.rstrip()) == WHOLE
     (tmp_path / "results" / path_of("acme/new-1b")).parent.mkdir(parents=True)
     (tmp_path / "results" / path_of("acme/new-1b")).write_bytes(result("acme/new-1b", right=(11, 12, 13)))
     git(tmp_path / "results", "add", ".")
@@ -197,7 +199,7 @@ def test_marks_that_nobody_sees_are_no_part_of_a_number(tmp_path: Path) -> None:
     table = [{"Model": row["Model"], **{one: f"\u200f{row[one]:.1f}%" for one in COLUMNS}} for row in numbers()]
     table[2]["logic"] = "\ufeff69.0%"
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert done.stdout == WHOLE, done.output
+    assert reproduced(done.stdout.rstrip()) == WHOLE, done.output
     assert "3 on main, 0 open" in settled(tmp_path)
     table[0]["Model"] = "\u200fatlas-7b"
     done = adopted(tmp_path / "name", "list.json", json.dumps(table))
@@ -208,7 +210,7 @@ def test_a_remark_behind_a_name_does_not_hide_the_model(tmp_path: Path) -> None:
     """As in tables of model cards: `org/name (5-shot)`."""
     table = [{**{one: f"{row[one]:.0f}" for one in COLUMNS}, "Model": f"{row['Model']} (5-shot)"} for row in numbers()]
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert done.stdout == WHOLE, done.output
+    assert reproduced(done.stdout.rstrip()) == WHOLE, done.output
     assert "3 on main, 0 open" in settled(tmp_path)
 
 
@@ -216,7 +218,7 @@ def test_braces_in_a_name_are_no_placeholder(tmp_path: Path) -> None:
     names = [f"{{model.id https://huggingface.co/{row['Model']}" for row in numbers()]
     table = [{"Model": name, **{one: row[one] for one in COLUMNS}} for name, row in zip(names, numbers(), strict=True)]
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert done.stdout == WHOLE, done.output
+    assert reproduced(done.stdout.rstrip()) == WHOLE, done.output
     assert mapping(tmp_path).columns["Model"].template == "{{model.id https://huggingface.co/{model.id}"
 
 
@@ -224,9 +226,7 @@ def test_a_break_in_a_heading_is_a_space_and_a_mark_is_no_part_of_a_title(tmp_pa
     """Like README.md of Stability-AI/StableLM `93eea082`, with `ARC<br>Challenge`, `HellaSwag (✱)` and `88.85 (?)`."""
     table = markdown().replace("sums plus", "sums<br>plus").replace("logic", "logic (✱)").replace("72 %", "72 % (?)")
     done = adopted(tmp_path, "README.md", table)
-    assert "atlas-7b, logic (✱): there 72 % (?), computed 72 %: the same number, with another text around it" in (
-        done.stdout
-    )
+    assert "logic (✱)" not in done.stdout  # the number is equal, whatever stands around it
     assert {"sums plus", "logic (✱)"} <= mapping(tmp_path).columns.keys()
     declared = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
     assert [task.title for task in declared.tasks] == ["sums plus", "sums times", "logic"]

@@ -187,7 +187,7 @@ def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]
     if "members" not in keys:
         return dict(keys)
     ids, has_bounds = FreeIds(()), keys.get("normalize") == "leaf"
-    return {**keys, "leaves": [leaf_table(one, one.formats, ids, has_bounds=has_bounds) for one in column.leaves]}
+    return {**keys, "leaves": [leaf_table(one, ids, has_bounds=has_bounds) for one in column.leaves]}
 
 
 def resemblance(heading: str, names: Iterable[str]) -> int:

@@ -57,8 +57,7 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     measured = [place for place, name in enumerate(names_of_metrics) if not name.startswith("speed")]
     measured = measured or list(range(len(known)))
     places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
-    formats = tuple(dict.fromkeys(result.format for result in results))
-    tasks = [_task(column, results, formats, names, leaf_ids) for column in known]
+    tasks = [_task(column, results, names, leaf_ids) for column in known]
     others = tuple(task for place, task in enumerate(tasks) if place not in places)
     return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results))
 
@@ -80,9 +79,7 @@ class FreeIds:
         return free
 
 
-def _task(
-    column: DraftColumn, results: Sequence[Result], formats: Sequence[str], names: FreeIds, leaf_ids: FreeIds
-) -> DraftTask:
+def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_ids: FreeIds) -> DraftTask:
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
@@ -101,7 +98,7 @@ def _task(
         **bound,
         **_versions(column),
         **({"groups": list(column.rows)} if column.rows and not column.is_whole_group else {}),
-        **_leaves(column, formats, leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
+        **_leaves(column, leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
     }
     return DraftTask(
         keys,
@@ -171,19 +168,19 @@ def _versions(column: DraftColumn) -> dict[str, Any]:
     return {"versions": versions} if (versions := next(iter(by_format.values()), [])) else {}
 
 
-def _leaves(column: DraftColumn, formats: Iterable[str], ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
+def _leaves(column: DraftColumn, ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
     """The leaves, or the name of the catalogue's group where all of its members are there as it knows them."""
-    given = [leaf_table(leaf, formats, ids, has_bounds=has_bounds) for leaf in column.leaves]
+    given = [leaf_table(leaf, ids, has_bounds=has_bounds) for leaf in column.leaves]
     is_known = all(leaf.known and leaf.samples() == leaf.known.samples for leaf in column.leaves)
     if column.group is not None and column.is_whole_group and is_known and not any("keys" in one for one in given):
         return {"members": column.group.id}
     return {"leaves": given}
 
 
-def leaf_table(leaf: Seen, formats: Iterable[str], ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
-    """A leaf's table; where its key is not an id, the key is given for every format."""
+def leaf_table(leaf: Seen, ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
+    """A leaf's table; where its key is not an id, the key is given for the formats that have it."""
     leaf_id, samples = ids.give(leaf.key), leaf.samples()
-    keys = dict.fromkeys(formats, leaf.key) if leaf_id != leaf.key else {}
+    keys = dict.fromkeys(leaf.formats, leaf.key) if leaf_id != leaf.key else {}
     guess = leaf.known.guessable if leaf.known and has_bounds else None
     return {
         "id": leaf_id,

@@ -117,8 +117,8 @@ GROUP = "leaderboard_bot.formats"
 # In the order in which they are tried: JSON lines come before formats that are whole JSON. Bars in a row's key are of
 # lighteval or of v1, told apart by the suite; `annotator_model` is of evalchemy, which may have keys of lm-eval 0.4;
 # lmms-eval has these too; elsewhere a comma in a metric's key is of lm-eval 0.4 alone, and `no_cache` of lm-eval 0.3.
-BUILT_IN = (BFCL, EUROEVAL, INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LMMS_EVAL, LM_EVAL_04, LM_EVAL_03, OLMES,
-            EVERY_EVAL_EVER, MTEB, EVALPLUS, EVALSCOPE, HARBOR, OPEN_COMPASS, HELM)  # fmt: skip
+BUILT_IN = (BFCL, EUROEVAL, EVERY_EVAL_EVER, INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LMMS_EVAL, LM_EVAL_04,
+            LM_EVAL_03, OLMES, MTEB, EVALPLUS, EVALSCOPE, HARBOR, OPEN_COMPASS, HELM)  # fmt: skip
 
 
 @cache

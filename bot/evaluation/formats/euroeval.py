@@ -99,11 +99,14 @@ def _leaf(record: Mapping[str, Any]) -> LeafResult:
             numbers[f"{key.removesuffix(ERROR)}_stderr"] = half / HALF
     rounds = [table(one) for one in items(table(record["results"]).get("raw"))]
     return LeafResult(
-        numbers, epochs=len(rounds) or 1, reducer="mean", contradicted=contradicted(numbers, _means(numbers, rounds))
+        numbers,
+        epochs=len(rounds) or 1,
+        reducer="mean",
+        contradicted=contradicted(numbers, means_of_rounds(numbers, rounds)),
     )
 
 
-def _means(numbers: Mapping[str, Any], rounds: list[dict[str, Any]]) -> Iterator[Given]:
+def means_of_rounds(numbers: Mapping[str, Any], rounds: list[dict[str, Any]]) -> Iterator[Given]:
     """The mean of the rounds of each metric; the rounds are fractions, but for metrics that are percentages there."""
     for key, value in numbers.items():
         values = [one for each in rounds if (one := number(each.get(key, each.get(START + key)))) is not None]

@@ -202,10 +202,14 @@ def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, st
     }
 
 
+BACKENDS = {"accelerate": "accelerate", "vllm": "vllm", "hf": "accelerate"}  # the last one is lm-eval's word
+
+
 def rerun(wanted: Rerun) -> str:
     """The call of lighteval 0.13, which alone writes keys of one bar; for models that it loads itself."""
     model, settings = wanted.model, wanted.settings
-    is_known = model.source in {"accelerate", "vllm"} and all(key.count("|") == 1 for key in wanted.leaf_keys)
+    backend = BACKENDS.get(model.source, "")
+    is_known = backend and all(key.count("|") == 1 for key in wanted.leaf_keys)
     if not is_known or not model.id or settings.keys() - {"generation_parameters", *FLAGS}:
         return ""
     args = {"model_name": model.id, "revision": model.revision or model.requested_revision, "dtype": model.precision}
@@ -215,7 +219,7 @@ def rerun(wanted: Rerun) -> str:
     args["generation_parameters"] = settings.get("generation_parameters", "")
     spelled = ",".join(f"{name}={value}" for name, value in args.items() if value)
     tasks = ",".join(wanted.leaf_keys)
-    return command_line(["lighteval", model.source, spelled, tasks, "--output-dir", "results", "--save-details"])
+    return command_line(["lighteval", backend, spelled, tasks, "--output-dir", "results", "--save-details"])
 
 
 LIGHTEVAL = Format(

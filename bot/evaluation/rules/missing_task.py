@@ -19,11 +19,16 @@ row is therefore shown with a gap and without a rank.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from bot.evaluation.finding import Severity, counted, examples, grouped, shown
+from bot.evaluation.formats import format_of
+from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule
+from bot.evaluation.task import Leaf
 
 UNSAID = "not recorded"
 
@@ -46,7 +51,13 @@ def missing_task(case: RowCase) -> Violations:
 def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     task, result = missing[0].task, case.row.result
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
+    formats = list(dict.fromkeys(one for required in missing for one in case.leaderboard.formats_of(required.leaf)))
     hint, command = rerun_advice(result, keys, task.num_fewshot, "measure it")
+    if result.format not in formats:
+        known = format_of(formats[0])
+        wanted = Rerun(replace(result.model, args=""), tuple(leaf.key(known.id) for leaf in _leaves(missing)), None, {})
+        command = known.rerun(wanted) if known.rerun else ""
+        hint = f"measure it with {known.title}{':' if command else ''}"
     whole = len(keys) == len(task.leaves)
     return Violation(
         _message(missing, keys, result) + _elsewhere(case, missing),
@@ -56,6 +67,10 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
         tuple(dict.fromkeys(required.leaf.id for required in missing)),
         command,
     )
+
+
+def _leaves(missing: list[RequiredMetric]) -> list[Leaf]:
+    return list({required.leaf.id: required.leaf for required in missing}.values())
 
 
 def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> str:

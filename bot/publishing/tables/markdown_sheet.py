@@ -35,7 +35,7 @@ class MarkdownTable:
     """A table of a Markdown file: the numbers of its lines from 0, and the cells as the parser reads them.
 
     `above` are the headings that it stands below, the outermost first, and `comment` is the HTML comment between the
-    last of them and the table.
+    last of them and the table. `section` is the line of whichever of these comes last.
     """
 
     header: int
@@ -43,6 +43,7 @@ class MarkdownTable:
     cells: tuple[tuple[str, ...], ...]
     above: tuple[str, ...] = ()
     comment: str = ""
+    section: int = 0
 
     @property
     def names(self) -> frozenset[str]:
@@ -186,9 +187,10 @@ def tables_at(tables: Sequence[MarkdownTable], at: str, names: frozenset[str]) -
     below = [table for table in tables if not at or is_below(table, at)]
     if at.isdecimal() and not below:
         below = list(tables[int(at) - 1 : int(at)]) if len(at) < MOST_DIGITS and int(at) else []
-    found = [table for table in below if names <= table.names]
+    found = [table for table in below if names <= table.names] or (below if at else [])  # which then lacks a column
     least = min((len(table.above) for table in found), default=0)
-    return [table for table in found if len(table.above) == least] if at else found
+    found = [table for table in found if len(table.above) == least] if at else found
+    return found[:1] if at and len({table.section for table in found}) == 1 else found  # the first one below it
 
 
 def is_below(table: MarkdownTable, at: str) -> bool:
@@ -241,8 +243,10 @@ def tables_of(text: str) -> Sequence[MarkdownTable]:
 def _tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:
     rows: list[tuple[int, list[str]]] = []
     above: dict[int, str] = {}
-    comment, level = "", 0
+    comment, level, section = "", 0, 0
     for token in tokens:
+        if token.type in {"heading_open", "html_block"} and token.map:
+            section = token.map[0]
         if token.type == "heading_open":
             level, comment = int(token.tag[1:]), ""
             above = {depth: title for depth, title in above.items() if depth < level} | {level: ""}
@@ -260,7 +264,7 @@ def _tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:
             (header, _), *body = rows
             titles = tuple(title for _, title in sorted(above.items()) if title)
             cells = tuple(tuple(cells) for _, cells in rows)
-            yield MarkdownTable(header, tuple(line for line, _ in body), cells, titles, comment)
+            yield MarkdownTable(header, tuple(line for line, _ in body), cells, titles, comment, section)
             rows = []
 
 

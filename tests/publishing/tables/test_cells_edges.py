@@ -113,9 +113,9 @@ def test_a_number_is_in_the_unit_of_its_column() -> None:
 
 @pytest.mark.parametrize(
     ("number", "decimals", "shown"),
-    [(0.125, 2, "0.12"), (0.375, 2, "0.38"), (2.5, 0, "2"), (50.0, 1, "50.0"), (-0.004, 2, "0.00"), (-0.5, 0, "0")],
+    [(0.125, 2, "0.13"), (0.375, 2, "0.38"), (2.5, 0, "3"), (50.0, 1, "50.0"), (-0.004, 2, "0.00"), (-0.4, 0, "0")],
 )
-def test_a_number_is_rounded_half_to_even_and_is_never_minus_zero(number: float, decimals: int, shown: str) -> None:
+def test_a_number_is_rounded_half_up_and_is_never_minus_zero(number: float, decimals: int, shown: str) -> None:
     found = cell({"value": "average", "decimals": decimals}, entry(average=number))
     assert isinstance(found, Decimal)
     assert str(found) == shown
