@@ -17,7 +17,7 @@ from jiter import from_json
 
 from bot.errors import MalformedResult
 from bot.evaluation.definition import NONE, AskedDefinitions, picked
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import grouped
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.euroeval import HALF, MOST_LINES, START, means_of_rounds
 from bot.evaluation.formats.fields import (
@@ -55,11 +55,6 @@ PLACES = {
 LEVEL, MOST_DIGITS = 0.95, 16  # of a confidence interval that is read; of a number of parameters
 TOOLS = {"euroeval": "EuroEval"}
 REPOSITORIES = {"EuroEval": "EuroEval/EuroEval"}
-SPLIT = (
-    "mkdir -p by-model; jq -r .model_info.id FILE | sort -u | while read -r m;"
-    ' do jq -c --arg m "$m" \'select(.model_info.id == $m)\' FILE > "by-model/${m//\\//__}.jsonl"; done'
-)
-SPLITTING = f"put the lines of each model into a file of its own, in bash with `{SPLIT}`"
 AGENT = ("agent_name", "agent_scaffold")  # what adapters of boards of agents call the program around the model
 # What decides what was asked: the dataset, and how answers were generated, if the record says that.
 DATA, GENERATION = "source_data", "generation_config/generation_args"
@@ -109,16 +104,14 @@ def first_line(data: bytes) -> Any:
 
 
 def parse(content: Content) -> Result:
-    """Read the records. Raises MalformedResult if one is none, or if they are of several models.
+    """Read the records of the first model. Raises MalformedResult if one of them is none."""
+    return parts(content)[0][0]
 
-    A member of the list without name or score is passed over, and a record that shows no model's result.
-    """
-    records = list(_records(content))
-    models = list(dict.fromkeys(text(table(one.get("model_info")).get("id")) for _, one in records))
-    if len(models) > 1:
-        why = f"holds the results of {counted(len(models), 'model')}, {examples(models)}: a submission is of one model"
-        raise MalformedResult(why, hint=SPLITTING)
-    return result_of(records)
+
+def parts(content: Content) -> list[tuple[Result, Any]]:
+    """The result of each model in the records, with its records. Raises MalformedResult if one of them is none."""
+    by_model = grouped((text(table(one.get("model_info")).get("id")), (at, one)) for at, one in _records(content))
+    return [(result_of(records), [one for _, one in records]) for records in by_model.values()]
 
 
 def result_of(records: Sequence[tuple[str, Mapping[str, Any]]]) -> Result:
@@ -337,7 +330,9 @@ EVERY_EVAL_EVER = Format(
     title="Every Eval Ever",
     recognise=recognise,
     parse=parse,
+    parts=parts,
     stderr_key=stderr_after,
     naming="",
     pinning="",
+    has_order=True,
 )
