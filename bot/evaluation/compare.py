@@ -722,7 +722,7 @@ def _weights(task: TaskScore) -> tuple[float, ...] | None:
         return None
     lows = [_bound(leaf.lower_bound) for leaf in task.leaves]
     if len({leaf.metric for leaf in task.leaves}) > 1 or any(
-        leaf.raw < low for leaf, low in zip(task.leaves, lows, strict=True)
+        leaf.raw < low != 0 for leaf, low in zip(task.leaves, lows, strict=True)
     ):
         return None
     if len(task.leaves) == 1:

@@ -133,6 +133,14 @@ class Misread(msgspec.Struct, frozen=True, gc=False):
     is_error: bool = False
 
 
+class Contradiction(msgspec.Struct, frozen=True, gc=False):
+    """What the file says in two places and says differently: a sentence, where, and whether these are two models."""
+
+    what: str
+    pointer: str
+    is_error: bool = False
+
+
 class RepeatedKey(msgspec.Struct, frozen=True, gc=False):
     """A key that one object of the file has twice with different values: where, and the values as short texts."""
 
@@ -184,9 +192,9 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     `edited` that scores were changed after the run.
     `quoted_from` names the place that the numbers were copied from, "" if the file was written by what measured.
     `secrets` are the JSON pointers of fields that hold a password or token: a result never holds their values.
-    `repeated` are keys that the file has twice with different values. `definitions` has the numbers of the fields of
-    each definition that is not shipped, by its digest, and `asked` these fields. `scorings` are the ways in which
-    leaves are scored.
+    `repeated` are keys that the file has twice with different values, `contradictions` what it says in two places and
+    says differently. `definitions` has the numbers of the fields of each definition that is not shipped, by its digest,
+    and `asked` these fields. `scorings` are the ways in which leaves are scored.
     `misread` are places of a form that did not give what they should, `unmatched` the places of numbers that nothing
     in the file has.
 
@@ -214,6 +222,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     quoted_from: str = ""
     secrets: tuple[str, ...] = ()
     repeated: tuple[RepeatedKey, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     definitions: Mapping[str, tuple[int, ...]] = {}
     asked: tuple[AskedField, ...] = ()
     misread: tuple[Misread, ...] = ()

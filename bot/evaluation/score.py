@@ -1,6 +1,7 @@
 """Scores measurements: raw value, bound, clip, mean, each step kept so that it can be shown.
 
-score = 100 * max(0, (value - lower_bound) / (upper_bound - lower_bound)). The bounds are exact fractions; the double
+score = 100 * max(0, (value - lower_bound) / (upper_bound - lower_bound)); without a lower bound (0) nothing is clipped,
+so that a correlation below 0 stays below 0. The bounds are exact fractions; the double
 next to the fraction is subtracted, so a value measured at the bound scores exactly 0 and one at the top exactly 100.
 Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normalization"), which clip below the bound.
 """
@@ -113,9 +114,9 @@ def mean_error(errors: Sequence[float | None]) -> float | None:
 
 
 def normalize(value: float, lower: float, span: float) -> float:
-    """Map a value to 0 at `lower` and 100 at `lower + span`, and to 0 below."""
+    """Map a value to 0 at `lower` and 100 at `lower + span`, and to 0 below a lower bound other than 0."""
     part = (value - lower) / span
-    return part * 100.0 if part > 0.0 else 0.0
+    return part * 100.0 if part > 0.0 or lower == 0.0 else 0.0
 
 
 def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:

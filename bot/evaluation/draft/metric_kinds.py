@@ -21,6 +21,8 @@ from bot.evaluation.formats import format_of
 from bot.evaluation.task import ONE_LINE
 
 NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
+NOT_SCORED = frozenset({"bypass", "submission"})  # metrics that stand for answers that nobody scored
+PLACEHOLDERS = (-1, 999)
 FILTERS = ("strict-match", "strict_match", "none", "get-answer", "get_response", "custom-extract", "remove_whitespace")
 LAST_FILTER = "flexible-extract"  # what it finds wherever it stands is the more generous of two
 
@@ -82,10 +84,19 @@ def metric_keys(format_id: str, numbers: Mapping[str, Any]) -> list[str]:
         and key not in errors | NO_METRICS
         and "stderr" not in key
         and type(value) in {int, float}
+        and not _is_placeholder(split_key(format_id, key)[0], value)
     ]
     if format_of(format_id).has_order:
         return found
     return sorted(found, key=lambda key: _rank(*split_key(format_id, key)))
+
+
+def _is_placeholder(name: str, value: float) -> bool:
+    """Tell whether a value says that nothing was measured: `bypass`, and -1 or 999 where a metric cannot have these."""
+    if name in NOT_SCORED:
+        return True
+    kind = kind_of(name) if value in PLACEHOLDERS else None
+    return kind is not None and not (kind.range[0] <= value <= max(kind.range[1], 100))
 
 
 def _rank(name: str, answer_filter: str) -> tuple[int, int]:

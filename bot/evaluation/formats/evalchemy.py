@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.evaluation.definition import AskedDefinitions
+from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import Given, contradicted, items, number, row, setting, table, text, whole
 from bot.evaluation.formats.format import Format, Rerun, command_line, stderr_beside
@@ -66,6 +67,7 @@ def parse(content: Content) -> Result:
         places=OWN_PLACES,
         definitions=asked.definitions,
         asked=asked.asked,
+        contradictions=contradictions.of_lm_eval(content.top, config),
     )
 
 

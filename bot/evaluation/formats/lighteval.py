@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from bot.evaluation.definition import AskedDefinitions, picked
+from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
@@ -100,6 +101,7 @@ def parse(content: Content) -> Result:
         secrets=secrets_in(general, "/config_general"),
         definitions=asked.definitions,
         asked=asked.asked,
+        contradictions=contradictions.of_lighteval(general, fields, arguments(config)[1]),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.definition import NONE, AskedDefinitions, picked
+from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
@@ -109,6 +110,7 @@ def parse(content: Content) -> Result:
         definitions=asked.definitions,
         asked=asked.asked,
         scorings=tuple(way for _, way in scorings.values()),
+        contradictions=contradictions.of_lm_eval(top, config),
     )
 
 

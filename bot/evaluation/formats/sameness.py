@@ -53,6 +53,7 @@ class _Table(msgspec.Struct, frozen=True):
     defaults: Mapping[str, str] = {}
     own_default: frozenset[str] = frozenset()
     of_examples: frozenset[str] = frozenset()
+    switches_of_thinking: tuple[str, ...] = ()
 
 
 class Given(NamedTuple):
@@ -228,9 +229,14 @@ def _has_part(name: str) -> bool:
     return any(part in name for part in _tables()["adapters"].parts)
 
 
+def names_in(pairs: Mapping[str, str]) -> list[str]:
+    """Everything that the arguments call the model."""
+    return [pairs[name] for name in _tables()["identity"].names if pairs.get(name)]
+
+
 def name_in(pairs: Mapping[str, str]) -> str:
     """What the arguments call the model: the first of its names that is given."""
-    return next((pairs[name] for name in _tables()["identity"].names if pairs.get(name)), "")
+    return next(iter(names_in(pairs)), "")
 
 
 def quantization_of(args: str) -> str:
@@ -306,6 +312,14 @@ def settings_of(result: Result) -> dict[str, str]:
     }
     given = ((name, value) for name, value in arguments_of(result.model.args) if kind_of(name) == "asked")
     return {**{f"argument {name}": value for name, value in given if name not in result.settings}, **found}
+
+
+def thinks(result: Result) -> bool:
+    """Tell whether the run switched thinking on."""
+    given = dict(arguments_of(result.model.args))
+    switches = _tables()["asked"].switches_of_thinking
+    found = {**given, **{_spelled(name): value for name, value in result.settings.items()}}
+    return any(found.get(name, "").lower() in ON for name in switches)
 
 
 def weights_of(result: Result) -> dict[str, str]:

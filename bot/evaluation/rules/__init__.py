@@ -20,10 +20,12 @@ RULES = _rules(
     "edited_run", "quoted_result", "limited_run", "wrong_sample_count", "wrong_num_fewshot",
     "unaccepted_task_version", "other_task_definition", "unaccepted_harness_commit", "known_bad_release",
     "implementation_mismatch", "non_finite_value", "value_out_of_range", "value_not_integral",
-    "stderr_contradicts_samples", "value_contradicts_file", "spelled_otherwise", "unidentified_model", "wrong_owner",
+    "stderr_contradicts_samples", "value_contradicts_file", "contradicts_itself", "nothing_scored",
+    "spelled_otherwise", "unidentified_model", "wrong_owner",
     "unpinned_revision", "future_date", "group_contradicts_leaves", "quantized_run", "unscored_samples",
     "strict_below_flexible", "drop_at_the_floor", "older_scorer_version", "silent_change", "not_comparable",
-    "unverifiable_harness_commit", "unverifiable_pin", "extra_task", "chat_template_differs",
+    "unverifiable_harness_commit", "unverifiable_pin", "extra_task", "chat_template_differs", "thinking_not_used",
+    "own_setup",
 ) + SAMPLE_RULES  # fmt: skip
 
 # What judges a row, joined from all files of its key.

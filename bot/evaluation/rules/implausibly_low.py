@@ -3,7 +3,7 @@
 ## What it does
 Reports a column of at least 100 samples whose value is exactly 0 while most other columns of the row are well above
 guessing; a subtask without a single right answer where guessing gives at least twenty; and a column more than five
-standard errors below guessing.
+standard errors below guessing. Reports once a row in which every column is exactly 0.
 
 ## Why is this bad?
 A model that can do the other tasks does not fail every sample of one. Usually the answers were not recognised: a
@@ -38,6 +38,10 @@ HINT = "look at the logged samples: were the answers recognised? A chat template
 def implausibly_low(case: RowCase) -> Violations:
     """Yield at most one violation for each task."""
     values = {task.id: task.raw for task in case.row.scores.tasks}
+    is_high_better = all(task.higher_is_better for task in case.leaderboard.tasks)
+    if len(values) > 1 and is_high_better and not any(raw is None or raw for raw in values.values()):
+        yield Violation(f"all {len(values)} columns are exactly 0", HINT, case.row.result.pointer_to("leaves"))
+        return
     for task_id, found in by_task(case.row.measurements.present).items():
         raw = values[task_id]
         about, message = found, _column(case, found, task_raw(found[0].required.task, found) if raw is None else raw)

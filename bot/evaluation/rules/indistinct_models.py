@@ -22,6 +22,7 @@ The row would take the newest value of each task: a mixture of several checkpoin
 
 ## Use instead
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
+/config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class Violation:
 
     `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
     `command` is the command line that repairs it, "" if none can. `file` is the path of the submission that a violation
-    of a row points into, "" for the first of the row.
+    of a row points into, "" for the first of the row. `severity` is given where it is another than the rule's.
     """
 
     message: str
@@ -141,6 +141,7 @@ class Violation:
     command: str = ""
     file: str = ""
     line: int = 0
+    severity: Severity | None = None
 
 
 Violations = Iterator[Violation]
@@ -266,7 +267,7 @@ def _finding(rule: Rule, severity: Severity, violation: Violation, path: str) ->
     name, _, pointer = violation.pointer.partition("#") if is_inside else ("", "", violation.pointer)
     return Finding(
         rule=rule.id,
-        severity=severity,
+        severity=violation.severity or severity,
         message=violation.message,
         hint=violation.hint,
         location=Location(f"{path}/{name}" if name else path, pointer, violation.line),

@@ -9,10 +9,10 @@ Everybody who can read the results can use the account. Some tools write all arg
 including the key.
 
 ## Example
-/config/model_args: "base_url=https://example.org/v1,model=kestrel-7b,api_key=abcdefgh12345678"
+/config/model_args: "base_url=https://example.org/v1,model=example-org/kestrel-7b,api_key=abcdefgh12345678"
 
 ## Use instead
-/config/model_args: "base_url=https://example.org/v1,model=kestrel-7b"
+/config/model_args: "base_url=https://example.org/v1,model=example-org/kestrel-7b"
 """
 
 from __future__ import annotations

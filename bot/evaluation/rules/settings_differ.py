@@ -12,7 +12,7 @@ Numbers that were measured in different ways do not belong in one average.
 
 ## Example
 (another file)
-/config/gen_kwargs: "temperature=0.8"
+/config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16,max_length=2048"
 /date: 1
 
 ## Use instead

@@ -1,0 +1,109 @@
+"""What one file says in two places and says differently: its model, commit, data type, settings and templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from bot.evaluation.finding import examples, shown
+from bot.evaluation.formats.fields import arguments, precision, revision, table, text
+from bot.evaluation.formats.sameness import adapter_of, in_one_spelling, names_in
+from bot.evaluation.result import Contradiction
+
+MOST = 10  # contradictions that one result lists
+DUMMY = "dummy"  # the class of lm-eval that answers at random
+GREEDY = {"do_sample": "False", "temperature": "0"}  # one may stand for the other
+GENERATING = frozenset({"generate_until", "generate_until_multi_round"})
+OF_PATH = ("lora_local_path", "steer_path")  # adapters that the harness leaves out of the model's name
+
+
+def of_lm_eval(top: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Contradiction, ...]:
+    """The contradictions of a file of lm-eval 0.4, or of a tool that writes its frame."""
+    pairs, args = arguments(config.get("model_args"))
+    found = [
+        *_names(text(top.get("model_name")), pairs, args, "/model_name"),
+        *_class(top, config),
+        *_two("commit", config.get("model_sha"), pairs.get("revision"), "/config/model_sha", revision),
+        *_two("data type", config.get("model_dtype"), pairs.get("dtype"), "/config/model_dtype", _data_type),
+        *_generation(config.get("gen_kwargs"), table(top.get("configs"))),
+        *_hash("chat_template", top),
+        *_hash("system_instruction", top),
+    ]
+    return tuple(found[:MOST])
+
+
+def of_lighteval(general: Mapping[str, Any], config: Mapping[str, Any], args: str) -> tuple[Contradiction, ...]:
+    """The contradictions of a file of lighteval."""
+    name = text(general.get("model_name")) if config.get("model_name") else ""
+    found = [
+        *_names(name, {"model_name": text(config.get("model_name"))}, args, "/config_general/model_name"),
+        *_two("commit", general.get("model_sha"), config.get("revision"), "/config_general/model_sha", revision),
+        *_two("data type", general.get("model_dtype"), config.get("dtype"), "/config_general/model_dtype", _data_type),
+    ]  # fmt: skip
+    return tuple(found[:MOST])
+
+
+def _names(name: str, pairs: Mapping[str, str], args: str, pointer: str) -> Iterator[Contradiction]:
+    """Two models: one by name and another one in the arguments, or an adapter beside the name of its base."""
+    adapter, named = adapter_of(args), names_in(pairs)
+    if not name:
+        return
+    called = {_bare(one) for one in named}
+    if adapter is not None and adapter.argument not in OF_PATH and _bare(name) != _bare(adapter.name):
+        what = f"the model is {shown(name)} by its name, and {adapter.argument}={shown(adapter.name)} by its arguments"
+        yield Contradiction(what, pointer, is_error=True)
+    elif adapter is None and called and _bare(name) not in called:
+        what = f"the model is {shown(name)} by its name, and {shown(named[0])} by its arguments"
+        yield Contradiction(what, pointer, is_error=True)
+
+
+def _bare(name: str) -> str:
+    return name.strip().rstrip("/").removeprefix("./").casefold()
+
+
+def _class(top: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[Contradiction]:
+    if DUMMY in {text(config.get("model")), text(top.get("model_source"))}:
+        yield Contradiction("the answers are random: the model's class is dummy", "/config/model", is_error=True)
+
+
+def _two(what: str, one: object, other: object, pointer: str, spell: Any) -> Iterator[Contradiction]:
+    """Two values of one thing, where both are recorded."""
+    ours, theirs = spell(one), spell(other)
+    if ours and theirs and ours != theirs:
+        said = f"the {what} is {shown(ours)} where the run recorded it, and {shown(theirs)} in the arguments"
+        yield Contradiction(said, pointer)
+
+
+def _data_type(value: object) -> str:
+    return precision(text(value)) or ""
+
+
+def _generation(given: Any, configs: Mapping[str, Any]) -> Iterator[Contradiction]:
+    """Generation settings of the call that the tasks do not have; the harness writes them into each task."""
+    pairs = given if isinstance(given, dict) else arguments(given)[0]
+    wanted = {name: in_one_spelling(_text_of(one)) for name, one in pairs.items() if name != "until"}
+    differing: dict[str, tuple[str, list[str]]] = {}
+    for key, one in configs.items() if wanted else ():
+        config = table(one)
+        has = table(config.get("generation_kwargs"))
+        for name, value in wanted.items() if config.get("output_type") in GENERATING else ():
+            there = in_one_spelling(_text_of(has[name])) if name in has else GREEDY.get(name, value)
+            if there != value:
+                differing.setdefault(name, (f"{shown(value)} in gen_kwargs, and {shown(there)}", []))[1].append(key)
+    for name, (said, keys) in differing.items():
+        yield Contradiction(f"{shown(name)} is {said} for {examples(keys)}", "/config/gen_kwargs")
+
+
+def _text_of(value: object) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def _hash(name: str, top: Mapping[str, Any]) -> Iterator[Contradiction]:
+    """A template or system prompt whose hash is another text's."""
+    digest, said = top.get(f"{name}_sha"), top.get(name)
+    if isinstance(said, str) and isinstance(digest, str) and said and digest:
+        if sha256(said.encode("utf-8", "surrogatepass")).hexdigest() != digest:
+            yield Contradiction(f"{name}_sha is not the hash of {name}", f"/{name}_sha")
+    elif digest and name in top and not said:
+        yield Contradiction(f"{name}_sha is the hash of a text, and {name} is empty", f"/{name}_sha")

@@ -1,0 +1,42 @@
+"""Nothing was scored in this run.
+
+## What it does
+Reports a file in which no task has a number, and a column whose metric is `bypass`, which stands for "not scored" and
+has the value 999. The harness writes both with `--predict_only`, and for tasks whose answers others score.
+
+## Why is this bad?
+999 is no score. Read as one, it is on top of every table.
+
+## Example
+/results: {"leaderboard_ifeval": {"alias": "leaderboard_ifeval", "bypass,none": 999}}
+/groups: (absent)
+/group_subtasks: (absent)
+
+## Use instead
+/results/leaderboard_ifeval/prompt_level_strict_acc,none: 0.49907578558225507
+/results/leaderboard_ifeval/prompt_level_strict_acc_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.draft.metric_kinds import NOT_SCORED, metric_keys
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+
+HINT = "score the answers: run it again without --predict_only, or upload what the benchmark's own scorer gives"
+
+
+@rule(Severity.ERROR)
+def nothing_scored(case: Case) -> Violations:
+    """Yield one violation for the file, or one for the columns of which it has no score."""
+    result = case.result
+    has_number = any(metric_keys(result.format, leaf.numbers) for leaf in result.leaves.values())
+    if result.leaves and not has_number:
+        found = sorted({name for leaf in result.leaves.values() for name in leaf.numbers if name != "alias"})
+        has = f": it has {examples(found)} alone" if found else ""
+        yield Violation(f"nothing was scored in this run{has}", HINT, result.pointer_to("leaves"))
+        return
+    bypassed = [one for one in case.measurements.present if one.required.metric.name in NOT_SCORED]
+    if bypassed:
+        name = bypassed[0].required.value_key
+        yield case.at(bypassed, f"{name} is no score: it stands for answers that nobody scored", HINT)

@@ -1,0 +1,46 @@
+"""The run has a set-up of its own.
+
+## What it does
+Names a system prompt, a server that answered in place of weights that the harness loaded, and a seed of the few-shot
+examples that is not the harness's.
+
+## Why is this bad?
+It need not be. But a system prompt can hold answers, nothing shows which weights a server has, and a seed can be chosen
+among many.
+
+## Example
+/config/fewshot_seed: 777
+
+## Use instead
+/config/fewshot_seed: 1234
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.formats.fields import arguments
+from bot.evaluation.identity import is_served
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+
+PROMPTS = ("system_instruction", "system_prompt", "system_message")
+SEED = "fewshot_seed"
+SERVER = "base_url"
+HINT = "nothing needs to be done where the board's rows have this in common"
+LONGEST = 60  # characters of a prompt or an address that are shown
+
+
+@rule(Severity.NOTICE)
+def own_setup(case: Case) -> Violations:
+    """Yield one violation for each part of the set-up."""
+    result = case.result
+    prompt = next((result.settings[name] for name in PROMPTS if result.settings.get(name)), "")
+    if prompt:
+        yield Violation(f"a system prompt stands before each question: {shown(prompt, LONGEST)}", HINT)
+    if seed := result.settings.get(SEED):
+        yield Violation(
+            f"the few-shot examples were picked by the seed {shown(seed, LONGEST)}, not the harness's", HINT
+        )
+    if SERVER in result.model.args and is_served(result.model) and "/" in result.model.id:
+        server, model = arguments(result.model.args)[0].get(SERVER, ""), shown(result.model.id)
+        said = f"a server answered, {shown(server, LONGEST)}: nothing shows that it has the weights of {model}"
+        yield Violation(said, HINT, result.pointer_to("arguments"))

@@ -1,0 +1,43 @@
+"""Thinking was switched on for a task that asks for no answer.
+
+## What it does
+Reports tasks that compare the log-likelihoods of given answers, in a run with thinking switched on.
+
+## Why is this bad?
+The model never thinks in such a task: the first words of each answer stand where the template wants its thoughts, so
+that nobody uses the model in this way. The harness refuses it today (lm-evaluation-harness#3675). The rule is wrong
+where the template closes the thoughts before the answer.
+
+## Example
+/config/model_args: "pretrained=example-org/kestrel-7b,enable_thinking=True"
+
+## Use instead
+/config/model_args: "pretrained=example-org/kestrel-7b,enable_thinking=False"
+"""
+
+from __future__ import annotations
+
+from bot.evaluation.definition import definition_of, text_of
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.formats.sameness import thinks
+from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
+
+OUTPUT = "output_type"
+WITHOUT_ANSWERS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})
+
+
+@rule(Severity.WARNING)
+def thinking_not_used(case: Case) -> Violations:
+    """Yield one violation for all such tasks."""
+    if not thinks(case.result):
+        return
+    found = [one for one in case.measurements.present if _output(case, one.required.leaf_key) in WITHOUT_ANSWERS]
+    if found:
+        names = examples(keys_of(found))
+        message = f"thinking was switched on for log-likelihoods, where the model never thinks: {names}"
+        yield case.at(found, message, "measure it with thinking switched off", "arguments")
+
+
+def _output(case: Case, key: str) -> str:
+    definition = definition_of(case.result, key)
+    return text_of(definition[OUTPUT]) if definition is not None and OUTPUT in definition else ""
