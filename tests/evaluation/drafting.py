@@ -30,7 +30,8 @@ def only_task(*files: Any) -> tuple[Task, str]:
 def modern(rows: dict[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
     """A file of harness 0.4 with these rows."""
     data = {"results": rows, "configs": {key: {} for key in rows}, "n-shot": dict.fromkeys(rows, 0)}
-    model = {"model_name": "acme/atlas-7b", "config": {"model_args": "pretrained=acme/atlas-7b"}}
+    name = more.get("model_name", "acme/atlas-7b")
+    model = {"model_name": name, "config": {"model_args": f"pretrained={name}"}}
     return {**data, "versions": dict.fromkeys(rows, 1.0), **model, "lm_eval_version": "0.4.9", **more}
 
 

@@ -105,11 +105,19 @@ def patch(data: Any, pointer: str, value: Any) -> Any:
     return data
 
 
+ARGUMENTS = "/config/model_args"
+SAME = {"/model_name": "pretrained", "/config/model_sha": "revision", "/config/model_dtype": "dtype"}
+
+
 def patched(changes: Mapping[str, Any], start: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The base file with each pointer set to its value."""
+    """The base file with each pointer set to its value; an argument that would contradict one of them is left out."""
     data = base() if start is None else deepcopy(start)
     for pointer, value in changes.items():
         data = patch(data, pointer, value)
+    config = data.get("config") if isinstance(data, dict) else None
+    if isinstance(config, dict) and isinstance(args := config.get("model_args"), str) and ARGUMENTS not in changes:
+        said = [name for pointer, name in SAME.items() if changes.get(pointer) and changes[pointer] is not ABSENT]
+        config["model_args"] = ",".join(one for one in args.split(",") if one.partition("=")[0] not in said)
     return with_definitions(data) if {"/lm_eval_version", "/git_hash"} & changes.keys() else data
 
 

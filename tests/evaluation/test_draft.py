@@ -25,7 +25,7 @@ def test_a_draft_scores_as_the_shipped_declaration_does() -> None:
     assert theirs.scores is not None
     scores = {task.title: task.score for task in mine.scores.tasks}
     assert scores == {task.title: task.score for task in theirs.scores.tasks}
-    assert 'group = "leaderboard_bbh"' in text
+    assert 'members = "leaderboard_bbh"' in text
     assert "# releases = " in text
 
 
@@ -43,7 +43,7 @@ def test_a_file_of_the_first_leaderboard_is_drafted_with_its_groups_and_bounds()
     assert outcome_of(base_v1(), board).status == "accepted"
     tasks = {task.id: task for task in board.tasks}
     mmlu = tasks["hendrycksTest"]
-    assert (mmlu.group, len(mmlu.leaves), mmlu.aggregation, str(mmlu.lower_bound)) == (
+    assert (mmlu.members, len(mmlu.leaves), mmlu.aggregation, str(mmlu.lower_bound)) == (
         "hendrycksTest",
         57,
         "mean",
@@ -262,7 +262,9 @@ def test_nothing_of_a_file_leaves_its_comment() -> None:
 
 
 def test_faults_of_the_file_are_named_by_its_own_draft() -> None:
-    limited = modern({"quiz": binary("acc,none", 20, 50)}, config={"limit": 50, "model_args": "pretrained=acme/a"})
+    limited = modern(
+        {"quiz": binary("acc,none", 20, 50)}, config={"limit": 50, "model_args": "pretrained=acme/atlas-7b"}
+    )
     limited["n-samples"] = {"quiz": {"original": 817, "effective": 50}}
     board, _ = drafted(limited)
     assert board.tasks[0].leaves[0].samples == 817
@@ -272,7 +274,10 @@ def test_faults_of_the_file_are_named_by_its_own_draft() -> None:
     assert {found.rule for found in outcome_of(broken, board).findings if found.is_error} == {"non-finite-value"}
     bare = modern({"quiz": {"alias": "quiz"}})
     board, _ = drafted(bare)
-    assert {found.rule for found in outcome_of(bare, board).findings if found.is_error} == {"missing-task"}
+    assert {found.rule for found in outcome_of(bare, board).findings if found.is_error} == {
+        "missing-task",
+        "nothing-scored",
+    }
 
 
 NUMBERS = st.one_of(st.floats(), st.integers(-(2**70), 2**70), st.text(max_size=5), st.none(), st.booleans())

@@ -33,7 +33,7 @@ UNPINNED = {"/config/model_sha": "", "/config/model_revision": "main", "/config/
 
 
 def local(name: str = LOCAL) -> dict[str, object]:
-    return patched({"/model_name": name} | UNPINNED)
+    return patched(UNPINNED | {"/model_name": name, "/config/model_args": f"pretrained={name}"})
 
 
 def parsed(name: str = LOCAL) -> Parsed:
@@ -268,10 +268,11 @@ def test_a_branch_that_was_asked_for_tells_rows_apart_and_is_still_no_commit() -
 )
 def test_a_served_model_is_called_by_its_service_and_day(model: Model, expected: str) -> None:
     result = Result(model, HarnessVersion("x"), {}, date=1769000000.0, format="inspect")
-    served = identified(Parsed("a.json", "", 0, result), {}, {}, served=True).result
+    board = parse_leaderboard(f"served_models = true\n{DECLARATION}", "open-llm-v2", "x.toml")
+    served = identified(Parsed("a.json", "", 0, result), {}, board).result
     assert served is not None
     assert (served.model.id, served.model.revision, served.model.precision) == (expected, "2026-01-21", "")
-    assert identified(Parsed("a.json", "", 0, result), {}, {}).result == result
+    assert identified(Parsed("a.json", "", 0, result), {}).result == result
 
 
 def test_a_path_is_no_name_of_a_service_model() -> None:
