@@ -61,7 +61,6 @@ def test_a_precision_that_nobody_uses_is_an_error_with_the_words_that_exist(name
         ({"pretrained": "a/b", "quantization_config": {"quant_method": "mxfp4"}}, "mxfp4"),
         ({"pretrained": "a/b", "quantization_config": {"load_in_8bit": True}}, "8bit"),
         ({"pretrained": "a/b", "quantization_config": {"quant_type": "int8_weight_only"}}, "int8_weight_only"),
-        ({"pretrained": "a/b", "quantization_config": {}}, "bfloat16"),
     ],
 )
 def test_a_quantization_is_one_however_it_is_written(args: Any, precision_is: str) -> None:
