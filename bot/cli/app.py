@@ -38,30 +38,39 @@ def _command(name: str) -> Any:
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk, the share of an account, or what one file may have
-SOURCES = {
-    "init": "bot.cli.init:init",
-    "check": "bot.cli.results:check",
-    "score": "bot.cli.results:score",
-    "explain": "bot.cli.results:explain",
-    "compare": "bot.cli.compare:compare_measurements",
-    "publish": "bot.cli.publish:publish",
-    "board": "bot.cli.leaderboards:board",
-    "site": "bot.cli.leaderboards:site",
-    "verify": "bot.cli.checks:verify",
-    "remeasure": "bot.cli.remeasure:remeasure",
-    "rules": "bot.cli.leaderboards:rules",
-    "leaderboards": "bot.cli.leaderboards:leaderboards",
-    "import": "bot.cli.publish:import_board",
-    "settle": "bot.cli.service:settle",
-    "status": "bot.cli.service:status",
-    "rescore": "bot.cli.service:rescore",
-    "serve": "bot.cli.service:serve",
-    "work": "bot.cli.service:work",
-    "webhook": "bot.cli.webhooks:webhook",
-    "doctor": "bot.cli.checks:doctor",
-    "audit": "bot.cli.audits:audit",
+GROUPS = {
+    "Your results": {
+        "check": "bot.cli.results:check",
+        "score": "bot.cli.results:score",
+        "explain": "bot.cli.results:explain",
+        "compare": "bot.cli.compare:compare_measurements",
+        "publish": "bot.cli.publish:publish",
+        "remeasure": "bot.cli.remeasure:remeasure",
+    },
+    "Your board": {
+        "init": "bot.cli.init:init",
+        "settle": "bot.cli.service:settle",
+        "board": "bot.cli.leaderboards:board",
+        "site": "bot.cli.leaderboards:site",
+        "verify": "bot.cli.checks:verify",
+        "status": "bot.cli.service:status",
+        "doctor": "bot.cli.checks:doctor",
+    },
+    "The service": {
+        "serve": "bot.cli.service:serve",
+        "work": "bot.cli.service:work",
+        "webhook": "bot.cli.webhooks:webhook",
+        "import": "bot.cli.publish:import_board",
+        "rescore": "bot.cli.service:rescore",
+    },
+    "Look up": {
+        "rules": "bot.cli.leaderboards:rules",
+        "leaderboards": "bot.cli.leaderboards:leaderboards",
+        "audit": "bot.cli.audits:audit",
+    },
 }
 """All commands in the order of the help: module and name of a function, or of a typer.Typer."""
+SOURCES = {name: source for commands in GROUPS.values() for name, source in commands.items()}
 
 
 class Commands(TyperGroup):
@@ -76,6 +85,17 @@ class Commands(TyperGroup):
         """Return one command, None for an unknown name."""
         del ctx
         return _command(cmd_name) if cmd_name in SOURCES else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in their groups."""
+        widest = max(map(len, SOURCES))
+        for title, commands in GROUPS.items():
+            found = {name: self.get_command(ctx, name) for name in commands}
+            limit = formatter.width - 6 - widest
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{name:{widest}}", command.get_short_help_str(limit)) for name, command in found.items()]
+                )
 
 
 app = typer.Typer(

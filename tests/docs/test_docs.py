@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 from markdown_it import MarkdownIt
 
 from bot.evaluation.rules import ALL_RULES
@@ -17,7 +18,7 @@ from tests.console import follow, is_quoted
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/*.md")])
 # Pages whose console blocks need nothing but this clone; others show commands in `sh` blocks, which are not run.
-FOLLOWED = ["README.md", "docs/tour.md", "docs/tutorial.md", "docs/compare.md"]
+FOLLOWED = ["README.md", "docs/tour.md", "docs/tutorial.md", "docs/compare.md", "SKILL.md"]
 
 
 def words(page: str) -> str:
@@ -95,3 +96,25 @@ def test_every_table_of_a_page_is_a_table(page: Path) -> None:
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text(encoding="utf-8"))
     broken = [token.content for token in tokens if token.type == "inline" and "| --- |" in token.content]
     assert broken == []
+
+
+def test_the_index_for_coding_agents_names_pages_that_exist() -> None:
+    named = re.findall(r"\]\(([^)]+)\)", (ROOT / "llms.txt").read_text(encoding="utf-8"))
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "is_checked"),
+    [
+        ("results_2026-01-01T00-00-00.000000.json", True),
+        ("runs/acme/results.json", True),
+        ("results/acme/run.eval", True),
+        ("package.json", False),
+        ("acme/samples_gsm8k_2026.jsonl", False),
+    ],
+)
+def test_the_hook_for_commits_takes_result_files_alone(path: str, is_checked: bool) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert bool(re.search(hook["files"], path)) == is_checked
+    assert hook["entry"].split()[:2] == ["leaderboard-bot", "check"]
