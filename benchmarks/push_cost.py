@@ -42,7 +42,7 @@ from bot.service.context import ContextFactory
 from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect
-from bot.service.watch.observe import selection_of
+from bot.service.watch.observe import patterns_of
 from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import entry_from
 from tests.world.deliver import Webhook
@@ -109,7 +109,8 @@ def remember(store: Store, paths: list[str]) -> None:
 def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, target: Repository) -> None:
     """As after a first reading: everything up to here is settled, and the board is as it should be."""
     contexts.store.of("tiny").set_cursor("source", source.main.oid)
-    contexts.store.of("tiny").set_cursor("selection", selection_of(contexts.open_context(watch)))
+    selection = repr((watch.source, sorted(patterns_of(contexts.open_context(watch)))))
+    contexts.store.of("tiny").set_cursor("selection", selection)
     contexts.store.of("tiny").set_cursor("definition", contexts.open_context(watch).definition())
     contexts.store.of("tiny").set_cursor("waivers", "[]")
     to, board = "hf://datasets/acme/contents", StoredBoard(target.main.oid, "tiny", TINY)

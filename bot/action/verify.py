@@ -13,6 +13,7 @@ from bot.evaluation.finding import Severity
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
+from bot.publishing.answers import issue_is_a_duplicate
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import command, limited
@@ -123,7 +124,7 @@ def keep_issue(
         num = discussions.open_discussion(text.title, text.body)
         first, *later = _ours(discussions, target) or [num]
         for double in later:  # another run was as fast
-            discussions.set_status(double, "closed", f"This issue is a duplicate of #{first}.")
+            discussions.set_status(double, "closed", issue_is_a_duplicate(first))
         return first
     thread = discussions.read(ours[0])
     is_same = thread.description.strip() == text.body.strip()

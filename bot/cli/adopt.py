@@ -384,7 +384,7 @@ def _generated(board: _Board) -> Iterator[str]:
         return
     workflows = {path: data for path, data in board.table.around.items() if path.startswith(WORKFLOWS)}
     try:
-        check_not_generated(board.table.path, board.found.grid, board.table.written, workflows)  # type: ignore[arg-type]
+        check_not_generated(board.table.path, board.found.grid, workflows)  # type: ignore[arg-type]
     except Unwritable as error:
         yield f"# TODO {brief(str(error), 300)}"
         yield "# hand_edited = true"

@@ -63,7 +63,7 @@ def publish(
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Publish the rows that are not rejected. The command checks and scores them first."""
-    from bot.service.publish.reconcile import publish as publish_entries
+    from bot.service.publish.one_call import publish as publish_entries
     from bot.service.publish.reconcile import rebuild_board
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form)

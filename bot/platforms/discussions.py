@@ -12,8 +12,6 @@ from bot.platforms.source import Source
 from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
 
-REASON = "Two processes wrote this at the same time; {kept} stays."
-
 
 @dataclass(frozen=True, slots=True)
 class Comment:
@@ -315,7 +313,7 @@ class MarkedComments:
         return self.discussions.read(nums[0]) if nums else None
 
     def _holders(self, holder: Marker, *, only_open: bool = False) -> list[int]:
-        rows = [(num, row) for num, row in self.discussions.ours("discussion") if row["mark"] == holder.render()]
+        rows = [(num, row) for num, row in self.discussions.ours("discussion") if row["mark"] == holder.name]
         return [num for num, row in rows if not only_open or row["status"] == "open"]
 
     def post(self, mark: Marker, text: PostText) -> PostedComment:

@@ -95,6 +95,10 @@ class Target(Protocol):
         """The current state for one mark, and the files at these paths."""
         ...
 
+    def settle_closed(self, name: str, rows: Collection[str]) -> None:
+        """Remember by their marks which rows a closed request counts as having proposed, where nobody can read it."""
+        return
+
     def apply(self, publication: Publication) -> str:
         """Carry a publication out; returns its URL. Raises Stale if the target changed since it was read."""
         ...

@@ -41,7 +41,7 @@ def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractConte
     from bot.publishing.publication import find_marker  # only who writes loads it: it takes most of a command's start
 
     mark = find_marker(text)
-    return nullcontext() if mark is None else intend(f"{place} {mark.render()}", seconds)
+    return nullcontext() if mark is None else intend(f"{place} {mark.name}", seconds)
 
 
 def in_chunks(

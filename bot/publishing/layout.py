@@ -68,6 +68,10 @@ class Layout(Protocol):
         """The desired files; `current` holds the files that exist. Never raises, whatever they hold."""
         ...
 
+    def digest(self, entry: Entry) -> str:
+        """A digest of what the files show of a row: an entry with the same one changes nothing for readers."""
+        ...
+
     def count(self, current: Mapping[str, bytes]) -> int:
         """How many rows the files have, whoever wrote them; 0 where they cannot be read."""
         ...

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import msgspec
 
 from bot.errors import MalformedEntry
-from bot.publishing.entry import Entry, is_same_row, parse_entry
+from bot.publishing.decisions import Decided, parse_decided
+from bot.publishing.entry import Entry, digest_of, is_same_row, parse_entry
 from bot.reporting.escape import plain_json, without_references
 
 MarkerKind = Literal[
@@ -33,17 +37,64 @@ STANDS = "The main branch already has what this request proposes."
 REPLACED = "The main branch has changed since this request was opened, and merging it would not bring every row back."
 NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
+WRITTEN_TWICE = "Two processes wrote this at the same time; {kept} stays."
+PROPOSED_TWICE = "Two requests propose the same row; {kept} stays open."
 BLOCK = re.compile(r"^```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)  # a row inside a comment
 OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
+ROW_MARK = 16  # hexadecimal digits of the mark of a row: 64 bits
+MOST_MARKED = 2_000  # rows of a request that its text names by their marks
+ROW_MARKS = re.compile(rf"([0-9a-f]{{{ROW_MARK}}})*")
+
+
+def row_mark(name: str, digest: str) -> str:
+    """The name of a row together with the digest of its content, "" where the row goes: 16 digits of a SHA-256."""
+    return hashlib.sha256(msgspec.json.encode((name, digest))).hexdigest()[:ROW_MARK]
+
+
+def file_marks(files: Mapping[str, bytes | None]) -> frozenset[str]:
+    """The marks of the rows that are files of their own, by their paths, and of other files by their bytes."""
+    return frozenset(row_mark(path, _content_digest(data)) for path, data in files.items())
+
+
+def _content_digest(data: bytes | None) -> str:
+    if data is None:
+        return ""
+    try:
+        return digest_of(parse_entry(data))
+    except MalformedEntry:
+        return hashlib.sha256(data).hexdigest()
+
+
+def parse_row_marks(text: object) -> tuple[str, ...] | None:
+    """The marks of rows from one text that has them one after the other; None where it is no such text."""
+    if not isinstance(text, str) or not ROW_MARKS.fullmatch(text):
+        return None
+    return tuple(text[at : at + ROW_MARK] for at in range(0, len(text), ROW_MARK))
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The hidden line by which the bot recognises its own texts: their kind, and what they are about."""
+    """The hidden line by which the bot recognises its own texts: their kind, and what they are about.
+
+    In the text of a request `rows` are the marks of the rows that it proposes, None where it does not say them: closed
+    by a person, they are what was declined. In an answer to a person `decided` is what it records. Neither makes
+    another mark.
+    """
 
     kind: MarkerKind
     key: str
     leaderboard: str = ""
+    rows: tuple[str, ...] | None = field(default=None, compare=False)
+    decided: Decided | None = field(default=None, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The line without what it records, by which a text is found."""
+        return replace(self, rows=None, decided=None).render()
+
+    def about(self, rows: Collection[str]) -> Marker:
+        """The mark in the text of a request for these rows; very many are not said."""
+        return replace(self, rows=tuple(sorted(rows)) if len(rows) <= MOST_MARKED else None)
 
     @property
     def is_shared(self) -> bool:
@@ -57,7 +108,9 @@ class Marker:
 
     def render(self) -> str:
         """The mark as an HTML comment; no `>` or `-` inside can end it."""
-        data = {"kind": self.kind, "key": self.key, "leaderboard": self.leaderboard}
+        data: dict[str, Any] = {"kind": self.kind, "key": self.key, "leaderboard": self.leaderboard}
+        data |= {} if self.rows is None else {"rows": "".join(self.rows)}
+        data |= {} if self.decided is None else {"decided": msgspec.to_builtins(self.decided)}
         text = (
             json.dumps(data, sort_keys=True).replace(">", "\\u003e").replace("<", "\\u003c").replace("--", "-\\u002d")
         )
@@ -96,6 +149,7 @@ def find_marker(text: str) -> Marker | None:
     try:
         data = json.loads(body)
         mark = Marker(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
+        mark = replace(mark, rows=parse_row_marks(data.get("rows")), decided=parse_decided(data.get("decided")))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return mark if mark.kind in get_args(MarkerKind) else None
@@ -107,6 +161,11 @@ class PostText:
 
     title: str
     body: str
+
+    def marks_of(self, files: Mapping[str, bytes | None]) -> frozenset[str]:
+        """The marks of the rows that a request with this text proposes: the text says them, else `files` do."""
+        mark = find_marker(self.body)
+        return file_marks(files) if mark is None or mark.rows is None else frozenset(mark.rows)
 
 
 class Push(NamedTuple):
@@ -139,11 +198,26 @@ class PostedComment:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedRequest:
+    """A request of the bot that a person closed, with the marks of the rows that it proposed.
+
+    `rows` is None where nobody can read them any more: its text does not say them, and its commits are deleted.
+    """
+
+    name: str
+    rows: frozenset[str] | None
+
+    def has(self, row: str) -> bool:
+        """Tell whether it proposed a row, by its mark; what nobody can read counts as having proposed it."""
+        return self.rows is None or row in self.rows
+
+
+@dataclass(frozen=True, slots=True)
 class CurrentState:
     """The current state of a target for one mark: files at its main branch, an open request, a comment.
 
-    `declined` are the files of each request that a person closed, the last one first: they are not proposed a second
-    time; of very many, the last `MOST_CLOSED`. `merged` are those of the last merged request, where main does
+    `declined` are the requests that a person closed, the last one first: their rows are not proposed a second time; of
+    very many, the last `MOST_CLOSED`. `merged` are those of the last merged request, where main does
     not have them all, and `merged_at` the commit that merged it, "" if that is not known. `duplicates` are further open
     requests with the same mark, which two processes opened at the same moment.
     """
@@ -151,14 +225,26 @@ class CurrentState:
     files: Mapping[str, bytes] = field(default_factory=dict)
     request: Request | None = None
     duplicates: tuple[Request, ...] = ()
-    declined: tuple[Mapping[str, bytes | None], ...] = ()
+    declined: tuple[ClosedRequest, ...] = ()
     merged: Mapping[str, bytes | None] | None = None
     merged_at: str = ""
     comment: PostedComment | None = None
 
     def is_declined(self, path: str, data: bytes | None) -> bool:
-        """Tell whether a person closed a request with this very file."""
-        return any(path in files and is_same_row(files[path], data) for files in self.declined)
+        """Tell whether a person closed a request with this very row."""
+        return bool(self.declined) and self.has_declined(row_mark(path, _content_digest(data)))
+
+    def has_declined(self, row: str) -> bool:
+        """Tell whether a person closed a request with the row of this mark."""
+        return any(closed.has(row) for closed in self.declined)
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredState:
+    """The desired state of a target: files (None: not there) and the text that proposes them."""
+
+    text: PostText
+    files: Mapping[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +324,7 @@ def decide(
     if form == "comment":
         return _decide_comment(mark, text, current)
     if current.duplicates and current.request is not None:
-        reason = f"Two requests propose the same row; {current.request.name} stays open."
+        reason = PROPOSED_TWICE.format(kept=current.request.name)
         return Decision(CloseRequest(mark, current.duplicates[0], reason), "a duplicate is closed")
     changed = {path: data for path, data in files.items() if not _is_there(path, data, current.files)}
     if not changed:
@@ -276,7 +362,8 @@ def _decide_done(mark: Marker, current: CurrentState, reason: str) -> Decision:
 
 
 def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState) -> Decision:
-    is_closed = any(_is_proposed(files, closed) for closed in current.declined)
+    rows = text.marks_of(files) if current.declined else frozenset[str]()
+    is_closed = any(closed.rows in {None, rows} for closed in current.declined)
     if current.request is not None:
         if files == current.request.files and says(current.request.text, text):
             return Decision(None, "the open request proposes it already")
@@ -295,10 +382,6 @@ def says(there: PostText, text: PostText) -> bool:
     """
     one, other = (without_references(f"{it.title}\n{it.body.strip()}") for it in (there, text))
     return one == other
-
-
-def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes | None]) -> bool:
-    return files.keys() == proposed.keys() and all(is_same_row(data, proposed[path]) for path, data in files.items())
 
 
 def word_for(publication: Publication) -> str:

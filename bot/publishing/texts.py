@@ -310,7 +310,7 @@ def judgement_text(judgement: Judgement, mark: Marker, compared: str = "") -> Po
     return fitted(title, body, mark)
 
 
-def with_places(text: PostText, places: Sequence[str], mark: Marker, request: Request | None = None) -> PostText:
+def with_places(text: PostText, places: Sequence[str], request: Request | None = None) -> PostText:
     """The text with links, as Markdown, to the other targets of the same rows, and with what others pushed."""
     pushes = request.pushes if request is not None else ()
     more = [f"The same rows go to {', '.join(places)}."] if places else []
@@ -319,7 +319,8 @@ def with_places(text: PostText, places: Sequence[str], mark: Marker, request: Re
         more += [f"**{PUSHED}** {shown}. The bot checked the rows above, and no other change of these commits."]
     if not more:
         return text
-    return PostText(text.title, "\n\n".join([text.body.removesuffix(mark.render()).rstrip(), *more, mark.render()]))
+    said, _, mark = text.body.rpartition("\n\n")
+    return PostText(text.title, "\n\n".join([said, *more, mark]))
 
 
 def fitted(title: str, body: str, mark: Marker) -> PostText:

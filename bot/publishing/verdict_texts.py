@@ -64,6 +64,16 @@ def push_text(
     return fitted(title, body, mark)
 
 
+def rival_line(model: str, here: str, there: str, files: Sequence[str]) -> str:
+    """A row that a file elsewhere measured with other values, as a line of `push_text`; `files` make the row."""
+    counts = ", ".join(map(code, files))
+    return (
+        f"- The row of {code(brief(model))} has other values in {code(here)} than in {code(there)}. "
+        f"The newest value counts for each subtask; the row comes from {counts}. "
+        "It changes only by a request that names who submitted it first."
+    )
+
+
 def success_text(folder: str, rows: Sequence[tuple[str, float | None]], links: Sequence[str], mark: Marker) -> PostText:
     """The discussion about accepted files of a folder: rows as key and average (points), and links to requests."""
     head = f"Accepted for {code(mark.leaderboard)}:" if rows else "No result is accepted here any more."
@@ -73,11 +83,6 @@ def success_text(folder: str, rows: Sequence[tuple[str, float | None]], links: S
     more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
     parts = [head, "\n".join(table), more, f"Proposed in {', '.join(links)}." if links else "", FOOT]
     return fitted(f"Results in {in_title(folder) or 'the top folder'}", "\n\n".join(filter(None, parts)), mark)
-
-
-def mended_text(folder: str) -> str:
-    """The last comment on a discussion whose faults are corrected."""
-    return f"Corrected: no result in {code(folder or '/')} is rejected any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +207,6 @@ def comparison_table(comparisons: Sequence[Comparison], *, has_ranks: bool = Tru
 def rank(place: BoardPlace | None) -> str:
     """The place of a row in the words of its page, for the column of ranks."""
     return "new" if place is None else escaped(place.sentence.removeprefix("Rank ").removesuffix(".")) or "none"
-
-
-def reply_text(words: str, comment_id: str, leaderboard_id: str) -> str:
-    """The one answer to a command; its mark names the comment that it answers."""
-    return fitted("", words, Marker("reply", comment_id, leaderboard_id)).body
 
 
 def preformatted(text: str) -> str:

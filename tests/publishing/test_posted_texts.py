@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.publishing.addresses import evidence_link
+from bot.publishing.answers import faults_corrected
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import WAYS_OUT, model_mark, model_request_text, model_withdrawn_text
 from bot.publishing.layout import CellChange, Draft
@@ -31,7 +32,7 @@ from bot.publishing.texts import (
     with_places,
 )
 from bot.publishing.verdict_texts import ROWS as FOLDER_ROWS
-from bot.publishing.verdict_texts import mended_text, push_text, success_text
+from bot.publishing.verdict_texts import push_text, success_text
 from tests.platforms.github.entries import entry
 
 MARK = Marker("board", "tiny", "tiny")
@@ -212,8 +213,8 @@ def test_accepted_files_of_a_folder() -> None:
     )
     assert said(success_text("", [], [], MARK)) == "No result is accepted here any more."
     assert success_text("", [], [], MARK).title == "Results in the top folder"
-    assert mended_text("a") == "Corrected: no result in `a` is rejected any more."
-    assert mended_text("") == "Corrected: no result in `/` is rejected any more."
+    assert faults_corrected("a") == "Corrected: no result in `a` is rejected any more."
+    assert faults_corrected("") == "Corrected: no result in `/` is rejected any more."
 
 
 def test_a_request_at_a_model() -> None:
@@ -236,8 +237,8 @@ def test_a_request_at_a_model() -> None:
 
 def test_links_to_other_targets_stand_before_the_mark() -> None:
     text = PostText("T", f"Body.\n\n{MARK.render()}")
-    assert with_places(text, [], MARK) == text
-    assert with_places(text, ["[a](x)", "[b](y)"], MARK) == PostText(
+    assert with_places(text, []) == text
+    assert with_places(text, ["[a](x)", "[b](y)"]) == PostText(
         "T", f"Body.\n\nThe same rows go to [a](x), [b](y).\n\n{MARK.render()}"
     )
 

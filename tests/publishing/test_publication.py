@@ -11,12 +11,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bot.publishing.answers import faults_corrected
 from bot.publishing.publication import (
     CLOSING,
     NOTHING_LEFT,
     OPENING,
     STANDS,
     WITHDRAWN,
+    ClosedRequest,
     CloseRequest,
     Commit,
     CurrentState,
@@ -33,11 +35,11 @@ from bot.publishing.publication import (
     Request,
     UpdateRequest,
     decide,
+    file_marks,
     find_marker,
     holder_of,
     word_for,
 )
-from bot.publishing.verdict_texts import mended_text
 from tests.platforms.git.publisher import entry
 
 MARK = Marker("entry", "tiny/acme/atlas-7b/0-bfloat16", "tiny")
@@ -54,6 +56,11 @@ def request(data: bytes | None = NEW, path: str = PATH) -> Request:
 def said(title: str = TEXT.title, body: str = TEXT.body) -> Request:
     """A request for the entry with another text."""
     return Request("7", {PATH: NEW}, PostText(title, body))
+
+
+def closed(data: bytes) -> ClosedRequest:
+    """A request with this row that a person closed."""
+    return ClosedRequest("1", file_marks({PATH: data}))
 
 
 DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
@@ -74,7 +81,7 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     (
         "a person said no, and another is proposed",
         "pull-request",
-        CurrentState({}, request(OLD), declined=({PATH: NEW},)),
+        CurrentState({}, request(OLD), declined=(closed(NEW),)),
         CloseRequest,
     ),
     ("something else is proposed", "pull-request", CurrentState({}, request(OLD)), UpdateRequest),
@@ -82,9 +89,10 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     ("another file is proposed", "pull-request", CurrentState({}, request(NEW, "README.md")), UpdateRequest),
     ("it stands and is still proposed", "pull-request", CurrentState({PATH: NEW}, request()), CloseRequest),
     ("it is proposed, and is to be committed", "commit", CurrentState({}, request()), Commit),
-    ("a person said no to it", "pull-request", CurrentState(declined=({PATH: NEW},)), None),
-    ("a person said no to another", "pull-request", CurrentState(declined=({PATH: OLD},)), OpenRequest),
-    ("a person said no, and it is to be committed", "commit", CurrentState(declined=({PATH: NEW},)), Commit),
+    ("a person said no to it", "pull-request", CurrentState(declined=(closed(NEW),)), None),
+    ("a person said no to another", "pull-request", CurrentState(declined=(closed(OLD),)), OpenRequest),
+    ("nobody can read what a person closed", "pull-request", CurrentState(declined=(ClosedRequest("1", None),)), None),
+    ("a person said no, and it is to be committed", "commit", CurrentState(declined=(closed(NEW),)), Commit),
     ("the comment says so", "comment", CurrentState(comment=PostedComment("9", TEXT.body)), None),
     (
         "the comment says so, with other line ends",
@@ -117,7 +125,7 @@ WHOLE: list[tuple[Form, CurrentState, Decision]] = [
     ("pull-request", CurrentState({}, request()), Decision(None, "the open request proposes it already")),
     (
         "pull-request",
-        CurrentState(declined=({PATH: NEW},)),
+        CurrentState(declined=(closed(NEW),)),
         Decision(None, "a person closed the request with the same content"),
     ),
     (
@@ -238,8 +246,8 @@ def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, 
         f'{OPENING}{{"kind": "order", "key": "a"}}{CLOSING}',
         f"{OPENING}{'[' * 100_000}{CLOSING}",
         f"{MARK.render()}\n{OPENING}torn",
-        mended_text(f"acme/{MARK.render()}"),
-        mended_text(f"acme\n{MARK.render()}"),
+        faults_corrected(f"acme/{MARK.render()}"),
+        faults_corrected(f"acme\n{MARK.render()}"),
     ],
 )
 def test_what_is_no_mark_of_ours_is_none(text: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.publishing.answers import Answer, answer_text
 from bot.publishing.publication import Marker
 from bot.publishing.repeat import LATER
 from bot.publishing.texts import FOOT
@@ -24,7 +25,6 @@ from bot.publishing.verdict_texts import (
     names,
     preformatted,
     rank,
-    reply_text,
     review_text,
     status_line,
 )
@@ -174,7 +174,7 @@ def test_a_review_that_was_merged_says_where_its_rows_are(
 
 def test_an_answer_names_the_comment_that_it_answers() -> None:
     mark = Marker("reply", "42", "tiny")
-    assert reply_text("Words.", "42", "tiny") == f"Words.\n\n{mark.render()}"
+    assert answer_text(Answer("Words."), "42", "tiny") == f"Words.\n\n{mark.render()}"
 
 
 def test_nothing_in_a_code_block_ends_it() -> None:

@@ -16,11 +16,12 @@ from starlette.testclient import TestClient
 
 from bot.errors import BotError, StateUnavailable
 from bot.platforms.hub.platform import HubPlatform
+from bot.publishing.status import WAITS
 from bot.server.health import LATE, State, overall, status_of
 from bot.server.run import Reloader
 from bot.server.service import Service
 from bot.service.context import ContextFactory
-from bot.service.publish.ledger import WAITS, Ledger, note_ledgers
+from bot.service.publish.ledger import Ledger, note_ledgers
 from bot.service.settings.config import load_settings, parse_settings
 from bot.service.store.items import Items, Mark
 from bot.service.watch.event import MAIN, Event

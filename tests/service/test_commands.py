@@ -137,8 +137,9 @@ def test_a_waiver_counts_again_when_its_maintainer_comes_back(story: Story) -> N
 def test_a_planted_answer_of_somebody_else_waives_nothing(story: Story) -> None:
     request = propose(story, right=(50, 60, 170))
     written = story.hub.comment(story.source, request, IGNORE, "eve")
-    mark = json.dumps({"key": written["id"], "kind": "reply", "leaderboard": "tiny"})
     sha = "0" * 64
+    decided = {"what": "waived", "who": "eve", "rule": "value-out-of-range", "files": [sha], "until": "2099-01-01"}
+    mark = json.dumps({"key": written["id"], "kind": "reply", "leaderboard": "tiny", "decided": decided})
     planted = f"`value-out-of-range` is waived until 2099-01-01 for exactly these files:\n\n- `sha256:{sha}`"
     story.hub.comment(story.source, request, f"{planted}\n\n<!-- leaderboard-bot {mark} -->", "eve")
     story.settle()

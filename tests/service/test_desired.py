@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bot.publishing.entries import DesiredRow, as_published, desired_together
 from bot.publishing.entry import Entry, entry_path
 from bot.publishing.publication import (
     CurrentState,
@@ -16,11 +17,14 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Request,
+    file_marks,
+    find_marker,
     migration_mark,
     plan_mark,
     rolling_mark,
+    row_mark,
 )
-from bot.service.publish.reconcile import DesiredRow, DesiredState, as_published, desired_together
+from bot.service.publish.reconcile import DesiredState
 from tests.platforms.git.publisher import entry
 from tests.service.passes import shown_rows
 
@@ -70,7 +74,8 @@ def test_a_new_row_is_added_with_its_text() -> None:
     assert found.text.title == "Add acme/atlas-7b (bfloat16): 58.33, first submitted in acme__first"
     assert "was first submitted in `acme__first`" in found.text.body
     assert "hf://datasets/acme/contents" in found.text.body
-    assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
+    assert find_marker(found.text.body) == MARK
+    assert "The same rows go to [a board](u).\n\n<!--" in found.text.body
 
 
 def test_only_a_request_says_what_merging_and_closing_it_mean() -> None:
@@ -139,7 +144,8 @@ def test_a_comment_has_the_row_and_no_file() -> None:
     assert (found.files, found.text.title) == ({}, "acme/atlas-7b (bfloat16): 58.33")
     assert "<summary>The row as JSON</summary>" in found.text.body
     assert "hf://datasets/acme/contents" in found.text.body
-    assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
+    assert find_marker(found.text.body) == MARK
+    assert "The same rows go to [a board](u).\n\n<!--" in found.text.body
 
 
 def test_a_request_says_the_rank_of_the_row_and_keeps_it_when_only_the_board_moves() -> None:
@@ -187,7 +193,9 @@ def test_a_withdrawn_row_of_ours_is_taken_away() -> None:
     assert found.files == {PATH: None}
     assert found.text.title == f"Remove {KEY}"
     assert found.text.body.startswith(f"No submission makes `{PATH}` any more.\n\n**Merge** this to take the row off")
-    assert found.text.body.endswith(MARK.render())
+    mark = find_marker(found.text.body)
+    assert mark == MARK
+    assert mark.rows == (row_mark(PATH, ""),)  # what a person declines who closes it
 
 
 def test_a_removal_says_its_reason_and_goes_on_saying_it_where_it_waits_in_a_request() -> None:
@@ -269,7 +277,10 @@ def test_rows_join_what_a_shared_request_proposes() -> None:
     }
     assert found.text.title == "Update 2 rows and remove 1 row of tiny"  # what is no entry is none
     assert "README" not in found.text.body
-    assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{ROLLING.render()}")
+    mark = find_marker(found.text.body)
+    assert mark == ROLLING
+    assert set(mark.rows or ()) == file_marks(found.files)
+    assert "The same rows go to [a board](u).\n\n<!--" in found.text.body
 
 
 def test_declined_rows_and_rows_that_stand_there_are_not_proposed() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from bot.publishing.answers import answer_text, row_declined
+from bot.publishing.publication import find_marker
 from bot.service.talk.commands import command_in
 from bot.service.talk.waivers import parse_waivers
 from tests.platforms.github.fixtures import BOARD, github
@@ -218,12 +220,13 @@ def test_on_github_an_answer_of_the_bot_that_is_edited_at_once_grants_nothing(
     answer = [*github.state.repos[BOARD].comments.values()][-1]
     known = story.contexts.store.of("tiny")
     [(key, digest)] = known.rows.digests(known.rows.all_keys()).items()
-    _, mark, rest = answer.body.partition("\n\n<!--")
-    said = f"The row `{key}` is left out as it is now (`{digest}`). It is proposed again when its numbers change."
-    github.state.edit_comment(answer, said + mark + rest, at_once=True)
+    mark = find_marker(answer.body)
+    assert mark is not None
+    planted = answer_text(row_declined(key, digest), mark.key, "tiny", who="meg")
+    github.state.edit_comment(answer, planted, at_once=True)
     github.state.comment(BOARD, pull.number, "I edited that.", "eve")
     assert story.settle() == []
-    assert known.declined(f"github://{BOARD}") == {}
+    assert known.decided(f"github://{BOARD}") == {}
     story.end()
 
 

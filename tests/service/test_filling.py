@@ -12,7 +12,7 @@ from bot.publishing.entry import entry_path
 from bot.publishing.publication import Form, rolling_mark
 from bot.publishing.texts import import_text
 from bot.service.fill.importing import PlainBulkWriter
-from bot.service.publish.reconcile import publish
+from bot.service.publish.one_call import publish
 from tests.platforms.git.publisher import entry
 
 MARK = rolling_mark("tiny")

@@ -9,8 +9,8 @@ import pytest
 
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.platform import Access
+from bot.publishing.answers import not_a_maintainer
 from bot.service.context import ContextFactory
-from bot.service.talk.commands import NOT_A_MAINTAINER
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.passes import open_contexts, settle
 from tests.variants import one_of
@@ -19,7 +19,7 @@ from tests.world.github_state import Issue
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result, revision_of
 
-ONLY_MAINTAINERS = NOT_A_MAINTAINER.format(board="`tiny`")
+ONLY_MAINTAINERS = not_a_maintainer("tiny").words
 
 __all__ = ["github"]
 SETTINGS = """

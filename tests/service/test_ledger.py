@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.publishing.decisions import RowDecision
 from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import exit_status, settle_watches, status_lines, status_of_ledgers
@@ -690,8 +691,7 @@ def test_an_operator_hears_of_rows_that_are_nowhere_and_is_asked_by_the_next_pas
     story = board(hub, tmp_path, "pull-request", 2)
     store, first = story.contexts.store, list(story.target.main.history())[-1]
     for key, digest in store.of("tiny").rows.accepted().items():  # as if a person had been asked of them already
-        note = json.dumps({"digest": digest, "is_rewritten": True})
-        store.of("tiny").set_cursor("gone", note, key, target="hf://datasets/acme/contents")
+        store.of("tiny").decide("hf://datasets/acme/contents", key, [RowDecision(digest, "lost")])
     story.target.refs["refs/heads/main"] = first
     line = "tiny: failed hf://datasets/acme/contents: 2 accepted rows neither on main nor proposed; `status` names them"
     assert mail(story) == ([line], 1)

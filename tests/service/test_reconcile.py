@@ -11,16 +11,15 @@ from bot.errors import BotError, Refused, Stale, Unavailable, Unsettled
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.board import CSV_NAME
+from bot.publishing.entries import parsed
 from bot.publishing.entry import Declared, declaration_path, entry_path
-from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText, rolling_mark
+from bot.publishing.publication import Commit, CurrentState, DesiredState, Form, Marker, PostText, rolling_mark
+from bot.service.publish.one_call import publish
 from bot.service.publish.reconcile import (
     MOST_DECLARATIONS,
-    DesiredState,
     PublishResult,
     Rescored,
     entries_of,
-    parsed,
-    publish,
     publish_comment,
     rebuild_board,
     reconcile,

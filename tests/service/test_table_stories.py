@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.platform import Access
+from bot.publishing.tables.desired import DesiredTable
 from bot.service.context import ContextFactory
-from bot.service.publish.table_rows import DesiredTable, TableRows
+from bot.service.publish.table_rows import TableRows
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.passes import exit_status, settle_watches

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from bot.publishing.answers import not_a_maintainer
 from bot.service.talk import commands
-from bot.service.talk.commands import NOT_A_MAINTAINER
 from bot.service.watch.settle import DAILY
 from tests.service.passes import settle
 from tests.service.stories import Story
@@ -19,7 +19,7 @@ from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result, revision_of
 
-ONLY_MAINTAINERS = NOT_A_MAINTAINER.format(board="`tiny`")
+ONLY_MAINTAINERS = not_a_maintainer("tiny").words
 
 
 @pytest.fixture

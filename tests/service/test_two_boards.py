@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from bot.publishing.answers import not_a_maintainer
 from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST
 from bot.service.settings.config import parse_settings
-from bot.service.talk.commands import NOT_A_MAINTAINER
 from bot.service.watch.passes import settle_watches
 from tests.platforms.git.publisher import entry
 from tests.service.passes import settle
@@ -19,7 +19,7 @@ from tests.variants import crossed
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
-ONLY_MAINTAINERS = NOT_A_MAINTAINER.format(board="`tiny`")
+ONLY_MAINTAINERS = not_a_maintainer("tiny").words
 
 
 def others(count: int) -> list[Entry]:

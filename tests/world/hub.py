@@ -195,6 +195,12 @@ class Hub:
         self.notify_discussion(repository, row, "discussion", "update", None)
         return event
 
+    def delete_ref(self, repository: Repository, row: Discussion) -> None:
+        """What the button "Delete ref" does on the page of a closed request: its commits cannot be read any more."""
+        with self.lock:
+            assert row.status == "closed"
+            del repository.refs[row.ref]
+
     def merge(self, repository: Repository, row: Discussion, user: str = "ann") -> Commit:
         with self.lock:
             changes = routes_talk.merge_changes(repository, row)

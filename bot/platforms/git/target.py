@@ -38,6 +38,7 @@ from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
 from bot.publishing.publication import (
     MOST_CLOSED,
+    ClosedRequest,
     CloseRequest,
     Commit,
     CurrentState,
@@ -50,6 +51,8 @@ from bot.publishing.publication import (
     Publication,
     Request,
     UpdateRequest,
+    file_marks,
+    find_marker,
 )
 from bot.publishing.texts import commit_message
 
@@ -333,13 +336,20 @@ class Folder(Target):
         return CurrentState(
             files=files,
             request=self._request(branch, mark, paths) if branch and not self._is_merged(branch, main) else None,
-            declined=tuple(map(self._proposed, declined)),
+            declined=tuple(map(self._closed_request, declined)),
             merged=self._proposed(merged) if is_missing else None,
             merged_at=merged if is_missing else "",
             comment=PostedComment(_comment_path(mark), comment.decode("utf-8", "replace"))
             if comment is not None
             else None,
         )
+
+    def _closed_request(self, commit: str) -> ClosedRequest:
+        """What a closed request proposed."""
+        mark = find_marker(self._repository.message(commit))
+        if mark is None or mark.rows is None:
+            return ClosedRequest(commit, file_marks(self._proposed(commit)))
+        return ClosedRequest(commit, frozenset(mark.rows))
 
     def _closed(self, mark: Marker, main: str) -> tuple[str, str]:
         """The commits of the last merged request, and of one that a person closed since; "" where there is none."""

@@ -191,7 +191,7 @@ class GitHubDiscussions:
 
     def note_head(self, num: int, mark: Marker, head: str) -> None:
         """Remember the last commit that we wrote for a request."""
-        self.known.note(num, {"kind": "pull_request", "status": "open", "mark": mark.render(), "head": head})
+        self.known.note(num, {"kind": "pull_request", "status": "open", "mark": mark.name, "head": head})
 
     def is_newest(self, num: int, head: str) -> bool:
         """Tell whether we wrote the newest commit of a request."""
@@ -335,7 +335,7 @@ def _known(issue: Row) -> dict[str, str]:
         "kind": "pull_request" if _is_pull(issue) else "discussion",
         "status": _status(issue),
         "closed_by": _closed_by(issue),
-        "mark": mark.render() if mark else "",
+        "mark": mark.name if mark else "",
         "updated": issue["updated_at"],
     }
 

@@ -36,6 +36,7 @@ from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
     MOST_CLOSED,
+    ClosedRequest,
     CloseRequest,
     Commit,
     CurrentState,
@@ -50,6 +51,7 @@ from bot.publishing.publication import (
     Push,
     Request,
     UpdateRequest,
+    file_marks,
     find_marker,
 )
 from bot.publishing.texts import PUSHED, commit_message
@@ -348,13 +350,15 @@ class GitHubTarget(Target):
         authors = [(one.sha, one.author.login if one.author is not None else "an unknown account") for one in found]
         return tuple(Push(oid, author) for oid, author in authors if self.client.as_ours(author) != self.client.user)
 
-    def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
-        """The files that a closed request proposed; None if we closed it."""
+    def _declined(self, pull: PullRequest) -> ClosedRequest | None:
+        """What a closed request proposed; None if we closed it."""
         self._discussions.forget_head(pull.number)  # if somebody reopens it, it is looked at again
         closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by
         if closed_by is not None and self.client.as_ours(closed_by.login) == self.client.user:
             return None
-        return self._proposed(pull)
+        mark = find_marker(pull.body or "")
+        rows = file_marks(self._proposed(pull)) if mark is None or mark.rows is None else frozenset(mark.rows)
+        return ClosedRequest(str(pull.number), rows)
 
     def _proposed(self, pull: PullRequest) -> Mapping[str, bytes | None]:
         files = self.client(lambda: list(pull.get_files()))

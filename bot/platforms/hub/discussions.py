@@ -25,7 +25,6 @@ from huggingface_hub.community import (
 from bot.errors import Gone, Refused, TooLong
 from bot.platforms.caches import OPEN, Kind, KnownThreads, Row
 from bot.platforms.discussions import (
-    REASON,
     Comment,
     Duplicate,
     Listed,
@@ -40,7 +39,7 @@ from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.writes import Intend, held, no_intent
-from bot.publishing.publication import Marker, find_marker
+from bot.publishing.publication import WRITTEN_TWICE, Marker, find_marker
 
 DELETED = "deleted"  # what the client calls an account that was deleted
 TITLE_LIMIT = 200  # characters; the Hub refuses more
@@ -49,6 +48,15 @@ SOMEBODY = "*"  # who closed what cannot be read; no account has this name
 
 LIST_AGAIN = 900.0  # seconds between two whole lists for the sake of what nothing told the bot
 KINDS: tuple[Kind, ...] = ("pull_request", "discussion")
+
+
+def _rows_said(text: str) -> Row:
+    """The marks of the rows that a request with this text proposes, to be remembered with it.
+
+    Of a text that somebody damaged nothing new is learned.
+    """
+    mark = find_marker(text)
+    return {} if mark is None else {"rows": "?" if mark.rows is None else "".join(mark.rows)}
 
 
 @dataclass
@@ -148,16 +156,18 @@ class HubDiscussions:
             mark = find_marker(before["mark"])
         kind: Kind = "pull_request" if thread.pull_request else "discussion"
         row = {"kind": kind, "status": thread.status, "closed_by": thread.closed_by, "by": by or self.us}
+        row |= _rows_said(thread.description)
         self._keep(thread.num, row, mark)
 
-    def opened(self, num: int, mark: Marker, head: str) -> None:
+    def opened(self, num: int, mark: Marker, text: str, head: str) -> None:
         """Remember a request that we just opened, so that it need not be read."""
-        self._keep(num, {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us, "head": head}, mark)
+        row = {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us, "head": head}
+        self._keep(num, row | _rows_said(text), mark)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
         """Remember one. The head of a closed request is dropped, so that it is looked at again if people reopen it."""
         before = self.known.find(num)
-        kept = {**(before or {}), **row, "mark": mark.render() if mark else ""}
+        kept = {**(before or {}), **row, "mark": mark.name if mark else ""}
         kept = {name: value for name, value in kept.items() if name != "head" or row["status"] in OPEN}
         if kept != before:
             self.known.put(num, kept)
@@ -254,7 +264,7 @@ class HubDiscussions:
         mark = find_marker(text)
         if mark is not None:
             self.look(kind)
-            return next((num for num, row in self.known.of(kind, mark.render()) if row["status"] in OPEN), None)
+            return next((num for num, row in self.known.of(kind, mark.name) if row["status"] in OPEN), None)
         for row in sorted(self.listed(kind, "open", self.us), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num
@@ -320,7 +330,7 @@ class HubDiscussions:
         if comment_id:
             self.hide(int(num), comment_id)
         else:
-            self.set_status(int(num), "closed", REASON.format(kept=f"#{duplicate.kept}"))
+            self.set_status(int(num), "closed", WRITTEN_TWICE.format(kept=f"#{duplicate.kept}"))
 
     def rename(self, num: int, title: str) -> None:
         """Give a discussion another title."""

@@ -229,7 +229,7 @@ class HubBulkWriter:
         if self.form == "pull-request":
             discussions = self.commits.discussions
             discussions.look("pull_request")
-            marked = discussions.known.of("pull_request", self.mark.render())
+            marked = discussions.known.of("pull_request", self.mark.name)
             maybe = [num for num, row in marked if row["status"] in OPEN]
             self.number = next((num for num in maybe if discussions.read(num).is_open), None)
         if self.number is not None:

@@ -24,6 +24,7 @@ from bot.publishing.layout import StoredEntries
 from bot.publishing.publication import (
     MOST_CLOSED,
     REPLACED,
+    ClosedRequest,
     CloseRequest,
     Commit,
     CurrentState,
@@ -37,7 +38,9 @@ from bot.publishing.publication import (
     Push,
     Request,
     UpdateRequest,
+    file_marks,
     find_marker,
+    parse_row_marks,
 )
 
 
@@ -132,7 +135,7 @@ class HubTarget(Target):
         if not self.has_requests:
             return []
         if mark not in self._looked:
-            self._looked[mark] = self.known.of("pull_request", mark.render())
+            self._looked[mark] = self.known.of("pull_request", mark.name)
         return self._looked[mark]
 
     def head(self) -> str:
@@ -206,7 +209,7 @@ class HubTarget(Target):
             files=files,
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),
-            declined=tuple(self.proposed(num, mark, paths, files) for num in declined[: -MOST_CLOSED - 1 : -1]),
+            declined=tuple(self._closed(num, mark, paths, files) for num in declined[: -MOST_CLOSED - 1 : -1]),
             comment=self.comments.find(mark) if self.has_comments or mark.has_own_discussion else None,
         )
 
@@ -214,6 +217,19 @@ class HubTarget(Target):
         """The requests of ours with a mark that people closed, oldest first."""
         closed = [(num, row) for num, row in self.requests_of(mark) if row["status"] == "closed"]
         return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
+
+    def _closed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> ClosedRequest:
+        """What a closed request proposed: its text says it, else its commits do, while people have not deleted them."""
+        if "rows" not in (self.known.find(num) or {}):
+            self.discussions.read(num)
+        rows = parse_row_marks((self.known.find(num) or {}).get("rows"))
+        if rows is None and f"refs/pr/{num}" in self.refs:
+            return ClosedRequest(str(num), file_marks(self.proposed(num, mark, paths, files)))
+        return ClosedRequest(str(num), None if rows is None else frozenset(rows))
+
+    def settle_closed(self, name: str, rows: Collection[str]) -> None:
+        """Remember what a closed request counts as having proposed, which nobody can read any more."""
+        self.known.note(int(name), {"rows": "".join(sorted(rows))})
 
     def closings(self, mark: Marker) -> int:
         """The number of our requests with a mark that people closed."""
@@ -347,7 +363,7 @@ class HubTarget(Target):
                 raise Stale(f"{self.name}: the requests for this row are not the same as before")
             oid, made = self._write(publication.files, text, parent=parent, request=True)
             num = made or 0
-            self.discussions.opened(num, mark, oid)
+            self.discussions.opened(num, mark, text.body, oid)
             self.look_again()
             return self._keep_first(mark, num)
 

@@ -16,7 +16,7 @@ from bot.evaluation.task import HubBenchmark, Task
 from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, has_tools, to_yaml
 from bot.publishing.hub_evals.model_layout import choose_row, eval_result_of
 from bot.publishing.layout import CellChange, Draft, RowChange
-from bot.publishing.publication import Marker, entry_marker, find_marker
+from bot.publishing.publication import ClosedRequest, Marker, entry_marker, find_marker, row_mark
 from bot.publishing.tables.values import RowView, Unit
 from bot.publishing.yaml_text import load
 from bot.reporting.escape import brief
@@ -145,8 +145,7 @@ def _shown_task(item: Mapping[str, Any]) -> str | None:
     return None if task_id is None else str(task_id)
 
 
-# What makes a new value, and what makes a new file; another commit of the same evidence makes none.
-VALUE = attrgetter("dataset_id", "task_id", "value")
+# What makes a new file; another commit of the same evidence makes none.
 MEASURED = attrgetter("dataset_id", "task_id", "value", "date", "notes")
 FOLDER = ".eval_results"
 SUFFIXES = (".yaml", ".yml")
@@ -157,6 +156,12 @@ MOST_TASKS = 1_000
 LONGEST = 200  # characters of an id
 # Harnesses that are frameworks of the Hub, by the name that results give them.
 FRAMEWORKS = {"inspect": "inspect-ai", "inspect_ai": "inspect-ai", "inspect-ai": "inspect-ai", "mteb": "mteb"}
+
+
+def _value(claim: Claim) -> tuple[str, ...]:
+    """What makes a new value."""
+    value = "" if claim.value is None else f"{claim.value.normalize():f}"
+    return claim.dataset_id, claim.task_id, value
 
 
 def eval_results_path(leaderboard: str, task_id: str) -> str:
@@ -249,13 +254,15 @@ class EvalResultsLayout:
         said = [list(map(MEASURED, _claims(data))) for data in (one, other)]
         return one == other or said[0] == said[1] != []
 
-    def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
+    @staticmethod
+    def marks(files: Mapping[str, bytes | None]) -> frozenset[str]:
+        """The marks of the values in files, for a file that goes that of none."""
+        said = {path: list(map(_value, _claims(data))) for path, data in files.items()}
+        return frozenset(row_mark(path, repr(values)) for path, values in said.items())
+
+    def without(self, draft: Draft, closed: ClosedRequest) -> Draft:
         """A draft without the values that a closed request proposed: these are final."""
-        files = {
-            path: data
-            for path, data in draft.files.items()
-            if path not in closed or list(map(VALUE, _claims(closed[path]))) != list(map(VALUE, _claims(data)))
-        }
+        files = {path: data for path, data in draft.files.items() if not all(map(closed.has, self.marks({path: data})))}
         cells = {
             key: tuple(cell for cell in row if self.files[cell.column] in files) for key, row in draft.cells.items()
         }

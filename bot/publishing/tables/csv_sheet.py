@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath
-from bot.publishing.tables.sheet import LINE_END, MOST_CELLS, Grid, Splice, joined, line_end, numbered
+from bot.publishing.tables.sheet import LINE_END, MOST_CELLS, Grid, Splice, joined, line_comments, line_end, numbered
 
 SEPARATORS = (",", ";", "\t", "|")
 COMMA, POINT = (re.compile(rf"([-+]?\d+)\{mark}(\d+)(?=$|[\s%±(])") for mark in ",.")  # at the start of a cell
@@ -71,6 +71,15 @@ class CsvSheet(Grid):
     def column_paths(self) -> Mapping[ColumnPath, int]:
         """The number of each column."""
         return numbered([field.text for field in self.records[0]])
+
+    @property
+    def may_be_short(self) -> bool:
+        """Always: a line may have any number of fields."""
+        return True
+
+    def remarks(self) -> list[str]:
+        """The lines at the top of the file that begin as comments do."""
+        return line_comments(self.text)
 
     @cached_property
     def spans(self) -> Sequence[tuple[int, int]]:

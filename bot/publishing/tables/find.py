@@ -23,7 +23,7 @@ from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
-from bot.publishing.tables.markdown_sheet import CODE, MarkdownSheet, is_bold, named, plain, tables_at, tables_of
+from bot.publishing.tables.markdown_sheet import MarkdownSheet, named, plain, tables_at, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
 from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_heading, is_title, text_of
 from bot.publishing.tables.yaml_sheet import YamlSheet
@@ -329,7 +329,7 @@ def number_columns(table: FoundTable) -> list[NumberColumn]:
 
 def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> NumberColumn | None:
     cells = {row: grid.cell(row, column_path) for row in rows}
-    if isinstance(grid, CsvSheet | MarkdownSheet):  # a row that is too short has no gap: it is a line between rows
+    if grid.may_be_short:  # a row that is too short has no gap: it is a line between rows
         cells = {row: cell for row, cell in cells.items() if cell is not ABSENT}
     read = {row: number for row, cell in cells.items() if (number := number_in(cell)) is not None}
     gaps_at = [row for row in cells if row not in read]
@@ -374,11 +374,5 @@ def _common_shape(grid: Grid, texts: Sequence[str]) -> str:
     whole = Counter(around_number(text.replace("**", "")) for text in texts).most_common(1)
     if whole and whole[0][1] * 2 > len(texts) and not re.search(r"\d|\]\(|#.*#", whole[0][0]):
         return whole[0][0].strip()
-    shapes = Counter(NUMBER.sub("#", _shown(grid, text)).strip() for text in texts)
+    shapes = Counter(NUMBER.sub("#", grid.shown(text)).strip() for text in texts)
     return shapes.most_common(1)[0][0] if shapes else "#"
-
-
-def _shown(grid: Grid, cell: str) -> str:
-    """A cell's text without markup, but for the code marks around the whole of it."""
-    is_code = isinstance(grid, MarkdownSheet) and is_bold(cell.strip("*"), CODE)
-    return f"{CODE}{grid.plain(cell)}{CODE}" if is_code else grid.plain(cell)

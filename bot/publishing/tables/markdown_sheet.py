@@ -22,6 +22,7 @@ TAG = re.compile(r"<[^<>]*>")
 BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
 HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+ANY_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 CODE = "`"
 BOLD = ("**", "__")
 STEP = " > "  # between a heading and one below it
@@ -119,6 +120,20 @@ class MarkdownSheet(Grid):
     def plain(self, text: str) -> str:
         """A cell's text as a reader sees it."""
         return plain(text)
+
+    def shown(self, text: str) -> str:
+        """A cell's text without markup, but for the code marks around the whole of it."""
+        return f"{CODE}{plain(text)}{CODE}" if is_bold(text.strip("*"), CODE) else plain(text)
+
+    @property
+    def may_be_short(self) -> bool:
+        """Always: readers fill such a row with empty cells."""
+        return True
+
+    def remarks(self) -> Iterator[str]:
+        """The HTML comments between the heading above the table and the table."""
+        above = ANY_HEADING.split(self.above)[-1]
+        yield from (part.partition("-->")[0] for part in above.split("<!--")[1:])
 
     def cell(self, row: int, column_path: ColumnPath) -> Cell:
         """A cell as it is written, bold included; ABSENT where the row is too short."""

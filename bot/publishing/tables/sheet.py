@@ -15,6 +15,8 @@ from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
 LARGEST = 20_000_000  # bytes of a table
 MOST_COLUMNS, MOST_CELLS = 2_000, 2_000_000  # of a table, those of nested objects counted, too
 POINTER = b"version https://git-lfs.github.com/spec/"
+HEAD = 2_000  # characters at the top of a file
+LINE_COMMENT = re.compile(r"^[ \t]*#(.*)$", re.MULTILINE)
 LINE_END = re.compile(r"\r\n|\n|\r")
 TRUTH = (
     ("true", "false"),
@@ -51,6 +53,19 @@ class Grid(Protocol):
         """A cell's text without the markup of the format, as used to compare keys; most formats have none."""
         return text
 
+    def shown(self, text: str) -> str:
+        """A cell's text without its markup, but for marks around the whole of it that every row of a column has."""
+        return self.plain(text)
+
+    def remarks(self) -> Iterable[str]:
+        """The comments of people or programs about the table, in a format that has some."""
+        return ()
+
+    @property
+    def may_be_short(self) -> bool:
+        """Tell whether a row may have fewer cells than there are columns, as a line between rows has."""
+        return False
+
     def held(self, column_path: ColumnPath, cell: Cell) -> Cell:
         """A cell as its column can hold it; most formats hold any."""
         return cell
@@ -84,6 +99,11 @@ def is_heading(grid: Grid, row: int) -> bool:
 def _filled(grid: Grid, row: int) -> Iterator[Cell]:
     cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
     return (cell for cell in cells if cell not in {ABSENT, None, ""})
+
+
+def line_comments(text: str) -> list[str]:
+    """The comments in lines of their own at the top of a file, where it says where it comes from."""
+    return LINE_COMMENT.findall(text[:HEAD])
 
 
 @dataclass(frozen=True, slots=True)

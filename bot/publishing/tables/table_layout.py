@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
 
@@ -13,11 +14,13 @@ from pathspec import PathSpec
 
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.entry import Entry, digest_of
 from bot.publishing.layout import Draft, RowChange
+from bot.publishing.tables.cells import ABSENT, as_text
 from bot.publishing.tables.csv_sheet import CsvSheet, separator_of
 from bot.publishing.tables.edit import TableEdit, changes_of, prove, sequence
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
-from bot.publishing.tables.mapping import TableFormat, TableOptions
+from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.markdown_sheet import MarkdownSheet
 from bot.publishing.tables.parquet import (
     CARD,
@@ -35,9 +38,6 @@ from bot.publishing.yaml_text import load
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WORKFLOWS = ".github/workflows"
-HEAD = 2_000  # characters at the top of a file in which it says where it comes from
-LINE_COMMENT = re.compile(r"^[ \t]*#(.*)$", re.MULTILINE)
-HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 SAID = re.compile(r"auto-?(matically )?generated|generated (by|from|automatically)|(do not|don't) edit", re.IGNORECASE)
 TAG = re.compile(r"<[a-zA-Z/][^<>]*>")
 SORT_KEY = "@@"
@@ -66,6 +66,15 @@ class TableLayout(ABC):
     @abstractmethod
     def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
         """The files that are read, of those listed and by their names."""
+
+    def digest(self, entry: Entry) -> str:
+        """A digest of the cells of a row, or of the whole row where it does not fit the mapping."""
+        try:
+            cells = self.rows.row(RowChange(entry.key, entry), entry).cells
+        except Unwritable:
+            return digest_of(entry)
+        said = [(".".join(column_path), as_text(cell)) for column_path, cell in cells.items() if cell is not ABSENT]
+        return hashlib.sha256(repr(said).encode()).hexdigest()
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """The table with the rows of the changes; where the file cannot be edited, every row is refused."""
@@ -108,7 +117,7 @@ class TextLayout(TableLayout):
         sheet = open_sheet(current[self.options.path], self.options)
         if not self.options.hand_edited:
             workflows = {path: text for path, text in current.items() if path.startswith(f"{WORKFLOWS}/")}
-            check_not_generated(self.options.path, sheet, self.options.table_format, workflows)
+            check_not_generated(self.options.path, sheet, workflows)
         return sheet
 
     def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
@@ -222,13 +231,13 @@ def to_bytes(text: str, before: bytes) -> bytes:
     return mark + text.encode()
 
 
-def check_not_generated(path: str, sheet: Sheet, written: TableFormat, workflows: Mapping[str, bytes]) -> None:
+def check_not_generated(path: str, sheet: Sheet, workflows: Mapping[str, bytes]) -> None:
     """Raise Unwritable where a program seems to write the table.
 
     `workflows` are the files in `.github/workflows` of the repository, where it has any: one that names the file and
     pushes is taken for its writer.
     """
-    said = next((found for found in _comments(sheet, written) if SAID.search(found)), None)
+    said = next((found for found in sheet.remarks() if SAID.search(found)), None)
     if said is not None:
         raise Unwritable(f"it says that it is generated ({' '.join(said.split())[:80]!r}); {HINT}")
     if any(TAG.search(column_path[0]) for column_path in sheet.column_paths):
@@ -240,15 +249,6 @@ def check_not_generated(path: str, sheet: Sheet, written: TableFormat, workflows
     writer = next((name for name, data in sorted(workflows.items()) if _writes(data, path)), None)
     if writer is not None:
         raise Unwritable(f"{writer} names {path} or adds its folder, and pushes, so it seems to write it; {HINT}")
-
-
-def _comments(sheet: Sheet, written: TableFormat) -> Iterator[str]:
-    """The comments that are about the table: of a Markdown file only those between its heading and the table."""
-    if isinstance(sheet, MarkdownSheet):
-        above = HEADING.split(sheet.above)[-1]
-        yield from (part.partition("-->")[0] for part in above.split("<!--")[1:])
-    elif written in {"csv", "yaml"}:
-        yield from LINE_COMMENT.findall(sheet.text[:HEAD])
 
 
 def _writes(data: bytes, path: str) -> bool:

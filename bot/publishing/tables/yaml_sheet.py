@@ -17,7 +17,17 @@ import yaml
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, short
-from bot.publishing.tables.sheet import Grid, Names, Splice, check_columns_count, follow, joined, line_end, rows_at
+from bot.publishing.tables.sheet import (
+    Grid,
+    Names,
+    Splice,
+    check_columns_count,
+    follow,
+    joined,
+    line_comments,
+    line_end,
+    rows_at,
+)
 from bot.publishing.yaml_text import compose, double_quoted, end_of, entries, is_flow, is_safe, load, single_quoted
 
 Node = yaml.Node
@@ -46,6 +56,10 @@ class YamlSheet(Grid):
     text: str
     pointer: str = ""
     key: str | None = None
+
+    def remarks(self) -> list[str]:
+        """The comments at the top of the file."""
+        return line_comments(self.text)
 
     @cached_property
     def resolved(self) -> tuple[Node, Names]:

@@ -23,6 +23,7 @@ from bot.platforms.net import bulk_work
 from bot.platforms.sites import publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import CSV_NAME, board_of, faults_of, make_board
+from bot.publishing.entries import desired_together
 from bot.publishing.entry import Entry
 from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
 from bot.publishing.publication import plan_mark, rolling_mark
@@ -32,7 +33,6 @@ from bot.service.judge.reading import BATCH, judge_twins
 from bot.service.publish.ledger import observe_main
 from bot.service.publish.reconcile import (
     board_at,
-    desired_together,
     entries_of,
     of_leaderboard,
     publish_comment,

@@ -15,10 +15,13 @@ from bot.errors import Unavailable
 from bot.evaluation.row_key import key_start
 from bot.platforms.source import is_wanted
 from bot.publishing.board import proposed_rank
+from bot.publishing.decisions import RowDecision
+from bot.publishing.entries import DesiredRow, desired_together, is_from, parsed, present_text
 from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path
 from bot.publishing.plan import PlannedRow, planned_row
 from bot.publishing.publication import (
     CurrentState,
+    DesiredState,
     Form,
     Marker,
     OpenRequest,
@@ -27,20 +30,14 @@ from bot.publishing.publication import (
     entry_in,
     migration_mark,
     rolling_mark,
+    row_mark,
 )
+from bot.publishing.status import Place, RowStatus, status_of
 from bot.publishing.texts import first_named_in
 from bot.service.judge.reading import why_rejected
-from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, OpenRequests, Place, observe_main
+from bot.service.publish.ledger import REWRITTEN, TAKEN, OpenRequests, observe_main, taken_why
 from bot.service.publish.publisher import ItemLook, L, Proposal, TargetRows, admission
-from bot.service.publish.reconcile import (
-    DesiredRow,
-    DesiredState,
-    desired_together,
-    entries_of,
-    is_from,
-    parsed,
-    present_text,
-)
+from bot.service.publish.reconcile import entries_of
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
 from bot.service.watch.outcome import FIRST_WAIT
@@ -61,8 +58,8 @@ class RowLook(ItemLook):
     `entry` is what its submissions make, None if they make nothing; `before` is the row at the target, merged or
     proposed; `state` is all that the target has for the row's own mark; `disputed` names the folder of its first
     submitter where a file of `entry` comes from another folder. `taken` says how this very row was taken from main, ""
-    if it was not, `is_declined` that it is left out as it is now. `beside` are other rows of its model on main, where
-    it is not there itself.
+    if it was not, `status` what becomes of it as it is now, None for one that was withdrawn. `beside` are other rows of
+    its model on main, where it is not there itself.
     """
 
     entry: Entry | None
@@ -72,13 +69,18 @@ class RowLook(ItemLook):
     disputed: str = ""
     state: CurrentState = field(default_factory=CurrentState)
     taken: str = ""
-    is_declined: bool = False
+    status: RowStatus | None = None
     beside: Sequence[Entry] = ()
 
     @property
     def path(self) -> str:
         """The path of its entry."""
         return entry_path(self.key)
+
+    @property
+    def is_declined(self) -> bool:
+        """Tell whether people do not want it as it is now."""
+        return self.status is not None and self.status.fate == "declined"
 
     @property
     def planned(self) -> PlannedRow:
@@ -266,20 +268,43 @@ class EntryRows(SubmittedRows[RowLook]):
     def look(self, items: Sequence[Item]) -> list[RowLook]:
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_rolling(tuple(entry_path(item.subject) for item in items))
-        looks = self.compare(items)
-        gone = self.context.state.cursors("gone", target=self.settings.to)
-        declined, beside = self.declined(looks), self._beside(looks)
-        taken = {look.key: self._taken(look, GoneRow.parse(gone.get(look.key))) for look in looks}
-        declined |= {look.key for look in looks if self._is_closed(look) and not taken[look.key]}
+        looks = [self._with_own_closed(look) for look in self.compare(items)]
+        decided = {} if self.settings.form == "comment" else self.context.state.decided(self.settings.to)
+        beside = self._beside(looks)
+        taken = {look.key: self._taken(look, decided.get(look.key, ())) for look in looks}
         return [
             replace(
                 look,
                 taken=taken[look.key],
-                is_declined=look.key in declined,
+                status=self._status(look, decided.get(look.key, ()), is_taken=bool(taken[look.key])),
                 beside=beside.get(look.key, ()),
             )
             for look in looks
         ]
+
+    def _with_own_closed(self, look: RowLook) -> RowLook:
+        row = row_mark(look.path, digest_of(look.entry) if look.entry is not None else "")
+        return replace(look, state=self.with_closed(self.target, look.state, lambda: [row]))
+
+    def _not_on_main(self) -> list[str]:
+        """The marks of the accepted rows that main lacks or has otherwise."""
+        merged = self._merged()
+        rows = self.context.state.rows.accepted().items()
+        return [row_mark(entry_path(key), digest) for key, digest in rows if merged.get(key) != digest]
+
+    def _status(self, look: RowLook, decided: Sequence[RowDecision], *, is_taken: bool) -> RowStatus | None:
+        if look.entry is None:
+            return None
+        digest = digest_of(look.entry)
+        place: Place | None = None
+        merged = parsed(look.state.files.get(look.path))
+        if merged is not None and digest_of(merged) == digest:
+            place = "main"
+        elif self._is_closed(look) and not is_taken:
+            place = "declined"
+        elif look.state.request is not None or look.path in self.shared.files:
+            place = "open"
+        return status_of(digest, place, decided)
 
     def _is_closed(self, look: RowLook) -> bool:
         """Tell whether a person closed a request, own or shared, with this very row, and no open one has it."""
@@ -298,8 +323,8 @@ class EntryRows(SubmittedRows[RowLook]):
         rows = {key: [parsed(files.get(entry_path(one))) for one in found] for key, found in keys.items()}
         return {key: [one for one in found if one is not None] for key, found in rows.items()}
 
-    def _taken(self, look: RowLook, gone: GoneRow | None) -> str:
-        """How a row that was on main as it is now was taken away, "" if it was not; `gone` is what was noted of it.
+    def _taken(self, look: RowLook, decided: Sequence[RowDecision]) -> str:
+        """How a row that was on main as it is now was taken away, "" if it was not; `decided` is what was noted of it.
 
         Where its request was merged by a commit that main has no longer, the history was rewritten.
         """
@@ -308,17 +333,16 @@ class EntryRows(SubmittedRows[RowLook]):
         digest, merged = digest_of(look.entry), parsed((look.state.merged or {}).get(look.path))
         if merged is not None and digest_of(merged) == digest and look.state.merged_at:
             return TAKEN if self.target.contains(look.state.merged_at) else REWRITTEN
-        if gone is not None and gone.digest == digest:
-            return gone.reason
-        return TAKEN if merged is not None and digest_of(merged) == digest else ""
+        noted = taken_why(decided, digest)
+        return noted or (TAKEN if merged is not None and digest_of(merged) == digest else "")
 
     def _read_rolling(self, paths: tuple[str, ...]) -> RollingRequests:
         if self.settings.form == "comment":
             if len(paths) > FEW:
                 self.target.scan_entries()  # the rows on main, in one listing
             return RollingRequests()
-        read = self.target.read_state
-        return RollingRequests(read(rolling_mark(self._board), paths), read(migration_mark(self._board), paths))
+        found = (self.target.read_state(mark(self._board), paths) for mark in (rolling_mark, migration_mark))
+        return RollingRequests(*(self.with_closed(self.target, state, self._not_on_main) for state in found))
 
     def standing(self, key: str) -> tuple[Entry | None, bool, CurrentState]:
         """A row at the target."""
@@ -365,12 +389,11 @@ class EntryRows(SubmittedRows[RowLook]):
         self.moot |= set(list(found)[:1]) if any(not one.files for one in shared.requests) else set()
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
-        closed = (*shared.rolling.declined, *shared.migration.declined)
-        known = self.context.state.declined(self.settings.to)
+        known = self.context.state.decided(self.settings.to)
         for key in left - found.keys() - known.keys():
-            own = self.target.read_state(self._mark(key), (entry_path(key),)).declined
-            rows = [parsed(files.get(entry_path(key))) for files in (*own, *closed)]
-            if accepted[key] in {digest_of(row) for row in rows if row is not None}:
+            own = self.target.read_state(self._mark(key), (entry_path(key),))
+            row = row_mark(entry_path(key), accepted[key])
+            if any(state.has_declined(row) for state in (own, shared.rolling, shared.migration)):
                 found[key] = "declined"
         return found
 

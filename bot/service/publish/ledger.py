@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,21 +14,21 @@ import msgspec
 
 from bot.evaluation.finding import counted
 from bot.platforms.target import Target
+from bot.publishing.decisions import RowDecision
+from bot.publishing.entries import is_from, parsed
 from bot.publishing.entry import digest_of
+from bot.publishing.status import Fate, Place, RowStatus, Waiting, status_of
 from bot.service.context import WatchContext
-from bot.service.publish.reconcile import entries_of, is_from, parsed
+from bot.service.publish.reconcile import entries_of
 from bot.service.store import WatchState
 from bot.service.store.items import Mark, marks
 
-Place = Literal["main", "open", "held", "declined"]
-PLACES: tuple[tuple[Place, str], ...] = (
+PLACES: tuple[tuple[Fate, str], ...] = (
     ("main", "on main"),
     ("open", "open"),
     ("held", "held"),
     ("declined", "declined"),
 )
-NOTHING = "it is neither on main nor proposed"
-WAITS = "it waits for its turn"
 COUNT_EVERY = 60.0  # seconds between two counts of a watch
 COUNT_SHARE = 20  # how many times as long as they took there is at least between two: a large board takes its time
 SHOWN = 20  # unexplained and declined rows that are named
@@ -63,7 +64,7 @@ class Ledger:
     """
 
     target: str
-    counts: Mapping[Place, int]
+    counts: Mapping[Fate, int]
     unexplained: Mapping[str, str]
     declined: Sequence[str] = ()
     name: str = ""
@@ -111,6 +112,35 @@ def _first(rows: Sequence[str], what: str) -> list[str]:
     return [*(f"  {row}" for row in rows[:SHOWN]), *more]
 
 
+def row_statuses(
+    context: WatchContext,
+    to: str,
+    rows: Mapping[str, str],
+    places: Mapping[str, Place],
+    refused: Mapping[str, str] | None = None,
+) -> dict[str, RowStatus]:
+    """The status of rows at a target, by key: `rows` has their digests, `places` where a look found them there.
+
+    `refused` are the reasons for those that the target cannot have.
+    """
+    state, plan = context.state, context.state.plans.at(to)
+    waiting = {
+        item.subject: Waiting(is_held=item.is_held, failure=item.reason or "") for item in state.items.at("row", to)
+    }
+    decided, is_plan_declined = state.decided(to), plan is not None and plan.is_declined
+    return {
+        key: status_of(
+            digest,
+            places.get(key),
+            decided.get(key, ()),
+            waiting.get(key),
+            (refused or {}).get(key, ""),
+            is_plan_declined=is_plan_declined,
+        )
+        for key, digest in rows.items()
+    }
+
+
 def make_ledger(
     context: WatchContext,
     to: str,
@@ -118,34 +148,21 @@ def make_ledger(
     places: Mapping[str, Place],
     refused: Mapping[str, str],
 ) -> Ledger:
-    """The ledger of a target: `accepted` are the digests of its rows, and `places` where they were found there.
-
-    `refused` are the reasons for those that it cannot have. What waits for a person is known here.
-    """
-    state = context.state
-    waiting = {item.subject: item for item in state.items.at("row", to)}
-    plan = state.plans.at(to)
-    is_declined = plan is not None and plan.is_declined
-    given_up: Place = "declined" if is_declined else "held"
-    declined = state.declined(to)
-    leaving = sum(item.is_held and key not in accepted for key, item in waiting.items())
-    found: dict[str, Place] = {}
-    for key, digest in accepted.items():
-        if key in waiting and waiting[key].is_held:
-            found[key] = given_up
-        elif key in places:
-            found[key] = places[key]
-        elif digest in declined.get(key, ()):
-            found[key] = "declined"
-    left = accepted.keys() - found.keys()
-    why = {key: (waiting[key].reason or WAITS) if key in waiting else refused.get(key, NOTHING) for key in left}
-    gone = sorted(key for key, place in found.items() if place == "declined")
-    counts, tried = Counter(found.values()), len(left & waiting.keys())
+    """The ledger of a target: `accepted` are the digests of its rows, the rest as in `row_statuses`."""
+    statuses = row_statuses(context, to, accepted, places, refused)
+    known = {fate for fate, _ in PLACES}
+    counts = Counter(status.fate for status in statuses.values() if status.fate in known)
+    why = {key: status.reason for key, status in statuses.items() if status.fate not in known}
+    declined = sorted(key for key, status in statuses.items() if status.fate == "declined")
+    waiting = context.state.items.at("row", to)
+    tried = len(why.keys() & {item.subject for item in waiting})
+    leaving = sum(item.is_held and item.subject not in accepted for item in waiting)
+    plan = context.state.plans.at(to)
+    ends = ", of which the removal was declined" if plan and plan.is_declined else " would be removed by a plan"
     # People call a target by its address, and a folder that is written with dots only by its own name.
     is_dots = "://" not in to and not Path(to).name.strip(".")
     name = Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
-    ends = ", of which the removal was declined" if is_declined else " would be removed by a plan"
-    return Ledger(to, counts, why, gone, name, tried, f"{counted(leaving, 'other row')}{ends}" if leaving else "")
+    return Ledger(to, counts, why, declined, name, tried, f"{counted(leaving, 'other row')}{ends}" if leaving else "")
 
 
 def ledgers_due(state: WatchState) -> float | None:
@@ -191,23 +208,6 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
 # what people do at a target
 
 
-class GoneRow(msgspec.Struct, frozen=True):
-    """A row that people took from main: its digest, and whether they rewrote the history of main."""
-
-    digest: str
-    is_rewritten: bool
-
-    @property
-    def reason(self) -> str:
-        """How the row was taken."""
-        return REWRITTEN if self.is_rewritten else TAKEN
-
-    @classmethod
-    def parse(cls, text: str | None) -> GoneRow | None:
-        """What was noted of a row; None if nothing was."""
-        return msgspec.json.decode(text, type=cls) if text else None
-
-
 def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     """Start again from nothing where a target's repository was deleted and made again; tell whether it was."""
     state, head = context.state, target.head()
@@ -250,10 +250,10 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
         entries = entries_of(target, context.leaderboard)
         there = {entry.key: digest_of(entry) for entry in entries}
         ours = {entry.key for entry in entries if is_from(entry, context.source.name)}
-        mark_moved(context, target, to, state.boards.rows(to), there, since=kept.head, ours=ours)
+        observe_rows(context, target, to, state.boards.rows(to), there, since=kept.head, ours=ours)
 
 
-def mark_moved(
+def observe_rows(
     context: WatchContext,
     target: Target,
     to: str,
@@ -263,61 +263,66 @@ def mark_moved(
     since: str,
     ours: Collection[str] = (),
 ) -> None:
-    """Mark the rows that moved on main and are not there as the source has them.
+    """Note the rows that somebody took from main, and mark those that are not there as the source has them.
 
     `known` are the digests of the rows on main at the commit `since`, and `there` of those that it has now: "" for one
     that cannot be read or has other cells. `ours` are those of them that say that they are of this source.
     """
-    state = context.state
-    moved = [key for key in known.keys() | there.keys() if there.get(key) != known.get(key)]
-    held = [item.subject for item in state.items.held(to) if item.kind == "row"]
-    made = state.rows.digests([*moved, *held])
-    accepted = {key: digest for key, digest in made.items() if digest}
-    left = [key for key in moved if key not in accepted and (key in made or key in ours)]  # to be removed, or just gone
-    back = [key for key in held if key in there and accepted.get(key) == there[key]]
-    wanted = [key for key in moved if key in accepted and accepted[key] != there.get(key)]
-    changed = [key for key in wanted if key in there or accepted[key] != known[key]]
-    models = {key.rpartition("/")[0] for key in moved}  # what a request says of another row of its model may be old
-    waiting = state.rows.accepted().keys() - there.keys() - {*moved, *held} if moved else set()
-    beside = [key for key in waiting if key.rpartition("/")[0] in models]
-    gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
-    removed = state.cursors("removed", target=to)
-    is_rewritten = bool(gone or removed) and not target.contains(since)
-    noted = state.cursors("gone", target=to)
-    # Where a rewritten history lost the merge of a request, it lost the removal of its row, too: a person is asked.
-    is_unknown = is_rewritten and context.targets_by_address[to][1].form == "pull-request"
-    again = removed.keys() if is_unknown else removed.keys() & there.keys()
+    state, decided = context.state, context.state.decided(to)
+    moved = {key for key in known.keys() | there.keys() if there.get(key) != known.get(key)}
+    held = {item.subject for item in state.items.held(to) if item.kind == "row"}
+    made, form = state.rows.digests([*moved, *held]), context.targets_by_address[to][1].form
+    is_rewritten = cache(lambda: not target.contains(since))
+    marked: set[str] = set()
     with state.transaction():
-        for key in again:
-            state.set_cursor("removed", None, key, target=to)
-        for key in noted.keys() & there.keys():  # if it goes once more, a person is asked once more
-            state.set_cursor("gone", None, key, target=to)
-        for key, digest in gone.items():
-            note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
-            state.set_cursor("gone", note, key, target=to)
-        context.mark(marks("row", sorted({*gone, *changed, *back, *again, *beside, *left}), [to]))
+        for key in sorted(moved | held | decided.keys()):
+            now, wanted, decisions = there.get(key), made.get(key), decided.get(key, ())
+            is_removed = any(one.what == "removed" for one in decisions)
+            # What was taken is there again, so if it goes once more, a person is asked once more. Where a rewritten
+            # history lost the merge of a request, it lost the removal of its row, too: a person is asked.
+            if decisions and (now is not None or (is_removed and form == "pull-request" and is_rewritten())):
+                decisions = tuple(one for one in decisions if one.what == "declined")
+                state.decide(to, key, decisions)
+                marked |= {key} if is_removed else set()
+            if key in held and now is not None and now == wanted:
+                marked.add(key)  # a plan holds it, and somebody made the change by hand
+            if key not in moved or (wanted and now == wanted):
+                continue  # it was merged as it was proposed
+            if not wanted:
+                # The source does not make it: it is to be removed, or just gone; a row of another source is not ours.
+                marked |= {key} if key in made or key in ours else set()
+            elif now is not None or known[key] != wanted:
+                marked.add(key)  # somebody edited it, or took a row that was out of date
+            elif not any(one.digest == wanted for one in decisions):
+                what: Literal["lost", "taken"] = "lost" if is_rewritten() else "taken"
+                note = RowDecision(wanted, what, where=to, when=context.clock())
+                state.decide(to, key, [*(one for one in decisions if one.what == "declined"), note])
+                marked.add(key)
+        context.mark(marks("row", sorted(marked | _beside(state, moved, held, there)), [to]))
 
 
-def _taken(
-    context: WatchContext, to: str, gone: Mapping[str, str], accepted: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """The rows that the source still has as they were on main, and that nobody declined or is asked about yet."""
-    noted = context.state.cursors("gone", target=to)
-    declined = context.state.declined(to)
-    for key, digest in gone.items():
-        note = GoneRow.parse(noted.get(key))
-        is_known = (note is not None and note.digest == digest) or digest in declined.get(key, ())
-        if accepted.get(key) == digest and not is_known:
-            yield key, digest
+def _beside(state: WatchState, moved: Collection[str], held: Collection[str], there: Collection[str]) -> set[str]:
+    """The rows that main lacks of models of which a row moved: what their requests say of that one may be old."""
+    models = {key.rpartition("/")[0] for key in moved}
+    waiting = state.rows.accepted().keys() - {*there, *moved, *held} if moved else set()
+    return {key for key in waiting if key.rpartition("/")[0] in models}
+
+
+def taken_why(decisions: Iterable[RowDecision], digest: str) -> str:
+    """How a row with this content was taken from main, where a person is asked about it; "" if it was not."""
+    found = next((one.what for one in decisions if one.digest == digest and one.what in {"taken", "lost"}), None)
+    return "" if found is None else REWRITTEN if found == "lost" else TAKEN
 
 
 def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
     """Note that people do not want these rows as they are now."""
     state = context.state
     with state.transaction():
+        decided = state.decided(to)
         for key, digest in state.rows.digests(keys).items():
-            state.set_cursor("removed", digest or None, key, target=to)
-            state.set_cursor("gone", None, key, target=to)
+            kept = [one for one in decided.get(key, ()) if one.what == "declined"]
+            note = [RowDecision(digest, "removed", where=to, when=context.clock())] if digest else []
+            state.decide(to, key, [*kept, *note])
 
 
 def stored_ledger(state: WatchState, target: str) -> dict[str, Any]:

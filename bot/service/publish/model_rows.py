@@ -5,105 +5,35 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
+from typing import get_args
 
 from bot.errors import CallError, Refused
 from bot.platforms.hub.models import HubModels
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path, is_ours
+from bot.publishing.hub_evals.desired import DesiredModel
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
 from bot.publishing.hub_evals.model_layout import (
     ModelsOptions,
     model_mark,
     model_of,
-    model_request_text,
-    model_withdrawn_text,
 )
-from bot.publishing.layout import Draft, RowChange
+from bot.publishing.layout import RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import (
     CurrentState,
     Decision,
-    Marker,
     OpenRequest,
-    PostText,
     UpdateRequest,
     decide,
 )
-from bot.publishing.texts import with_places
-from bot.service.publish.ledger import PLACES, OpenRequests, Place
+from bot.publishing.status import Place
+from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.publisher import Proposal, TargetRows
-from bot.service.publish.reconcile import DesiredState, PublishResult
+from bot.service.publish.reconcile import PublishResult
 from bot.service.store.items import Item
-
-NOTHING = PostText("", "")
-CLOSED = "its owner closed a request with these values; they are not proposed again"
-CLOSED_TWICE = "its owner closed more than one request; nothing more is proposed there"
-
-
-@dataclass
-class DesiredModel:
-    """The desired state of one model's repository, given its current state.
-
-    `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of the bot
-    people closed there: what the last one proposed is final, and after a second one everything is. After `at`, `draft`
-    has the files against main, and `closed` says why some are left out, "" if none is.
-    """
-
-    model: str
-    layout: EvalResultsLayout
-    changes: Sequence[RowChange]
-    places: Sequence[str] = ()
-    closings: int = 0
-    draft: Draft = field(default_factory=Draft)
-    closed: str = ""
-
-    @property
-    def mark(self) -> Marker:
-        """The mark of the request."""
-        return model_mark(self.model, self.layout.leaderboard.id)
-
-    def at(self, state: CurrentState) -> DesiredState:
-        """The files, and the text that proposes them."""
-        self.draft, request = self.layout.draft(self.changes, state.files), state.request
-        if request is None and state.declined:
-            self._leave_out(state.declined[0])
-        proposed: Mapping[str, bytes | None] = request.files if request is not None else {}
-        is_withdrawn = self.layout.row(self.changes) is None
-        stays = {path: data for path, data in proposed.items() if self._stays(data) and not is_withdrawn}
-        if not self.draft.files and not self.draft.refused and not stays:
-            return DesiredState(NOTHING, dict.fromkeys(proposed) if is_withdrawn else {})
-        files = stays | {path: self._kept(path, data, proposed) for path, data in self.draft.files.items()}
-        if request is not None and files == proposed and not self.draft.files:
-            return DesiredState(request.text, files)
-        return DesiredState(self._text(), files)
-
-    def _leave_out(self, closed: Mapping[str, bytes | None]) -> None:
-        """Remove from the draft what the owner declined; everything where nobody can tell what was declined."""
-        asked = self.draft.files
-        is_final = self.closings > 1 or not closed
-        self.draft = replace(self.draft, files={}, cells={}) if is_final else self.layout.without(self.draft, closed)
-        if self.draft.files != asked:
-            self.closed = CLOSED_TWICE if is_final else CLOSED
-
-    def _stays(self, data: bytes | None) -> bool:
-        """Tell whether a proposed file stays: somebody edited it, or values are disputed."""
-        is_theirs = data is not None and not is_ours(data, self.layout.leaderboard.id)
-        return is_theirs or bool(self.draft.refused)
-
-    def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
-        """The proposed file where it says the same as the new one, else the new one."""
-        there = proposed.get(path)
-        return there if there is not None and self.layout.is_same(there, data) else data
-
-    def _text(self) -> PostText:
-        row = self.layout.row(self.changes)
-        title = self.layout.leaderboard.title
-        if row is None:
-            return model_withdrawn_text(self.model, title, self.mark)
-        text = model_request_text(row.entry, title, self.draft, self.mark)
-        return with_places(text, self.places, self.mark)
 
 
 @dataclass(frozen=True)
@@ -210,7 +140,7 @@ class ModelRows(TargetRows[ModelLook]):
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
         """Where the results of each row's model were at the last look; many repositories are not asked again."""
         found = self.context.state.cursors("place", target=self.settings.to)
-        known = {model: place for place, _ in PLACES for model, text in found.items() if text == place}
+        known = {model: place for place in get_args(Place) for model, text in found.items() if text == place}
         places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
         self.refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
         self.waiting = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
@@ -306,7 +236,9 @@ class ModelRows(TargetRows[ModelLook]):
         paths = layout.paths(hub.result_files(repository))
         closings = repository.closings(model_mark(model, layout.leaderboard.id))
         desired = DesiredModel(model, layout, changes, self.context.other_places(self.settings.to), closings)
-        look = ModelLook(model, items, paths, desired, repository.read_state(desired.mark, paths))
+        read = repository.read_state(desired.mark, paths)
+        state = self.with_closed(repository, read, lambda: layout.marks(layout.draft(changes, read.files).files))
+        look = ModelLook(model, items, paths, desired, state)
         _ = look.decision
         return look
 

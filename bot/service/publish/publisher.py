@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import ClassVar, Generic, TypeVar
 
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, digest_of
 from bot.publishing.plan import PlannedRow
-from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, UpdateRequest
+from bot.publishing.publication import (
+    ClosedRequest,
+    CurrentState,
+    DesiredState,
+    Form,
+    Marker,
+    OpenRequest,
+    UpdateRequest,
+)
+from bot.publishing.status import Place
 from bot.service.context import WatchContext
 from bot.service.publish.gate import Gate, Look, with_held
-from bot.service.publish.ledger import OpenRequests, Place
-from bot.service.publish.reconcile import DesiredState, PublishResult, Rescored, reconcile
+from bot.service.publish.ledger import OpenRequests
+from bot.service.publish.reconcile import PublishResult, Rescored, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
 from bot.service.store.items import Item, Priority
@@ -94,6 +103,7 @@ class TargetRows(ABC, Generic[L]):
     waiting: OpenRequests = field(default_factory=OpenRequests)
     moot: Collection[str] = ()
     in_parts: ClassVar[bool] = False  # whether rows may be written in parts of PART
+    all_in_one: ClassVar[bool] = False  # whether one request or commit has all rows that wait
 
     @abstractmethod
     def look(self, items: Sequence[Item]) -> list[L]:
@@ -150,9 +160,23 @@ class TargetRows(ABC, Generic[L]):
         """The keys of the rows that a maintainer declined as they are now."""
         if self.settings.form == "comment":
             return set()
-        known = self.context.state.declined(self.settings.to)  # one question, however many rows
-        digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None}
-        return {key for key, digest in digests.items() if digest in known.get(key, ())}
+        known = self.context.state.decided(self.settings.to)  # one question, however many rows
+        digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None and look.key in known}
+        return {key for key, digest in digests.items() if any(one.counts_as_declined(digest) for one in known[key])}
+
+    def with_closed(self, target: Target, state: CurrentState, rows: Callable[[], Iterable[str]]) -> CurrentState:
+        """The state in which a closed request that nobody can read any more has the rows of today, by their marks.
+
+        So it declines them until their content changes, and no row that is new later.
+        """
+        unread = [one for one in state.declined if one.rows is None]
+        if not unread:
+            return state
+        marks = frozenset(rows())
+        for one in unread if not self.context.dry_run else ():
+            target.settle_closed(one.name, marks)
+        declined = (ClosedRequest(one.name, marks if one.rows is None else one.rows) for one in state.declined)
+        return replace(state, declined=tuple(declined))
 
     # looking, the safety catch, writing
 

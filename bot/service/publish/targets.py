@@ -9,12 +9,12 @@ from typing import Any
 
 from bot.errors import DiscussionsDisabled, Refused
 from bot.platforms.target import Target
+from bot.publishing.status import WAITS
 from bot.service.context import WatchContext
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.gate import narrow_approved
 from bot.service.publish.ledger import (
-    WAITS,
     Ledger,
     count_later,
     follow_repository,

@@ -17,13 +17,14 @@ from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repea
 from bot.platforms.target import Target
 from bot.publishing.board import Board, make_board, rank_sentence
 from bot.publishing.compared_rows import beside_line
+from bot.publishing.entries import is_from
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
 from bot.publishing.repeat import when_kept
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, left_text, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
 from bot.service.publish.entry_rows import first_folder
-from bot.service.publish.reconcile import entries_of, is_from, retry_write
+from bot.service.publish.reconcile import entries_of, retry_write
 from bot.service.review.proposals import SourceRequest, parse_cached, read_proposal
 from bot.service.review.state import (
     ReviewState,
@@ -347,6 +348,7 @@ class Reviews:
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
         ours = next(iter(stickies(self.context, thread, self.discussions.us)), None)
         return SourcePlace(
+            f"{self.context.source.name} #{thread.num}",
             self.context.maintainers,
             self.context.leaderboard.id,
             lambda text: self.discussions.comment(thread.num, text),

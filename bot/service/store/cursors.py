@@ -45,9 +45,7 @@ CursorKind = Literal[
     "declines",  # the accounts for which the declined rows were read, as JSON
     # by target and subject
     "request",  # number of a request of the bot: how many comments were read
-    "declined",  # key of a row: the digests of what people declined, as JSON
-    "removed",  # key of a row that people took from main: the digest that is not proposed again until main has the row
-    "gone",  # key of a row that somebody took from main: its digest, and whether history was rewritten, as JSON
+    "decided",  # key of a row: what people decided about it, a list of RowDecision as JSON
     "ledger",  # the last ledger of a target, as JSON (it has no subject)
     "plan discussion",  # where people answer the plan that waits at a target (no subject)
     "plan comment",  # whether the comment about plans at a target is still to be looked at after a sweep (no subject)

@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import bindparam, delete, select, update
 
 from bot.evaluation.submission import iso_date
+from bot.publishing.decisions import RowDecision
 from bot.service.store.boards import Boards
 from bot.service.store.cursors import Cursors
 from bot.service.store.engine import Database, Part, among, older_than_newest, same
@@ -59,22 +60,15 @@ class WatchState(Part):
         known = Cursors(db, watch)
         self.cursor, self.cursors, self.set_cursor, self.set_cursors = known.get, known.all, known.set, known.set_many
 
-    def declined(self, target: str) -> dict[str, set[str]]:
-        """The digests of the rows that people declined at a target, or took from it, by key."""
-        found = {key: {digest} for key, digest in self.cursors("removed", target=target).items()}
-        for key, digests in self.cursors("declined", target=target).items():
-            found.setdefault(key, set()).update(msgspec.json.decode(digests, type=list[str]))
-        return found
+    def decided(self, target: str) -> dict[str, tuple[RowDecision, ...]]:
+        """What people decided about rows at a target, by key."""
+        found = self.cursors("decided", target=target)
+        return {key: msgspec.json.decode(text, type=tuple[RowDecision, ...]) for key, text in found.items()}
 
-    def set_declined(self, target: str, key: str, digests: Collection[str]) -> bool:
-        """Add digests with which a row is declined; none of them forgets the row. Tell whether anything changed."""
-        text = self.cursor("declined", key, target=target)
-        known = set(msgspec.json.decode(text, type=list[str])) if text else set[str]()
-        wanted = known.union(digests) if digests else set[str]()
-        if wanted != known:
-            data = msgspec.json.encode(sorted(wanted)).decode() if wanted else None
-            self.set_cursor("declined", data, key, target=target)
-        return wanted != known
+    def decide(self, target: str, key: str, decisions: Collection[RowDecision]) -> None:
+        """Replace what is known of people's decisions about a row."""
+        text = msgspec.json.encode(list(decisions)).decode() if decisions else None
+        self.set_cursor("decided", text, key, target=target)
 
     def proposal(self, num: int) -> bytes | None:
         """The stored content of a request at the source; None if there is none."""

@@ -14,16 +14,18 @@ from datetime import date
 from typing import Any, Generic, Literal, TypeVar
 
 from bot.errors import Refused, Stale
-from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Comment, Conversation
 from bot.platforms.target import Target
+from bot.publishing import answers
+from bot.publishing.answers import Answer, answer_text
+from bot.publishing.decisions import Decided, RowDecision
 from bot.publishing.plan import DIGEST, Plan
-from bot.publishing.publication import find_marker
-from bot.publishing.verdict_texts import preformatted, reply_text
-from bot.reporting.escape import brief, code
+from bot.publishing.publication import find_marker, parse_row_marks
+from bot.publishing.verdict_texts import preformatted
+from bot.reporting.escape import brief
 from bot.reporting.explanation import column_named, explain
 from bot.service.context import WatchContext
 from bot.service.judge.reading import row_digests
@@ -31,17 +33,12 @@ from bot.service.watch.outcome import Report
 
 Who = Literal["anybody", "maintainers"]
 Where = Literal["source", "plan", "request", "shared"]
-EDITED = (
-    "This comment was edited after it was posted, so it is no command: others than its author may have edited it. "
-    "Write the command in a new comment."
-)
 # A code block is indented by four spaces or a tab.
 COMMAND = re.compile(r" {0,3}/([a-z]+)(?![^ \t\r])")
 COMMANDS_OF_ONE = 20  # commands of one account that are answered in an hour
 COMMANDS_OF_ALL = 100  # commands of all strangers that are answered in an hour
 HOUR = 3600.0  # seconds
 EVERYBODY = "*"  # no account has this name
-NOT_A_MAINTAINER = "Only the maintainers that the bot's settings name for {board} may write this command."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +75,22 @@ def about(board: str, comments: Iterable[Comment], us: str) -> list[Comment]:
 
 def unanswered(comments: Sequence[Comment], us: str, names: Container[str]) -> list[RequestedCommand]:
     """The commands of these names in the comments of others that the bot has not answered."""
-    answers = answers_of(comments, us)
-    open_ones = ((one, command_in(one.text)) for one in comments if one.author != us and one.id not in answers)
+    answered = answers_of(comments, us)
+    open_ones = ((one, command_in(one.text)) for one in comments if one.author != us and one.id not in answered)
     return [RequestedCommand(*found, one) for one, found in open_ones if found is not None and found[0] in names]
 
 
-def answered_to(comments: Sequence[Comment], us: str, people: Container[str]) -> Iterator[tuple[Comment, str]]:
-    """Each answered comment of these people, and the text of the answer.
+def decisions_in(comments: Sequence[Comment], us: str, people: Container[str]) -> Iterator[tuple[Comment, Decided]]:
+    """Each comment of these people that decided something, and the decision, as the bot's answer records it.
 
-    The answer records what was granted. An answer that somebody edited after the bot posted it records nothing.
+    An answer that somebody edited after the bot posted it records nothing.
     """
-    answers = answers_of(comments, us)
+    answered = answers_of(comments, us)
     for one in comments:
-        answer = answers.get(one.id) if one.author != us and one.author in people else None
-        if answer is not None and not answer.edited:
-            yield one, answer.text
+        answer = answered.get(one.id) if one.author != us and one.author in people else None
+        mark = find_marker(answer.text) if answer is not None and not answer.edited else None
+        if mark is not None and mark.decided is not None:
+            yield one, mark.decided
 
 
 def may_be_answered(context: WatchContext, author: str) -> bool:
@@ -113,11 +111,18 @@ def may_be_answered(context: WatchContext, author: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandPlace:
-    """Where commands are written: who are the maintainers, for which leaderboard, and what posts an answer."""
+    """Where commands are written: its name, the maintainers, the leaderboard, and what posts an answer."""
 
+    name: str
     maintainers: Container[str]
     leaderboard_id: str
     post: Callable[[str], object]
+
+    def text(self, answer: Answer, comment: Comment) -> str:
+        """The text of an answer, with what it decides."""
+        return answer_text(
+            answer, comment.id, self.leaderboard_id, who=comment.author, where=self.name, when=comment.at
+        )
 
 
 P_contra = TypeVar("P_contra", bound=CommandPlace, contravariant=True)
@@ -127,7 +132,7 @@ P_contra = TypeVar("P_contra", bound=CommandPlace, contravariant=True)
 class Command(Generic[P_contra]):
     """One command: how it is written, where and by whom, what it does in a few words, and the function that does it.
 
-    `words` matches what follows the name. `do` gives the answer, "" where it was posted already.
+    `words` matches what follows the name. `do` gives the answer, None where it was posted already.
     """
 
     usage: str
@@ -135,7 +140,7 @@ class Command(Generic[P_contra]):
     who: Who
     does: str
     words: re.Pattern[str]
-    do: Callable[[P_contra, RequestedCommand, re.Match[str]], str]
+    do: Callable[[P_contra, RequestedCommand, re.Match[str]], Answer | None]
     hint: str = ""
 
     @property
@@ -143,25 +148,23 @@ class Command(Generic[P_contra]):
         """The word after the slash."""
         return self.usage.partition(" ")[0].removeprefix("/")
 
-    def answer(self, place: P_contra, asked: RequestedCommand) -> str:
+    def answer(self, place: P_contra, asked: RequestedCommand) -> Answer | None:
         """Carry the command out if it is allowed, and give the answer."""
         if self.who == "maintainers" and asked.comment.author not in place.maintainers:
-            return NOT_A_MAINTAINER.format(board=code(place.leaderboard_id))
+            return answers.not_a_maintainer(place.leaderboard_id)
         if asked.comment.edited:
-            return EDITED
+            return answers.comment_was_edited()
         words = self.words.fullmatch(asked.words)
-        if words is None:
-            return f"The bot cannot read this command: write {code(self.usage)}{self.hint}."
-        return self.do(place, asked, words)
+        return answers.command_unreadable(self.usage, self.hint) if words is None else self.do(place, asked, words)
 
 
 def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, asked: Iterable[RequestedCommand]) -> int:
     """Answer these commands in their order, each in a comment of its own; returns how many answers were posted here."""
     table, posted = {command.name: command for command in commands}, 0
     for one in asked:
-        words = table[one.name].answer(place, one)
-        if words:
-            place.post(reply_text(words, one.comment.id, place.leaderboard_id))
+        answer = table[one.name].answer(place, one)
+        if answer is not None:
+            place.post(place.text(answer, one.comment))
             posted += 1
     return posted
 
@@ -170,14 +173,6 @@ def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, aske
 
 # Without a number nothing can be published; of two rows that read alike one counts.
 NEVER_WAIVED = frozenset({"non-finite-value", "malformed-file", "spelled-otherwise"})
-GRANT = re.compile(r"`([a-z0-9-]+)` is waived until (\d{4}-\d{2}-\d{2}) for exactly these files:\n")
-GRANTED_FILE = re.compile(r"^- `(sha256:[0-9a-f]{64})`$", re.MULTILINE)
-GRANT_REASON = re.compile(r"^Reason: (`+)( ?)(\S.*)\2\1$", re.MULTILINE)
-REASON_LIMIT = 500  # characters
-OTHER_FILES = (
-    "The files changed after this was written, or were not shown yet, so nothing is waived. "
-    "Look at the files that are there now and write the command again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,66 +188,51 @@ class SourcePlace(CommandPlace):
     states: Sequence[str]
 
 
-def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> str:
+def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> Answer:
     """Give the present verdicts: this very pass judged the files again."""
-    said = ", ".join(place.states) or "there is no result file to check"
-    return f"Checked again for {code(place.leaderboard_id)}: {said}."
+    return answers.files_rechecked(place.leaderboard_id, place.states)
 
 
-def explain_scores(place: SourcePlace, asked: RequestedCommand, _: re.Match[str]) -> str:
+def explain_scores(place: SourcePlace, asked: RequestedCommand, _: re.Match[str]) -> Answer:
     """Show how each number became a score, or those of one task."""
     rows = [row for judgement in place.judgements for row in judgement.rows]
     if not rows:
-        return "There is no score to explain."
+        return answers.nothing_to_explain()
     leaderboard = rows[0].leaderboard
     task = column_named(leaderboard, asked.words)
     if asked.words and not task:
-        known = examples([one.id for one in leaderboard.tasks], 20)
-        return f"There is no task {code(brief(asked.words))} of {code(place.leaderboard_id)}; it has {code(known)}."
-    return "\n\n".join(preformatted(explain(row, task)) for row in rows)
+        return answers.task_unknown(asked.words, place.leaderboard_id, [one.id for one in leaderboard.tasks])
+    return Answer("\n\n".join(preformatted(explain(row, task)) for row in rows))
 
 
-def ignore(place: SourcePlace, asked: RequestedCommand, words: re.Match[str]) -> str:
+def ignore(place: SourcePlace, asked: RequestedCommand, words: re.Match[str]) -> Answer:
     """Waive a rule for exactly the files that the maintainer saw, or say why nothing is waived."""
-    rule, reason = words[1], brief(words[3], REASON_LIMIT)
+    rule, reason = words[1], brief(words[3], answers.REASON_LIMIT)
     if rule in NEVER_WAIVED:
-        return f"`{rule}` cannot be waived: there would be no number to publish, or a second row that reads alike."
+        return answers.rule_never_waived(rule)
     if rule not in {one.id for one in ALL_RULES}:
-        return f"There is no rule {code(brief(rule))}: `leaderboard-bot rules` lists them."
+        return answers.rule_unknown(rule)
     try:
         until = date.fromisoformat(words[2])
     except ValueError:
-        return f"{code(words[2])} is no date: write it as YYYY-MM-DD."
+        return answers.day_unreadable(words[2])
     if until < place.today:
-        return f"{until} has passed: nothing is waived."
-    files = "\n".join(f"- `sha256:{sha}`" for sha in place.seen(asked.comment) if sha)
-    if not files:
-        return OTHER_FILES
-    return f"`{rule}` is waived until {until} for exactly these files:\n\n{files}\n\nReason: {code(reason)}"
+        return answers.day_passed(until)
+    files = [sha for sha in place.seen(asked.comment) if sha]
+    return answers.rule_waived(rule, until, reason, files) if files else answers.files_changed()
 
 
 def waivers_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> list[Waiver]:
-    """The waivers that the bot's answers to the present maintainers record."""
-    return [one for asked, text in answered_to(comments, us, maintainers) for one in _waivers_of(asked.author, text)]
-
-
-def _waivers_of(who: str, answer: str) -> list[Waiver]:
-    """The waivers of one answer, one for each file that it names."""
-    grant, reason = GRANT.match(answer), GRANT_REASON.search(answer)
-    if grant is None or reason is None:
-        return []
-    until, files = date.fromisoformat(grant[2]), GRANTED_FILE.findall(answer)
-    return [Waiver(rule=grant[1], submission=sha, reason=reason[3], who=who, until=until) for sha in files]
+    """The waivers that the bot's answers to the present maintainers record, one for each file."""
+    return [
+        Waiver(rule=one.rule, submission=f"sha256:{sha}", reason=one.reason, who=asked.author, until=one.until)
+        for asked, one in decisions_in(comments, us, maintainers)
+        if one.what == "waived"
+        for sha in one.files
+    ]
 
 
 # On the bot's requests at a target: /merge, /decline
-
-OTHER_COMMIT = (
-    "The request got a newer commit after this was written, so nothing is merged. "
-    "Look at it and write the command again."
-)
-DECLINED = re.compile(r"The row `([^`\s]+)` is left out as it is now \(`([0-9a-f]{64})`\)")
-TAKEN_BACK = re.compile(r"The row `([^`\s]+)` is proposed again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,119 +246,95 @@ class RequestPlace(CommandPlace):
     report: Report
 
 
-def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
+def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) -> Answer | None:
     """Merge a request at the commit that the maintainer saw or named, or say why not."""
-    request = place.request
-    if why := _why_not_merged(request, asked.comment, words[1] or ""):
-        return why
-    done = reply_text(f"Merged at {code(request.head)}.", asked.comment.id, place.leaderboard_id)
+    request, commit = place.request, words[1] or ""
+    if request.status != "open":
+        return answers.request_is_over(request.status)
+    if not commit and request.head and not request.is_ours:
+        return answers.newest_commit_of_others(request.head)
+    if not (request.head == commit if commit else asked.comment.saw_head):
+        return answers.commit_came_later()
     try:
+        done = place.text(answers.request_merged(request.head), asked.comment)
         place.target.merge(request.name, request.head, done)
     except Refused as refusal:
-        return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody with write access can."
+        return answers.merge_not_allowed(refusal)
     except Stale as failure:
-        return f"It cannot be merged as it is: {code(brief(str(failure)))}. Look at it and write the command again."
+        return answers.merge_not_possible(failure)
     text = f"merged at {request.head[:12]}, as {asked.comment.author} asked"
     place.report.say("written", f"request {request.name}", text)
-    return ""
+    return None
 
 
-def _why_not_merged(request: Conversation, comment: Comment, commit: str) -> str:
-    """Why a request is not merged at the commit that the maintainer saw, "" if it may be tried."""
-    if request.status != "open":
-        return f"The request is {request.status} already."
-    if not commit and request.head and not request.is_ours:
-        look = f"Look at it, then write {code(f'/merge {request.head}')}."
-        return f"Somebody else may have made the newest commit. {look}"
-    if not (request.head == commit if commit else comment.saw_head):
-        return OTHER_COMMIT
-    return ""
-
-
-def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> str:
+def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> Answer:
     """Leave a row out of a request that holds many."""
     mark, key = place.request.mark, words[1]
     if mark is None or not mark.is_shared:
-        return "This request holds one row: close it, and it is not proposed again with the same content."
+        return answers.request_has_one_row()
     digest = row_digests(place.context, [key]).get(key, "")
-    if len(digest) != 64:
-        return f"There is no row {code(brief(key))} of this source."
-    return (
-        f"The row `{key}` is left out as it is now (`{digest}`). It is proposed again when its numbers or files change."
-    )
+    return answers.row_declined(key, digest) if digest else answers.row_unknown(key)
 
 
-def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> str:
+def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> Answer:
     """Propose a row again that was declined on this request."""
-    key = words[1]
-    if not declines_in(place.request.comments, place.us, place.maintainers).get(key):
-        return f"Nobody declined a row {code(brief(key))} on this request."
-    return f"The row `{key}` is proposed again."
+    is_declined = declines_in(place.request.comments, place.us, place.maintainers).get(words[1])
+    return answers.row_restored(words[1]) if is_declined else answers.row_not_declined(words[1])
 
 
-def say_where(_: RequestPlace, asked: RequestedCommand, __: re.Match[str]) -> str:
+def say_where(_: RequestPlace, asked: RequestedCommand, __: re.Match[str]) -> Answer:
     """Say where a command of the source is written."""
-    where = "on the request that brings them, or in the bot's discussion about them"
-    return f"{code(f'/{asked.name}')} is about result files: write it where they are, at the source, {where}."
+    return answers.command_is_of_the_source(asked.name)
 
 
-def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> dict[str, set[str]]:
-    """The digests that the present maintainers declined on a request, by row; none where they took that back."""
-    found: dict[str, set[str]] = {}
-    for _, text in answered_to(comments, us, maintainers):
-        if declined := DECLINED.match(text):
-            found.setdefault(declined[1], set()).add(declined[2])
-        elif taken_back := TAKEN_BACK.match(text):
-            found[taken_back[1]] = set()
+def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> dict[str, list[RowDecision]]:
+    """What the present maintainers declined on a request, by row; nothing where they took that back."""
+    found: dict[str, list[RowDecision]] = {}
+    for asked, one in decisions_in(comments, us, maintainers):
+        for key, digest in {} if one.plan else one.rows.items():
+            before = found.setdefault(key, [])
+            if one.what == "declined":
+                before.append(RowDecision(digest, "declined", asked.author, one.where, one.when))
+            else:
+                before.clear()
     return found
 
 
 # In the discussion of plans at a target: /approve, /decline
 
-MOST_TAKEN, MOST_MARKS = 100, 1_000  # rows that an answer names, in words and in marks
-APPROVED_ROWS = re.compile(r"^<!-- rows ([0-9a-f ]+) -->$", re.MULTILINE)
-TAKEN_ROW = re.compile(r"^- `([^`\s]+)` \(`([0-9a-f]{64})`\)$", re.MULTILINE)
-PLAN_ANSWER = re.compile(r"The plan `([0-9a-f]+)` is (approved|declined) by this comment")
-
 
 @dataclass(frozen=True, slots=True)
 class PlanPlace(CommandPlace):
-    """The discussion of plans at a target; `digest` and `row_marks` are those of the plan that waits there.
+    """The discussion of plans at a target, with the `plan` that waits there.
 
     `taken` are the rows of it that people took from main, by key with their digests.
     """
 
-    digest: str
-    row_marks: Sequence[str]
+    plan: Plan
     taken: Mapping[str, str]
     approve: Callable[[], object]
     decline: Callable[[], object]
 
 
-def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
+def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> Answer | None:
     """Approve the plan that waits."""
-    said = "approved by this comment, once. Where the bot still lists it as waiting, write the command again."
-    if len(place.row_marks) <= MOST_MARKS:  # hidden, so that what is left of it is known after a loss of the state
-        said += f"\n\n<!-- rows {' '.join(place.row_marks)} -->"
-    return _answer_plan(place, asked, words[1], said, place.approve)
+    return _answer_plan(place, asked, words[1], answers.plan_approved(place.plan, place.taken), place.approve)
 
 
-def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
+def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> Answer | None:
     """Leave the rows of the plan that waits as they are."""
-    said = "declined by this comment: its rows stay as they are."
-    return _answer_plan(place, asked, words[1], said, place.decline)
+    return _answer_plan(place, asked, words[1], answers.plan_declined(place.plan, place.taken), place.decline)
 
 
-def _answer_plan(place: PlanPlace, asked: RequestedCommand, digest: str, said: str, do: Callable[[], object]) -> str:
-    """Answer with the rows that people took from main, and only then do it, so that no comment counts twice."""
-    if place.digest != digest:
-        return f"No plan with the digest {code(digest)} waits here. The plan that waits is {code(place.digest)}."
-    lines = [f"- `{key}` (`{digest}`)" for key, digest in list(place.taken.items())[:MOST_TAKEN]]
-    rows = "".join(f"\n{line}" for line in ["", *lines] if lines)
-    answer = f"The plan {code(place.digest)} is {said}{rows}"
-    place.post(reply_text(answer, asked.comment.id, place.leaderboard_id))
+def _answer_plan(
+    place: PlanPlace, asked: RequestedCommand, digest: str, answer: Answer, do: Callable[[], object]
+) -> Answer | None:
+    """Answer, and only then do it, so that no comment counts twice."""
+    if place.plan.digest != digest:
+        return answers.plan_unknown(digest, place.plan.digest)
+    place.post(place.text(answer, asked.comment))
     do()
-    return ""
+    return None
 
 
 def last_answer(
@@ -390,19 +346,19 @@ def last_answer(
     """
     rows = set(plan.row_marks)
     found: tuple[Comment | None, str] = (None, "")
-    for asked, text in answered_to(comments, us, maintainers):
-        answer, approved = PLAN_ANSWER.match(text), APPROVED_ROWS.search(text)
-        if answer and (answer[1] == plan.digest or (approved and rows and rows <= set(approved[1].split()))):
-            found = asked, answer[2]
+    for asked, one in decisions_in(comments, us, maintainers):
+        is_rest = bool(rows) and one.what == "approved" and rows <= set(parse_row_marks(one.marks) or ())
+        if one.plan and (one.plan == plan.digest or is_rest):
+            found = asked, one.what
     return found
 
 
 def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> set[tuple[str, str]]:
     """The rows that the present maintainers let go, with their digests; the last answer about a row counts."""
     found: set[tuple[str, str]] = set()
-    for _, text in answered_to(comments, us, maintainers):
-        answer, rows = PLAN_ANSWER.match(text), TAKEN_ROW.findall(text)
-        found = found.union(rows) if answer and answer[2] == "declined" else found.difference(rows)
+    for _, one in decisions_in(comments, us, maintainers):
+        rows = one.rows.items() if one.plan else ()
+        found = found.union(rows) if one.what == "declined" else found.difference(rows)
     return found
 
 

@@ -13,10 +13,10 @@ from urllib.parse import quote
 from bot.errors import DiscussionsDisabled, Gone, Stale
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.discussions import Discussions, Thread
+from bot.publishing.answers import faults_corrected, opened_twice
 from bot.publishing.publication import Marker, MarkerKind, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
-from bot.publishing.verdict_texts import mended_text, preformatted, push_text, success_text
-from bot.reporting.escape import brief, code
+from bot.publishing.verdict_texts import preformatted, push_text, rival_line, success_text
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judged, mark_changed
@@ -39,6 +39,7 @@ from bot.service.watch.outcome import Report
 
 ALL = "*"
 EXPLAINED = 50  # files of one discussion whose scores `/explain` shows
+FILES_NAMED = 3  # of a row that others measured otherwise
 RIVALS = 20  # rows of one folder that are named because files elsewhere measured them otherwise
 
 
@@ -209,11 +210,11 @@ class Folders:
                 self.__dict__.pop("_by_kind", None)
             return
         for num in self._open_nums().intersection(nums[1:]):
-            self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
+            self.discussions.set_status(num, "closed", opened_twice(nums[0]))
         thread = self.read_own(nums[0])
         if text is None:
             if thread.is_open:
-                self.discussions.set_status(thread.num, "closed", mended_text(folder))
+                self.discussions.set_status(thread.num, "closed", faults_corrected(folder))
             return
         is_same = thread.description.strip() == text.body.strip()
         if is_same and (thread.is_open or thread.closed_by != self.discussions.us):
@@ -267,12 +268,7 @@ def _lines(row: Row, folder: str) -> Iterator[str]:
     here = [path for path in files if folder_of(path) == folder]
     there = [path for path in files if folder_of(path) != folder]
     if here and there:
-        counts = ", ".join(code(file.path) for file in row.files[:3])
-        yield (
-            f"- The row of {code(brief(row.model.id))} has other values in {code(here[0])} than in {code(there[0])}. "
-            f"The newest value counts for each subtask; the row comes from {counts}. "
-            "It changes only by a request that names who submitted it first."
-        )
+        yield rival_line(row.model.id, here[0], there[0], [file.path for file in row.files[:FILES_NAMED]])
 
 
 def answer_folders(folders: Folders) -> None:
@@ -302,6 +298,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     paths = [fault.path for fault in faults]
     explained = context.state.submissions.at(paths[:EXPLAINED])
     place = SourcePlace(
+        f"{context.source.name} #{num}",
         context.maintainers,
         context.leaderboard.id,
         lambda text: discussions.comment(num, text),

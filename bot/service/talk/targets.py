@@ -7,7 +7,6 @@ state remembers how many comments were seen, so that nothing is requested where 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,9 +14,9 @@ from functools import partial
 from bot.errors import TooLong
 from bot.platforms.discussions import Comment, Conversation, MarkedComments
 from bot.platforms.target import Target
+from bot.publishing.answers import answer_text, other_commit_merged, plan_changed
+from bot.publishing.decisions import RowDecision
 from bot.publishing.publication import find_marker, plan_mark
-from bot.publishing.verdict_texts import reply_text
-from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, marks
@@ -37,9 +36,7 @@ from bot.service.talk.commands import (
 )
 from bot.service.watch.outcome import Report
 
-MERGED_AT = re.compile(r"Merged at `([0-9a-f]{40})`\.")
 KEPT = 1_000  # comments about plans whose ids are remembered
-OLDER = "The plan changed after this was written. Look at the plan that waits now and write the command again."
 MERGED = "merged"  # what the answer about another merged commit is about, in the place of a comment
 
 
@@ -93,7 +90,8 @@ class TargetCommands:
             return
         us, maintainers = self.comments.discussions.us, self.context.watch.maintainers_at(self.to)
         board, say = self.context.leaderboard.id, partial(self.comments.say, num)
-        place = RequestPlace(maintainers, board, say, self.context, self.target, us, request, self.report)
+        where = f"{self.to} #{num}"
+        place = RequestPlace(where, maintainers, board, say, self.context, self.target, us, request, self.report)
         for one in unanswered(request.comments, us, names_of(AT_REQUEST)):
             if not may_be_answered(self.context, one.comment.author):
                 self.context.state.set_cursor("request", None, num, target=self.to)  # it waits
@@ -107,15 +105,13 @@ class TargetCommands:
     def _tell_other(self, request: Conversation, answered: Collection[str]) -> None:
         """Say so where a commit arrived while the bot merged, so that another one was merged than was checked."""
         us, head = self.comments.discussions.us, request.head
-        ours = [match[1] for one in request.comments if one.author == us and (match := MERGED_AT.match(one.text))]
+        said = [find_marker(one.text) for one in request.comments if one.author == us]
+        ours = [mark.decided.commit for mark in said if mark and mark.decided and mark.decided.commit]
         if request.status != "merged" or MERGED in answered or not ours or not head or head == ours[-1]:
             return
-        words = (
-            f"A commit arrived while the bot merged: {code(head)} was merged instead of {code(ours[-1])}. "
-            "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
-        )
-        self.comments.say(request.name, reply_text(words, MERGED, self.context.leaderboard.id))
-        self.report.say("failed", f"request {request.name}", words, status=1)
+        answer = other_commit_merged(head, ours[-1])
+        self.comments.say(request.name, answer_text(answer, MERGED, self.context.leaderboard.id))
+        self.report.say("failed", f"request {request.name}", answer.words, status=1)
 
 
 # the discussion of plans
@@ -129,11 +125,11 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers_at(to)
     taken = {row.key: row.digest.rpartition(">")[2] for row in plan.plan.having("restored")}
     place = PlanPlace(
+        mark.key,
         maintainers,
         context.leaderboard.id,
         lambda text: comments.answer(mark, text),
-        plan.digest,
-        plan.plan.row_marks,
+        plan.plan,
         taken,
         lambda: context.state.plans.approve(plan.digest),
         lambda: context.state.plans.decline(plan.digest),
@@ -159,7 +155,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
             continue
         is_older = one.comment.author in maintainers and one.comment.at < shown
         if is_older:
-            comments.answer(mark, reply_text(OLDER, one.comment.id, context.leaderboard.id))
+            comments.answer(mark, place.text(plan_changed(), one.comment))
         else:
             answer_commands(PLAN, place, [one])
         if one.comment.author in maintainers:
@@ -172,9 +168,16 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
 # the rows that were declined
 
 
-def note_declines(context: WatchContext, to: str, found: Mapping[str, Collection[str]]) -> None:
+def note_declines(context: WatchContext, to: str, found: Mapping[str, Collection[RowDecision]]) -> None:
     """Remember what was declined, forget what was taken back, and mark those rows."""
-    with context.state.transaction():
-        for key, digests in found.items():
-            if context.state.set_declined(to, key, digests):
+    state = context.state
+    with state.transaction():
+        decided = state.decided(to)
+        for key, declined in found.items():
+            before = decided.get(key, ())
+            known = {one.digest for one in before if one.what == "declined"}
+            added = [one for one in declined if one.digest not in known]
+            kept = [one for one in before if one.what != "declined" or declined]
+            if added or len(kept) < len(before):
+                state.decide(to, key, [*kept, *added])
                 context.mark([Mark("row", key, to)])

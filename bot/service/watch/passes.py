@@ -12,9 +12,10 @@ from pathlib import Path
 
 from bot.errors import BotError, CallError, InUse, Refused, Unavailable
 from bot.evaluation.finding import counted
+from bot.publishing.status import NOTHING
 from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
-from bot.service.publish.ledger import NOTHING, Ledger
+from bot.service.publish.ledger import Ledger
 from bot.service.settings.config import Watch
 from bot.service.store import Store, WatchState
 from bot.service.store.leases import LOOK, lease_name, pass_leases

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
+from bot.publishing.status import NOTHING
 from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judge_again, read_files, whys_of
 from bot.service.publish.ledger import (
-    NOTHING,
     Ledger,
     count_later,
     count_pause,
@@ -24,7 +24,7 @@ from bot.service.publish.ledger import (
     note_ledgers,
     stored_ledger,
 )
-from bot.service.publish.targets import Targets
+from bot.service.publish.targets import ROWS, Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
 from bot.service.store import StoredSubmission, batches
@@ -41,7 +41,6 @@ REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read wi
 ROUND: tuple[Kind, ...] = (*FIRST, *REVIEWED, "judge", "row", "folder", "request")  # another round is for more of them
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
-TOGETHER = frozenset({"table"})  # kinds of targets where one request has all rows
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
@@ -195,7 +194,7 @@ class Pass:
             self._do(kind, "people")
         is_bulk = self._has_bulk()
         for to, (_, settings) in self.context.targets_by_address.items():
-            if is_bulk or settings.kind not in TOGETHER:
+            if is_bulk or not ROWS[settings.kind].all_in_one:
                 self.targets.rows(to, "people")
         self._do("folder", "people")
 

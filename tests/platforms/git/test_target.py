@@ -13,8 +13,9 @@ from bot.errors import Refused, Unwritable
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
-from bot.publishing.publication import Form, PostText, entry_marker, plan_mark, rolling_mark
-from bot.service.publish.reconcile import DesiredState, publish, rebuild_board, reconcile
+from bot.publishing.publication import DesiredState, Form, PostText, entry_marker, file_marks, plan_mark, rolling_mark
+from bot.service.publish.one_call import publish
+from bot.service.publish.reconcile import rebuild_board, reconcile
 from tests.evaluation.judging import entry_from
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.world.local_git import git
@@ -54,9 +55,8 @@ def test_a_request_is_a_branch_with_one_commit_and_its_text_as_message(folder: P
     assert git(folder, "log", "--format=%s", f"main..{BRANCH}") == "Add acme/atlas-7b (bfloat16): 58.33"
     assert git(folder, "diff", "--name-status", "main", BRANCH) == f"A\t{FILE}"
     assert shown(folder, BRANCH) == entry()
-    assert git(folder, "log", "-1", "--format=%B", BRANCH).splitlines()[-1] == (
-        f'<!-- leaderboard-bot {{"key": "{KEY}", "kind": "entry", "leaderboard": "tiny"}} -->'
-    )
+    mark = entry_marker(entry()).about(file_marks({FILE: entry().to_bytes()}))
+    assert git(folder, "log", "-1", "--format=%B", BRANCH).splitlines()[-1] == mark.render()
     assert git(folder, "ls-tree", "-r", "--name-only", "main") == ""
 
 
@@ -236,7 +236,8 @@ def test_a_deleted_branch_stays_a_no_after_another_was_deleted(folder: Path) -> 
         git(folder, "branch", "--quiet", "-D", BRANCH)
 
     state = Folder(str(folder)).read_state(entry_marker(newer), (FILE,))
-    assert state.declined == ({FILE: entry(day=3).to_bytes()}, {FILE: newer.to_bytes()})
+    rows = [file_marks({FILE: row.to_bytes()}) for row in (entry(day=3), newer)]
+    assert [one.rows for one in state.declined] == rows
     assert put(folder, newer) == ["nothing"]
     assert put(folder, entry(day=4, right=(80, 60, 70))) == ["OpenRequest"]
 

@@ -7,7 +7,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form, find_marker
-from bot.service.publish.reconcile import publish
+from bot.service.publish.one_call import publish
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Comment, Issue, Repo

@@ -15,7 +15,7 @@ from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.publication import Form, Marker, PostComment, PostText
-from bot.service.publish.reconcile import publish
+from bot.service.publish.one_call import publish
 from tests.platforms.github.entries import entry
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, publish_to, requests, target

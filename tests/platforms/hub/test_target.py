@@ -13,8 +13,9 @@ from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry
-from bot.publishing.publication import MOST_CLOSED, Form, entry_marker
-from bot.service.publish.reconcile import PublishResult, publish, rebuild_board
+from bot.publishing.publication import MOST_CLOSED, Form, entry_marker, file_marks
+from bot.service.publish.one_call import publish
+from bot.service.publish.reconcile import PublishResult, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.world.git import Repository
 from tests.world.hub import Hub
@@ -87,7 +88,7 @@ def test_of_very_many_closed_requests_the_last_are_read(hub: Hub, contents: Repo
         hub.set_status(contents, hub.requests(contents)[0], "closed", "ann")
         target.look_again()
     state = target.read_state(entry_marker(rows[0]), (rows[0].path,))
-    assert state.declined == tuple({row.path: row.to_bytes()} for row in rows[:1:-1])
+    assert [one.rows for one in state.declined] == [file_marks({row.path: row.to_bytes()}) for row in rows[:1:-1]]
 
 
 def test_a_request_whose_row_came_by_another_way_is_closed(hub: Hub, contents: Repository, target: HubTarget) -> None:
