@@ -18,11 +18,15 @@ from typing import Any
 import msgspec.structs
 
 from bot.audits.samples.records import is_own_file
-from bot.cli.judging import endings, measured_at
-from bot.errors import CallError, Unwritable
+from bot.cli.judging import Measured, endings, measured_at
+from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples, first_few, grouped
+from bot.evaluation.formats import parse_parts
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.format import Format
+from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import identified, is_hub_id, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
@@ -31,7 +35,7 @@ from bot.evaluation.submission import Parsed, believed_date, own_date
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.git.repository import root_of
-from bot.platforms.inputs import commit_dates, find_places, read_file
+from bot.platforms.inputs import Place, commit_dates, read_file
 from bot.platforms.platform import address_of_page
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
@@ -52,7 +56,7 @@ from bot.publishing.tables.adopt import (
     with_rounding,
 )
 from bot.publishing.tables.cells import ColumnPath
-from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables
+from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, names_in
 from bot.publishing.tables.fit import decimals_of, is_rounding, number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
 from bot.publishing.tables.markdown_sheet import MarkdownSheet
@@ -66,6 +70,7 @@ from bot.service.judge.facts import Judge
 from bot.service.settings.environment import read_access
 
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
+MOST_LOOKED = 20  # files in which a value of a drafted form is looked for
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
@@ -145,8 +150,12 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
 
     `called` has the models by their folders or by what files call them.
     """
-    places = find_places(results, read_access())
-    read, _ = measured_at(places)
+    try:
+        names_model = names_in(table.data, table.written, at)
+    except Unwritable as error:
+        raise CallError(f"{table.shown}: {error}") from None
+    measured = measured_at(results, names_model)
+    places, read = measured.places, measured.read
     parsed = [identified(one, called) for one in read]
     models = _models(parsed)
     try:
@@ -165,7 +174,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}")
     names = _names(rows, found)
-    text, ids = _declared(matching, parsed, names, known)
+    text, ids = _declared(matching, parsed, names, known, _form_of(matching, measured))
     declared = parse_leaderboard(text, "board", "board.toml")
     judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
     board = _Board(table, found, rows, judgement, names)
@@ -234,8 +243,39 @@ def _names(rows: Mapping[int, ModelFiles], found: FoundTable) -> dict[str, str]:
     return names
 
 
+def _form_of(matching: Matching, measured: Measured) -> str:
+    """The table of the drafted form, with the values that the board shows; "" where a format reads the files."""
+    form = measured.form
+    if form is None:
+        return ""
+    shown = {
+        (leaf.key(form.keys["id"]), metric.key(form.keys["id"]))
+        for one in matching.matched
+        for leaf in one.reading.task.leaves
+        for metric in one.reading.task.metrics
+    }
+    kept = []
+    for value in form.values:
+        alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
+        if any(shown & _numbers_of(place, alone) for place in measured.places[:MOST_LOOKED]):
+            kept.append(value)
+    left = tuple(str(one.keys["value"]) for one in form.values if one not in kept)
+    return replace(form, values=tuple(kept or form.values), left_out=left if kept else ()).text
+
+
+def _numbers_of(place: Place, form: Format) -> set[tuple[str, str]]:
+    """The leaves and metrics that a form reads in a file."""
+    files = place.candidate.files
+    try:
+        parts = parse_parts(Content({"": place.read(files[0].path, files[0].size) or b""}, place.name), [form])
+    except (MalformedResult, IndexError):
+        return set()
+    of_form = [one.result for one in parts if one.result.format == form.id]
+    return {(key, metric) for one in of_form for key, leaf in one.leaves.items() for metric in leaf.numbers}
+
+
 def _declared(
-    matching: Matching, parsed: Sequence[Parsed], names: Mapping[str, str], known: Leaderboard | None
+    matching: Matching, parsed: Sequence[Parsed], names: Mapping[str, str], known: Leaderboard | None, form: str
 ) -> tuple[str, dict[int, str]]:
     """The declaration, and the task that each matched column shows, by the number of the column's reading."""
     if known is not None:
@@ -247,7 +287,7 @@ def _declared(
         for task, (_, shown) in zip(draft.tasks, columns, strict=True)
         for one in shown
     }
-    return draft_text(draft, names), ids
+    return draft_text(draft, names, form), ids
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from bot.cli.judging import MODEL_NAME, endings, parse_names, results_at, warn, warn_proposed
+from bot.cli.judging import MODEL_NAME, endings, measured_at, parse_names, warn, warn_proposed
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
@@ -172,7 +172,8 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
 
     Raises CallError if there is no result.
     """
-    results, _ = results_at(paths, board.names)
+    measured = measured_at(paths)
+    results = measured.results(board.names)
     unnamed = [one.model for one in results.values() if why_unidentified(one.model) and not is_served(one.model)]
     proposed = proposed_names(results)
     if unnamed:
@@ -183,7 +184,8 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
     warn_proposed(proposed, "init")
     _warn_of_uncommitted(paths, results, source)
-    declaration = _with_words(draft_text(draft_of(list(results.values()))), board)
+    form = measured.form.text if measured.form else ""
+    declaration = _with_words(draft_text(draft_of(list(results.values())), form=form), board)
     return declaration, tuple(f"**/{name}" for name in endings(results))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, TextIO
@@ -14,6 +15,7 @@ import typer
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
+from bot.evaluation.draft.form_draft import DraftedForm, draft_form
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.other_files import OTHER
@@ -36,6 +38,8 @@ REASONS = 4  # why files are no results that are named
 OTHER_TOOL = "; write the numbers of another tool as Every Eval Ever records"
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
+LAYOUTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml"})  # that a form can read
+MOST_COMPARED = 200_000_000  # bytes of files that are compared for a form
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".eval", ".csv", ".tsv", ".yaml", ".yml"})
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
 LEADERBOARD = Annotated[
@@ -180,30 +184,69 @@ def name_links(places: Iterable[Place]) -> None:
         warn(f"{counted(len(links), 'link')} not followed: {examples(links)}")
 
 
-def results_at(
-    paths: Sequence[str], names: Mapping[str, str] | None = None, forms: tuple[DeclaredForm, ...] = ()
-) -> tuple[dict[str, Result], bool]:
-    """Return the results to draft a declaration from by their paths, and whether a file was faulty; warn of each.
+@dataclass(frozen=True)
+class Measured:
+    """The submissions with a result, their places, and whether a file was faulty.
 
-    `forms` are those that the declaration will have. Raises CallError if there is no result.
+    `form` is the form that was drafted for them, where no format reads the files.
     """
-    read, is_faulty = measured_at(find_places(paths, read_access(), forms=forms))
-    named = [identified(one, names or {}) for one in read]
-    return {one.path: one.result for one in named if one.result is not None}, is_faulty
+
+    read: list[Parsed]
+    places: list[Place]
+    is_faulty: bool
+    form: DraftedForm | None = None
+
+    def results(self, names: Mapping[str, str]) -> dict[str, Result]:
+        """The results by their paths, with the models that the caller names."""
+        named = [identified(one, names) for one in self.read]
+        return {one.path: one.result for one in named if one.result is not None}
 
 
 def open_places(paths: Sequence[str]) -> list[tuple[Place, Result, str]]:
     """The places at some paths that have a result, with the result and the SHA-256 of its file."""
     places = find_places(list(paths), read_access())
-    by_name = {place.name: place for place in places}
     read = list(parse_places(places, [], quiet=True))
+    by_name = {place.name: place for place in places}
     return [(by_name[one.path], one.result, one.sha256) for one in read if one.result is not None]
 
 
-def measured_at(places: list[Place]) -> tuple[list[Parsed], bool]:
-    """Return the submissions with a result, and whether a file was faulty; warn of each. Raises CallError for none."""
+def measured_at(paths: Sequence[str], is_model: Callable[[str], bool] | None = None) -> Measured:
+    """Read the results to draft a declaration from; where no format reads the files, draft a form, and say it.
+
+    `is_model` tells of a text whether the board's table names a model so. Raises CallError where there is no result.
+    """
+    places = find_places(paths, read_access())
     unread: list[UnreadPath] = []
     parsed = list(parse_places(places, unread))
+    if any(one.result is not None and one.result.leaves for one in parsed):
+        return _measured(parsed, unread, places)
+    form = draft_form(_of_any_layout(places), is_model)
+    if form is None:
+        return _measured(parsed, unread, places)
+    for line in form.said:
+        warn(visible(line))
+    forms = (DeclaredForm.model_validate(form.table),)
+    places = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
+    unread = []
+    parsed = [one for one in parse_places(places, unread) if one.result is not None]
+    return replace(_measured(parsed, unread, places), form=form)
+
+
+def _of_any_layout(places: Iterable[Place]) -> dict[str, bytes]:
+    """The single files that may have a layout of their own, by name."""
+    found, size = {}, 0
+    for place in places:
+        files = place.candidate.files
+        if len(files) == 1 and PurePosixPath(place.name).suffix.lower() in LAYOUTS and files[0].size <= MAX_BYTES:
+            size += files[0].size
+            if size > MOST_COMPARED:
+                break
+            found[place.name] = place.read(files[0].path, files[0].size) or b""
+    return found
+
+
+def _measured(parsed: list[Parsed], unread: list[UnreadPath], places: list[Place]) -> Measured:
+    """What was measured; warn of each faulty file. Raises CallError for none."""
     faulty = [one for one in parsed if one.result is None]
     _warn_of(faulty)
     measured = [one for one in parsed if one.result is not None and one.result.leaves]
@@ -217,7 +260,7 @@ def measured_at(places: list[Place]) -> tuple[list[Parsed], bool]:
         raise CallError(
             f"no result to draft a declaration from in {read}{without}{_reasons(unread)}{'' if known else OTHER_TOOL}"
         )
-    return measured, bool(faulty)
+    return Measured(measured, places, bool(faulty))
 
 
 def endings(results: Mapping[str, Result]) -> tuple[str, ...]:

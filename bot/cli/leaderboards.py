@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, check_sources, results_at, say, warn
+from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, check_sources, measured_at, say, warn
 from bot.errors import CallError, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
@@ -90,9 +90,10 @@ def draft(
     from bot.evaluation.draft.tasks import draft_of
     from bot.reporting.draft import draft_text
 
-    results, faulty = results_at(files)
-    say(draft_text(draft_of(list(results.values()))))
-    raise typer.Exit(1 if faulty else 0)
+    measured = measured_at(files)
+    form = measured.form.text if measured.form else ""
+    say(draft_text(draft_of(list(measured.results({}).values())), form=form))
+    raise typer.Exit(1 if measured.is_faulty else 0)
 
 
 def _item(head: str, text: str) -> str:

@@ -46,10 +46,11 @@ TO_NAME = (
 )
 
 
-def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) -> str:
+def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, form: str = "") -> str:
     """The declaration. Everything that a file brings is in quotes or in a comment of one line.
 
-    `names` are the ids of models by what the files call them; without it nicknames stay as they are.
+    `names` are the ids of models by what the files call them; without it nicknames stay as they are. `form` is the
+    table of the form of the files, "" where a format reads them.
     """
     files = counted(len(draft.results), "file")
     lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft.results)}."), HEAD]
@@ -58,6 +59,7 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None) 
     lines += _pins(list(dict.fromkeys(one.harness for one in draft.results)))
     nicknames = {one.model.id: one.model.id for one in draft.results if has_nickname(one.model)}
     lines += _named(nicknames if names is None else names)
+    lines += ["", *form.rstrip("\n").split("\n")] if form else []
     everywhere = _todo_of_all(draft.tasks)
     lines += [line for todo in everywhere for line in ("", *_comment(f"TODO: in each task: {todo}"))]
     lines += [line for task in draft.tasks for line in ("", *_task(task, everywhere))]

@@ -130,6 +130,29 @@ def find_tables(data: bytes, written: TableFormat, models: Sequence[ModelFiles],
     return named
 
 
+def names_in(data: bytes, written: TableFormat, at: str = "") -> Callable[[str], bool]:
+    """What tells whether a text is what a cell of a table says, with or without its organization.
+
+    Raises Unwritable if the file cannot be read.
+    """
+    said: set[str] = set()
+    for place in _places(data, written, at):
+        for row in range(len(place.grid)):
+            for column_path in place.grid.column_paths:
+                cell = place.grid.cell(row, column_path)
+                if isinstance(cell, str) and not NUMBER.fullmatch(cell.strip()):
+                    text = plain(place.grid.plain(cell))
+                    said |= {form_of(text), form_of(text.rpartition("/")[2]), form_of(REMARK.sub("", text))}
+                    said |= {form_of(link[1].rpartition("/")[2]) for link in [ON_THE_HUB.search(cell)] if link}
+    said = {one for one in said if len(one) > 1}
+
+    def is_said(text: str) -> bool:
+        short = text.rstrip("/").rpartition("/")[2].rpartition("__")[2]
+        return form_of(text) in said or form_of(short) in said
+
+    return is_said
+
+
 def _rank(found: FoundTable) -> tuple[int, float, int, int]:
     """The sort key of tables: more models, all texts different, more rows, more cells with nothing but the name.
 
