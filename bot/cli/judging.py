@@ -18,6 +18,7 @@ from bot.errors import CallError
 from bot.evaluation.draft.form_draft import DraftedForm, draft_form
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES, format_of
+from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
@@ -35,7 +36,7 @@ from bot.service.settings.environment import cached_answers, read_access, wants_
 MANY = 50
 PART = 32  # files that a process reads at once
 REASONS = 4  # why files are no results that are named
-OTHER_TOOL = "; write the numbers of another tool as Every Eval Ever records"
+OTHER_TOOL = f"; {PROPOSES}"
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 LAYOUTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml"})  # that a form can read

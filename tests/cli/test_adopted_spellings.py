@@ -138,9 +138,7 @@ def test_a_faulty_result_is_named_with_what_to_do_and_not_passed_over(tmp_path: 
     assert "→ put the lines of each model into a file of its own" in err
     file.with_suffix(".json").write_text('{"Classification": 1}', encoding="utf-8")
     file.unlink()
-    assert bot("init", tmp_path / "ours", *words)[2].endswith(
-        "write the numbers of another tool as Every Eval Ever records\n"
-    )
+    assert "the model at" in bot("init", tmp_path / "ours", *words)[2]
     assert "you describe the columns yourself" in bot("init", tmp_path / "ours", *words[:2])[2]
 
 

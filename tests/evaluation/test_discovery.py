@@ -327,7 +327,7 @@ def test_a_file_of_another_tool_is_told_how_it_can_be_read(data: bytes, why: str
     assert isinstance(named, Parsed)
     assert named.problem is not None
     assert why in named.problem.why
-    assert "convert one of another tool to a record of Every Eval Ever" in named.problem.hint
+    assert "init FOLDER --results PATH" in named.problem.hint
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import precision, seconds
-from bot.evaluation.formats.numbers import number_of
+from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
 from bot.evaluation.toml_file import toml_text
 
@@ -43,7 +43,7 @@ ERRORS = ("stderr", "se", "sem", "std_err", "standard_error")
 COSTS = re.compile(r"(^|_)(costs?|price|usd|dollars?|seconds?|secs?|time|latency|duration|tokens?)(_|$)", re.IGNORECASE)
 # Numbers that are no scores, by the words of their keys.
 NO_SCORE = re.compile(
-    r"(^|_)(version|date|year|timestamp|seed|id|ids|size|params|parameters|num|n|count|counts|total|temperature|top_p|top_k|"
+    r"(^|_)(version|date|year|number|eps|epsilon|timestamp|seed|id|ids|size|params|parameters|num|n|count|counts|total|temperature|top_p|top_k|"
     r"max|batch|epoch|epochs|rank|index|samples|shots?|fewshot|stderr|se|sem|std|stdev|ci|lower|upper|gpus?|workers?|"
     r"length|limit|price|context|k|trials)(_|$)",
     re.IGNORECASE,
@@ -138,8 +138,10 @@ def draft_form(files: Mapping[str, bytes], is_model: Callable[[str], bool] | Non
     best: tuple[tuple[float, ...], Rows, str, list[DraftedValue]] | None = None
     for group in _alike(read):
         for rows in _ways({path: read[path] for path in group}):
-            values = _values(rows)
-            for model, named in _models(rows) if values else ():
+            plain = _values(rows)
+            for model, named in _models(rows) if plain else ():
+                apart = _apart(rows, model) if 2 * len(set(named)) <= len(named) else ()
+                values = _values(rows, apart) if apart else plain
                 rank = _rank(rows, model, named, values, is_model)
                 if best is None or rank > best[0]:
                     best = rank, rows, model, values
@@ -200,7 +202,8 @@ def _rows_in(value: Any, names: Mapping[str, str], place: str, depth: int) -> It
         if not place:
             yield "", [Row(value, names)]
         inner = [one for one in value.values() if isinstance(one, dict)]
-        if len(inner) == len(value) and inner:
+        alike = [one for one in inner if _is_alike(inner[0], one)]
+        if len(inner) == len(value) and inner and 5 * len(alike) >= 4 * len(inner):
             at = f"{place}.{{model}}" if place else "{model}"
             yield at, [Row(one, {**names, "model": key}) for key, one in value.items()]
         for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
@@ -254,7 +257,7 @@ def _rank(
     distinct = set(named)
     known = len([one for one in distinct if is_model(one)]) if is_model is not None else 0
     key = _last(model)
-    prior = len(MODEL_KEYS) - MODEL_KEYS.index(key) if key in MODEL_KEYS else 0
+    prior = len(MODEL_KEYS) - MODEL_KEYS.index(key) if key in MODEL_KEYS and not model.startswith("{") else 0
     ids = sum(HUB_ID.fullmatch(one) is not None for one in distinct) / max(1, len(distinct))
     is_path = model.startswith("{path")
     spread = len(distinct) / max(1, len(rows.rows))
@@ -269,25 +272,44 @@ class _Node:
 
     count: int = 0
     numbers: list[float] = field(default_factory=list)
+    others: int = 0  # texts that are no numbers
     is_percent: bool = False
     inside: dict[str, _Node] = field(default_factory=dict)
     elements: list[dict[str, Any]] = field(default_factory=list)
     outcomes: int = 0
 
+    @property
+    def is_number(self) -> bool:
+        """Tell whether nearly everything here is a number."""
+        return len(self.numbers) > 4 * self.others
+
     def paths(self, depth: int = 0) -> frozenset[Path]:
         """The ways to numbers from here."""
-        own = {()} if self.numbers else set()
+        own = {()} if self.is_number else set()
         below = {(key, *rest) for key, one in self.inside.items() if depth < DEEPEST for rest in one.paths(depth + 1)}
         return frozenset(own | below)
 
 
-def _values(rows: Rows) -> list[DraftedValue]:
-    """The numbers of the rows, with the names that tell them apart."""
+def _apart(rows: Rows, model: str) -> tuple[str, ...]:
+    """The texts that tell several rows of one model apart, such as the task of each line of a CSV."""
+    firsts: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.rows:
+        if isinstance(row.value, dict):
+            texts = dict(_texts(row.value, "", 0))
+            name = texts.get(model) or row.names.get(model.strip("{}"), "")
+            others = {key: one for key, one in row.value.items() if key_text(key) != model}
+            firsts.setdefault(name, []).append(others)
+    group = max(firsts.values(), key=len, default=[])
+    return _naming(group) if len(group) > 1 else ()
+
+
+def _values(rows: Rows, apart: tuple[str, ...] = ()) -> list[DraftedValue]:
+    """The numbers of the rows, with the names that tell them apart; `apart` are those of several rows of one model."""
     root = _Node()
     for row in rows.rows:
         _add(root, row.value, 0)
     found: list[DraftedValue] = []
-    _collect(root, _Way(), found)
+    _collect(root, _Way(told=apart), found)
     return found[:MOST_VALUES]
 
 
@@ -308,6 +330,8 @@ def _add(node: _Node, value: Any, depth: int) -> None:
         if number is not None:
             node.numbers.append(number)
             node.is_percent |= isinstance(value, str) and "%" in value
+        elif isinstance(value, str) and not is_placeholder(value):
+            node.others += 1
 
 
 @dataclass(frozen=True)
@@ -341,7 +365,7 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue]) -> None:
     if ANY in node.inside:
         _collect(node.inside[ANY], way.to_elements(_naming(node.elements)), found)
         return
-    numbers = {key: one for key, one in node.inside.items() if one.numbers and not one.inside}
+    numbers = {key: one for key, one in node.inside.items() if one.is_number and not one.inside}
     scores = {key: one for key, one in numbers.items() if not NO_SCORE.search(key)}
     if len(scores) > 1 and way.place and not way.told:
         merged = _Node()
@@ -378,6 +402,7 @@ def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:
 def _merge(into: _Node, other: _Node) -> None:
     into.count += other.count
     into.numbers += other.numbers
+    into.others += other.others
     into.is_percent |= other.is_percent
     into.elements += other.elements
     for key, one in other.inside.items():

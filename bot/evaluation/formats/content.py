@@ -31,10 +31,8 @@ LONGEST_POINTER = 2_000  # characters
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 LIKE_NUMBER = re.compile(r"[-+.\d]+(?:[eE][-+]?\d+)?|true|false|null|None|True|False|NaN|-?Infinity")
-OTHER_TOOL = (
-    "upload the result file that the harness wrote; convert one of another tool to a record of Every Eval Ever, "
-    "which leaderboard-bot reads"
-)
+PROPOSES = "`leaderboard-bot init FOLDER --results PATH` proposes where the numbers of files of any layout are"
+OTHER_TOOL = f"upload the result file that the harness wrote; {PROPOSES}"
 TWICE = "Detected duplicate key"  # how the error of the decoder begins
 
 

@@ -10,14 +10,13 @@ from typing import Any
 from jiter import from_json
 
 from bot.evaluation.formats import formats
-from bot.evaluation.formats.content import MAX_VALUES, count_values
+from bot.evaluation.formats.content import MAX_VALUES, PROPOSES, count_values
 from bot.evaluation.formats.format import Kind, has_keys
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 NEMO = re.compile(rb"command: .*^config:\s+output_dir: ", re.DOTALL | re.MULTILINE)
-CONVERT = "convert it to a record of Every Eval Ever, which leaderboard-bot reads"
-NO_READER = f"leaderboard-bot does not read it; {CONVERT}"
-NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
+NO_READER = f"leaderboard-bot does not read it; {PROPOSES}"
+NO_PROOF = f"it records neither samples nor versions; {PROPOSES}, or measure with a harness of docs/formats.md"
 LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of lmms-eval, of OLMES, and of Every Eval Ever has.
 SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "filtered_resps"}), frozenset({"doc_id", "native_id"}),

@@ -1,0 +1,86 @@
+"""`init` proposes how to read files that no format reads, and `check` says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.leaderboard import load_leaderboard
+from tests.command import bot
+
+MODELS = {"acme/atlas-7b": (57.5, 46.0), "acme/borea-1b": (40.25, 12.5), "other/heron-3b": (61.0, 33.75)}
+TABLE = "| Model | Retail | Airline |\n|---|---|---|\n" + "".join(
+    f"| {name} | {retail} | {airline} |\n" for name, (retail, airline) in MODELS.items()
+)
+
+
+def nested(name: str, retail: float, airline: float) -> object:
+    return {"who": {"hf": name}, "scores": {"retail": {"ok": retail, "cost": 3}, "airline": {"ok": airline, "cost": 4}}}
+
+
+def listed(name: str, retail: float, airline: float) -> object:
+    runs = [
+        {"task": "retail", "metrics": {"acc": retail / 100}},
+        {"task": "airline", "metrics": {"acc": airline / 100}},
+    ]
+    return {"model": name, "date": "2026-01-02", "runs": runs}
+
+
+def texts(name: str, retail: float, airline: float) -> object:
+    return {"name": name, "retail": f"{retail}%", "airline": f"{airline}%", "notes": "fine"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "README.md").write_text(TABLE)
+    return tmp_path
+
+
+@pytest.mark.parametrize("layout", [nested, listed, texts])
+def test_a_table_and_files_of_any_layout_give_a_form_that_recomputes_every_row(folder: Path, layout: object) -> None:
+    for number, (name, values) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(layout(name, *values)))  # type: ignore[operator]
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit" in stdout, stderr
+    assert "the model at" in stderr
+    assert "in 3 of 3 files" in stderr
+    board = load_leaderboard("board/board.toml")
+    assert len(board.tasks) == 2
+    (form,) = board.formats
+    assert form.id == "own"
+    assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
+
+
+def test_rows_of_one_file_and_files_named_after_their_models_are_read(folder: Path) -> None:
+    lines = ["model,task,score", *(f"{name},{task},{value}" for name, values in MODELS.items()
+                                   for task, value in zip(("retail", "airline"), values, strict=True))]  # fmt: skip
+    (folder / "runs" / "all.csv").write_text("\n".join(lines) + "\n")
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit" in stdout, stderr
+    (folder / "runs" / "all.csv").unlink()
+    for name, (retail, airline) in MODELS.items():
+        (folder / "runs" / f"{name.replace('/', '__')}.json").write_text(
+            json.dumps({"retail": retail, "airline": airline})
+        )
+    _, stdout, stderr = bot("init", "other", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit" in stdout, stderr
+
+
+def test_results_alone_are_compared_with_each_other(folder: Path) -> None:
+    for number, (name, values) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(nested(name, *values)))
+    _, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert "the model at who.hf (acme/atlas-7b, acme/borea-1b, other/heron-3b)" in stderr
+    assert "scores.{task}.ok" in stderr
+    assert bot("score", "runs", "--leaderboard", "board/board.toml")[0] == 0
+
+
+def test_a_file_that_no_form_reads_is_told_the_command_that_proposes_one(folder: Path) -> None:
+    (folder / "runs" / "one.json").write_text(json.dumps(nested("acme/atlas-7b", 1, 2)))
+    _, stdout, _ = bot("check", "runs/one.json")
+    assert "leaderboard-bot init FOLDER --results" in stdout
+    assert "convert" not in stdout.lower()
