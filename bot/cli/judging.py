@@ -37,6 +37,7 @@ MANY = 50
 PART = 32  # files that a process reads at once
 REASONS = 4  # why files are no results that are named
 OTHER_TOOL = f"; {PROPOSES}"
+NO_FORM = "; and no numbers beside names of models, of which a form could be made (docs/forms.md)"
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 LAYOUTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml"})  # that a form can read
@@ -219,9 +220,10 @@ def measured_at(paths: Sequence[str], is_model: Callable[[str], bool] | None = N
     places = find_places(paths, read_access())
     unread: list[UnreadPath] = []
     parsed = list(parse_places(places, unread))
-    if any(one.result is not None and one.result.leaves for one in parsed):
-        return _measured(parsed, unread, places)
-    form = draft_form(_of_any_layout(places), is_model)
+    is_known = any(one.result is not None or (one.problem and one.problem.is_recognised) for one in parsed)
+    others = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
+    of_any_layout = {} if is_known else _of_any_layout(one for one in places if one.name not in others)
+    form = draft_form(of_any_layout, is_model)
     if form is None:
         return _measured(parsed, unread, places)
     for line in form.said:
@@ -259,7 +261,7 @@ def _measured(parsed: list[Parsed], unread: list[UnreadPath], places: list[Place
         without = f"; {counted(len(empty), 'file')} of runs without a score{ended}: {todo}" if empty else ""
         known = bool(parsed) or any(one.kind != OTHER.id for one in unread)
         raise CallError(
-            f"no result to draft a declaration from in {read}{without}{_reasons(unread)}{'' if known else OTHER_TOOL}"
+            f"no result to draft a declaration from in {read}{without}{_reasons(unread)}{'' if known else NO_FORM}"
         )
     return Measured(measured, places, bool(faulty))
 

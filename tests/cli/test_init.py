@@ -140,9 +140,9 @@ def test_files_of_several_models_are_refused_with_one_command_that_splits_them_a
 
 def test_reasons_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     for number in range(7):
-        (tmp_path / f"{number}.json").write_text(json.dumps({f"key{number}": 1}))
+        (tmp_path / f"{number}.json").write_text(json.dumps({f"key{number}": "a"}))
     done = init(tmp_path / "board", "--results", tmp_path, *PLACES)
-    assert "its keys are key3; and 3 other files; write the numbers of another tool" in str(done.exception)
+    assert "its keys are key3; and 3 other files; and no numbers beside names" in str(done.exception)
 
 
 def test_logs_without_a_score_are_said_to_need_one(tmp_path: Path) -> None:
