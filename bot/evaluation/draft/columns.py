@@ -53,6 +53,11 @@ class Seen:
     others: tuple[str, ...]
 
     @property
+    def is_scored(self) -> bool:
+        """Tell whether any file has a number for it."""
+        return any(metric_keys(run.format_id, run.leaf.numbers) for run in self.runs)
+
+    @property
     def formats(self) -> tuple[str, ...]:
         """The formats of the files."""
         return tuple(dict.fromkeys(run.format_id for run in self.runs))

@@ -10,6 +10,7 @@ from typing import Any
 from bot.errors import CallError
 from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
+from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
 from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
@@ -20,6 +21,14 @@ from bot.evaluation.result import Result
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
 NOT_A_TITLE = re.compile(r"\([^\w.,:+/-]*\)|[^\w.,:()+/-]+")  # also brackets around a mark, as in `HellaSwag (✱)`
 GUESSING = 'what guessing gives, such as lower_bound = "1/4" with bound_reason = "guessing among four"'
+
+
+# The fields of a definition that say which data was asked.
+DATASET = (
+    "dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "hf_repo", "hf_subset", "hf_revision",
+    "revision",
+)  # fmt: skip
+PART = ("test_split", "validation_split", "process_docs", "hf_filter", "evaluation_splits", "split")  # of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,10 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
     names, leaf_ids = FreeIds(COLUMNS), FreeIds(())
-    known = columns or columns_of(seen_in(results), results)
+    seen = seen_in(results)
+    known = columns or columns_of([leaf for leaf in seen if leaf.is_scored], results)
+    if seen and not known:
+        raise CallError("nothing was scored in these runs, so there is nothing to draft")
     if not known:
         raise CallError("no task in these files has a name, so there is nothing to draft")
     names_of_metrics = [column.leaves[0].metrics[0].name for column in known]  # EuroEval has tokens a second, too
@@ -103,7 +115,7 @@ def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_i
     return DraftTask(
         keys,
         tuple(_notes(column)),
-        (*scale.todo, *bound_todo, *_todo(column), *_splits(column, results)),
+        (*scale.todo, *bound_todo, *_todo(column), *_splits(column, results), *_datasets(column, results)),
         len(column.models),
     )
 
@@ -218,6 +230,11 @@ def _todo(column: DraftColumn) -> Iterator[str]:
         yield f"the samples of {some}: the files record none"
     if others := [f"{leaf.key} ({size:,})" for leaf in column.leaves for size in leaf.sizes[1:]]:
         yield f"other files have other numbers of samples: {examples(others)}"
+    for one in first.formats:
+        several = [leaf.key for leaf in column.leaves if len(leaf.versions(one)) > 1]
+        if several:
+            found = ", ".join(sorted({version for leaf in column.leaves for version in leaf.versions(one)}))
+            yield f"the files have the versions {found} of {examples(several)}: keep those that may be compared"
     for leaf in column.leaves:
         if len(leaf.runs) > leaf.without() > 0:
             yield f"{leaf.without()} of {len(leaf.runs)} files of {examples([leaf.key])} have no {leaf.metrics[0].name}"
@@ -233,3 +250,28 @@ def _splits(column: DraftColumn, results: Iterable[Result]) -> Iterator[str]:
     splits = sorted(key.rpartition("/")[2] for key in keys if key.rpartition("/")[0] == part)
     if len(splits) > 1:
         yield f"the files have the splits {examples(splits)} of it: keep the column of the one that counts"
+
+
+def _datasets(column: DraftColumn, results: Iterable[Result]) -> Iterator[str]:
+    """What to decide where a leaf was asked of several datasets, or several leaves of one."""
+    asked: dict[str, dict[str, Result]] = {leaf.key: {} for leaf in column.leaves}
+    for result in results:
+        for key in asked.keys() & result.leaves.keys():
+            if digest := result.leaves[key].definition:
+                asked[key].setdefault(f"{result.format} {digest}", result)
+    users: dict[tuple[str, ...], list[str]] = {}
+    for key, found in asked.items():
+        data = {_dataset(result, key, DATASET) for result in found.values()} - {()}
+        if len(data) > len({result.format for result in found.values()}):
+            yield f"the files asked {examples([key])} of {len(data)} datasets or revisions: keep one of them"
+        for one in {_dataset(result, key, (*DATASET, *PART)) for result in found.values()} - {()}:
+            users.setdefault(one, []).append(key)
+    if twice := next((keys for keys in users.values() if len(keys) > 1), None):
+        yield f"{examples(twice)} ask the same dataset: keep one of them"
+
+
+def _dataset(result: Result, key: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The dataset of a leaf with its part and revision, as texts; empty where the file does not record it."""
+    fields = definition_of(result, key) or {}
+    found = tuple(f"{name}={text_of(fields[name]) or fields[name].digest}" for name in names if name in fields)
+    return (result.format, *found) if found else ()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
 from bot.evaluation.finding import examples, shown
-from bot.evaluation.formats.fields import arguments, precision, revision, table, text
+from bot.evaluation.formats.fields import arguments, number, precision, revision, table, text
 from bot.evaluation.formats.sameness import adapter_of, in_one_spelling, names_in
 from bot.evaluation.result import Contradiction
 
+# Of n answers to each question pass@1 is estimated by their mean, which is avg@n.
+ONE_OF = re.compile(r"pass(?:@k:k=1[&,]n=|@1:)(\d+)(?:_samples)?")
+MEAN_OF = re.compile(r"(?:avg|mean)@(?:n:n=)?(\d+)")
+EQUAL = 1e-6
 MOST = 10  # contradictions that one result lists
 DUMMY = "dummy"  # the class of lm-eval that answers at random
 GREEDY = {"do_sample": "False", "temperature": "0"}  # one may stand for the other
@@ -31,6 +36,22 @@ def of_lm_eval(top: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Contr
         *_hash("system_instruction", top),
     ]
     return tuple(found[:MOST])
+
+
+def unequal_means(numbers: Mapping[str, Any]) -> dict[str, str]:
+    """The figures of a task that must be equal and are not, by their keys: pass@1 and the mean of the same answers."""
+    ones = {match[1]: key for key in numbers if (match := ONE_OF.fullmatch(key))}
+    found: dict[str, str] = {}
+    for key in numbers:
+        match = MEAN_OF.fullmatch(key)
+        other = ones.get(match[1], "") if match else ""
+        mean, one = number(numbers[key]), number(numbers.get(other))
+        if match and mean is not None and one is not None and abs(mean - one) > EQUAL:
+            found |= {
+                key: f"{other} of the same answers is {one:.8g}",
+                other: f"{key} of the same answers is {mean:.8g}",
+            }
+    return found
 
 
 def of_lighteval(general: Mapping[str, Any], config: Mapping[str, Any], args: str) -> tuple[Contradiction, ...]:

@@ -174,6 +174,7 @@ def _leaf(
         _count(config, "original_num_docs"),
         definition=asked.add(config, (*DECIDING, *OF_RUN), NOT_DEFAULT),
         less_is_better=tuple(name for name in _less_is_better(config.get("metrics")) if name in numbers),
+        contradicted=contradictions.unequal_means(numbers),
     )
 
 

@@ -4,7 +4,7 @@
 Computes values again from the parts that a file has beside them, as far as these are exact: the rounds of a dataset
 (EuroEval), the experiments of a task (MTEB), the scores of subsets (EvalScope), the values of instances (HELM), the
 right answers (AISBench, evalchemy), the outcomes of solutions (EvalPlus). Compares the main score with the metric that
-it repeats (MTEB, OLMES), and with the summary (OLMES).
+it repeats (MTEB, OLMES), and with the summary (OLMES), and pass@1 with the mean of the same answers (lighteval).
 
 ## Why is this bad?
 The value was edited, or two runs were put together in one file. Nobody can tell which of both was measured.
