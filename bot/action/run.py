@@ -38,7 +38,7 @@ from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of, wi
 from bot.platforms.platform import Opener
 from bot.platforms.sites import open_site, publish_site
 from bot.platforms.target import Target
-from bot.publishing.board import contradiction, disbelief, known_rows, make_board
+from bot.publishing.board import contradiction, disbelief, known_rows
 from bot.publishing.compared_rows import ROWS, comparisons_markdown, counterpart, run_of_entry
 from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.publication import Marker
@@ -56,7 +56,7 @@ from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
 from bot.service.publish.one_call import publish
-from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board
+from bot.service.publish.reconcile import board_at, entries_of, publish_comment, rebuild_board
 from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
@@ -349,7 +349,7 @@ def put_site(run: Run, target: Target) -> None:
     from bot.pages.content import PageContent
     from bot.pages.site import Site
 
-    board = make_board(entries_of(target, run.leaderboard), run.leaderboard)
+    board = board_at(target, run.leaderboard)
     if not board.rows:
         run.say("no site: there is no row on the board yet")
         return

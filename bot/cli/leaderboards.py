@@ -28,6 +28,7 @@ from bot.publishing.entry import Declared, Entry, declaration_path
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, params_in, read_verified, with_file
 from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
+from bot.service.publish.reconcile import words_at
 from bot.service.settings.environment import read_access
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def read_board(target: str, leaderboard: str) -> Board:
         others = ", ".join(sorted({entry.leaderboard.id for entry in entries}))
         there = f"; there are entries of {others}" if others else ""
         raise CallError(f"{target}: there is no entry of {declared.id}{there}")
-    return make_board(had, declared)
+    return make_board(had, declared, words_at(opened, had))
 
 
 def declared_at(opened: Target, name: str, entries: Sequence[Entry]) -> Leaderboard:

@@ -78,7 +78,7 @@ def plan_command(
         target = Opener(access).target(board)
         target.check_readable()
         entry = _row(target.scan_entries().entries, what)
-        paths = list(_addresses(entry, sources or []))
+        paths = list(addresses_of(entry, sources or []))
         declared = declared or declaration_at(target, entry.leaderboard)
     results = open_places(paths)
     if not results:
@@ -156,7 +156,7 @@ def _row(entries: Sequence[Entry], name: str) -> Entry:
     return found[0]
 
 
-def _addresses(entry: Entry, folders: Sequence[Path]) -> Iterator[str]:
+def addresses_of(entry: Entry, folders: Sequence[Path]) -> Iterator[str]:
     """Where the files of a row can be read: in a named folder with the row's bytes, or in their repository."""
     for file in entry.evidence:
         local = next((one / file.path for one in folders if _is_file(one / file.path, file.sha256)), None)

@@ -108,8 +108,36 @@ def rescore(
     form: FORMAT = "text",
     *,
     dry_run: DRY_RUN = False,
+    without: Annotated[
+        Path | None,
+        typer.Option("--without", metavar="FILE", help="Show a board without the questions of this file."),
+    ] = None,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", help="The task or subtask of the questions; can be repeated.")
+    ] = None,
+    field: Annotated[str, typer.Option("--field", help="The field of a document that has the ids.")] = "",
+    board: Annotated[str, typer.Option("--board", help="The target whose board is shown, with --without.")] = "",
+    sources: Annotated[
+        list[Path] | None, typer.Option("--sources", metavar="DIR", help="A folder in which rows' files may be read.")
+    ] = None,
+    needed: Annotated[bool, typer.Option("--needed", help="List the rows without the logs that this needs.")] = False,
 ) -> None:
-    """Score every row again with today's declaration. It reads no result file again."""
+    """Score every row again with today's declaration, or show a board on a corrected set of questions."""
+    if without is not None or needed:
+        from bot.cli.corrected import rescore_without
+
+        if not board:
+            raise CallError("--without and --needed show the board of a target: name it with --board")
+        rescore_without(
+            without or Path(),
+            board,
+            tasks=task or [],
+            field=field,
+            sources=sources or [],
+            form=form,
+            is_needed=needed,
+        )
+        return
     need_extra("rescore")
     _show(_passes(config, watch, dry_run=dry_run, rescore=True), form, dry_run=dry_run)
 

@@ -196,11 +196,7 @@ class BoardRow:
     worst: int | None
     entry: Entry
     fault: str = ""
-
-    @property
-    def evidence(self) -> EvidenceWord:
-        """What the row rests on, in one word."""
-        return self.entry.rests_on
+    evidence: EvidenceWord = "file"
 
     @property
     def ranks(self) -> str:
@@ -222,18 +218,20 @@ class Board:
     rival: str = ""
 
 
-def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
-    """The board of a leaderboard's entries."""
-    return Board(leaderboard, rank_entries(entries))
+def make_board(
+    entries: Iterable[Entry], leaderboard: Leaderboard, words: Mapping[str, EvidenceWord] | None = None
+) -> Board:
+    """The board of a leaderboard's entries; `words` has, by key, what more than the entry says rows rest on."""
+    return Board(leaderboard, rank_entries(entries, words))
 
 
-def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
+def rank_entries(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None = None) -> tuple[BoardRow, ...]:
     """Put the entries in order, with the ranks that chance leaves to each.
 
-    An entry that is at fault has neither rank nor average, see `faults_of`.
+    An entry that is at fault has neither rank nor average, see `faults_of`. `words` are as for `make_board`.
     """
-    found = list(entries)
-    faults = faults_of(found)
+    found, known = list(entries), words or {}
+    faults = faults_of(found, known)
     for place, entry in enumerate(found):
         if fault := faults.get(entry.key):
             warnings = tuple(dict.fromkeys((fault, *entry.warnings)))
@@ -241,15 +239,21 @@ def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
     complete = sorted((e for e in found if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
     partial = sorted((e for e in found if e.average is None), key=lambda e: e.key)
     ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
-    ranked = [BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)]
+    ranked = [
+        BoardRow(i, *ranks, e, "", known.get(e.key, e.rests_on))
+        for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)
+    ]
     unranked = enumerate(partial, start=len(complete) + 1)
     return (
         *ranked,
-        *(BoardRow(i, None, None, e, faults[e.key].message if e.key in faults else "") for i, e in unranked),
+        *(
+            BoardRow(i, None, None, e, faults[e.key].message if e.key in faults else "", known.get(e.key, e.rests_on))
+            for i, e in unranked
+        ),
     )
 
 
-def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
+def faults_of(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None = None) -> dict[str, Remark]:
     """Why entries are not ranked, by key.
 
     Their numbers contradict each other, they are another row's twins, or their evidence is weaker than the board asks.
@@ -266,8 +270,10 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
             how = "otherwise, in case, in spaces or by a shortened commit alone"
             text = f"{brief(other, 500)} spells its model or a setting {how}"
             found[entry.key] = Remark(SPELLED, text)
-        elif weak := next((one for one in entry.warnings if one.rule == WEAK), None):
-            found[entry.key] = weak
+        elif (words or {}).get(entry.key) != "remeasured" and (
+            weak := [one for one in entry.warnings if one.rule == WEAK]
+        ):
+            found[entry.key] = weak[0]
     return found
 
 

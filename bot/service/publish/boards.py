@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -40,6 +41,7 @@ from bot.service.publish.reconcile import (
     reconcile,
     retry_write,
     rival_of,
+    words_at,
 )
 from bot.service.store import StoredBoard, WatchState, batches
 from bot.service.store.items import Mark, marks
@@ -247,6 +249,8 @@ class BoardUpdater:
         is_first = context.state.boards.at(self.to) is None
         has_history = is_first and kept.head and "://" not in self.to  # that of a service is fetched by `site`
         history = folder_history(self.target.name, board.id) if has_history else ()
+        words = {key: str(word) for key, word in words_at(self.target, entries).items()}
+        context.state.set_cursor("evidence words", json.dumps(words), target=self.to)
         moved = context.state.boards.keep(self.to, kept, entries, iso_date(context.clock()), history=history)
         note_sizes(context.state, entries, context.clock())
         judge_twins(context, moved)
@@ -302,7 +306,8 @@ def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageCont
     """The content of a stored board's pages, without any path of this machine."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
     entries = state.boards.entries(target)
-    board = make_board(entries, declared)
+    words = json.loads(state.cursor("evidence words", target=target) or "{}")
+    board = make_board(entries, declared, words)
     is_remote = "://" in target  # the commits of a folder are read, those of a service are not
     changes = state.boards.changes(target)
     known = {model: one for model, one in known_models(state).items() if one.head} if kept.models else {}

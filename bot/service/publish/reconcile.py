@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from bot.evaluation.evidence import EvidenceWord
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at
 from bot.platforms.net import Backoff, is_overtaken
@@ -24,6 +25,7 @@ from bot.publishing.publication import (
     PostText,
     decide,
 )
+from bot.publishing.remeasured import REMEASURED_FOLDER, remeasured_in, words_of
 
 # One item waits at most 10 seconds for a service, for others could go on; then it is left to a later pass.
 RETRY = Backoff(pause=0.2, longest=10.0)
@@ -101,7 +103,15 @@ def of_leaderboard(entries: Iterable[Entry], leaderboard: Leaderboard) -> list[E
 def board_at(target: Target, leaderboard: Leaderboard) -> Board:
     """The board of a target's entries."""
     there = target.scan_entries().entries
-    return replace(make_board(of_leaderboard(there, leaderboard), leaderboard), rival=rival_of(leaderboard, there))
+    own = of_leaderboard(there, leaderboard)
+    return replace(make_board(own, leaderboard, words_at(target, own)), rival=rival_of(leaderboard, there))
+
+
+def words_at(target: Target, entries: Iterable[Entry]) -> dict[str, EvidenceWord]:
+    """What rows at a target rest on, where another run of some of their questions says more than they do."""
+    paths = [path for path in target.list_folder(REMEASURED_FOLDER) if path.endswith(".json")]
+    remeasured = remeasured_in(target.read_files(paths)) if paths else {}
+    return words_of((one for one in entries if one.key in remeasured), remeasured)
 
 
 def rival_of(leaderboard: Leaderboard, there: Iterable[Entry]) -> str:

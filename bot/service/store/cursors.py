@@ -39,6 +39,7 @@ CursorKind = Literal[
     # by target
     "repository",  # the id of its repository, and the commit at its main branch in the last pass
     "board",  # the commit that the board was rebuilt from
+    "evidence words",  # by key, what rows rest on where another run says more than their entries, as JSON
     "table",  # the commit of main at which the written rows were compared
     "place",  # by model: where its results were found at the last look, or why they are nowhere
     "first write",  # whether a person approved the first write to models

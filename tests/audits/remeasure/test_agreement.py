@@ -21,6 +21,7 @@ from bot.audits.remeasure.plan import DrawnQuestion, PlannedTask, draw, seed_of
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.slow
 def test_the_tests_are_those_of_scipy() -> None:
     from scipy.stats import binomtest, hypergeom
 
@@ -33,6 +34,7 @@ def test_the_tests_are_those_of_scipy() -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_power_is_that_of_the_exact_test() -> None:
     """Summed in another way, with scipy, over all tables of answers."""
     from scipy.stats import binom, binomtest
@@ -121,3 +123,9 @@ def test_the_table_of_the_docs_is_what_the_function_gives() -> None:
         smallest = smallest_forgery(questions)
         assert smallest is not None
         assert f"| {questions:,} | {100 * smallest:.1f} |" in text
+
+
+def test_two_answers_against_one_are_no_evidence_and_ten_against_none_are() -> None:
+    assert sign_test(2, 1) == pytest.approx(0.5)
+    assert sign_test(10, 0) == pytest.approx(2**-10)
+    assert hypergeometric_tail(0, 2, 2, 4) == pytest.approx(1 / 6)
