@@ -20,6 +20,7 @@ from bot.audits.samples.questions import Questions, Targets, TellTale
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.rescore import Rescorer, Unscorable
+from bot.audits.samples.rescore_inspect import InspectRescorer
 from bot.audits.samples.sample import HASHES, Sample, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import first_of, is_mean_of_proportions, samples_behind_key, whole
@@ -114,7 +115,8 @@ class _Check:
         self._filters = {key.partition(",")[2] for key in leaf.numbers if "," in key} - {""}
         self._metrics = {key.partition(",")[0] for key in leaf.numbers if "," in key}
         scoring = result.scorings[leaf.scoring] if 0 <= leaf.scoring < len(result.scorings) else None
-        self._rescorer = Rescorer(leaf_key, scoring) if result.format.startswith("lm-eval") else None
+        self._is_of_lm_eval = result.format.startswith("lm-eval")
+        self._rescorer = Rescorer(leaf_key, scoring) if self._is_of_lm_eval else InspectRescorer(scoring)
         self._in_order = list(scoring.filters) if scoring is not None else []
         self._targets = Targets(scoring.target if scoring is not None else "")
         self._tell_tale = TellTale()
@@ -175,11 +177,12 @@ class _Check:
         What cannot be scored and counts as wrong anyway raises no mean.
         """
         is_fault = False
-        if self._rescorer is None:
+        is_known = self._rescorer.knows(name, answer_filter)
+        if not is_known:
+            if self._is_of_lm_eval:
+                return
             allowed = sample.rescored.get(name)
             why = "" if allowed is not None else "its log does not have what the score follows from"
-        elif not self._rescorer.knows(name, answer_filter):
-            return
         else:
             try:
                 allowed, why = self._rescorer.score(name, sample, answer_filter), ""
@@ -189,7 +192,7 @@ class _Check:
             if is_fault or max(values) > 0:
                 tally.unscored += 1
                 tally.why_unscored = tally.why_unscored or f"{sample.doc_id}: {why}"
-            elif self._rescorer is not None:
+            elif is_known:
                 tally.follows += 1
             return
         tally.follows += 1
@@ -260,7 +263,7 @@ class _Check:
             tuple(
                 WrongMetric(key, one.unscored, one.why_unscored)
                 for key, one in tallies.items()
-                if one.unscored and (one.follows or self._rescorer is not None)
+                if one.unscored and (one.follows or self._is_of_lm_eval)
             ),
         )
 

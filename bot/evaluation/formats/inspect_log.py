@@ -6,6 +6,7 @@ stands once for each reducer of the epochs. A metric with a `group` is that of a
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,7 +31,7 @@ from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
 from bot.evaluation.formats.sameness import kind_of
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.formats.zip_members import MAGIC, ZipMembers
-from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, Scoring, escape_pointer
 
 MAX_ARCHIVE = 128 * 1024 * 1024
 HEADER, START = "header.json", "_journal/start.json"
@@ -41,6 +42,7 @@ FIRST_MEMBERS = (b"_journal/", b"samples/", b"header.json", b"summaries.json", b
 WORDS = (b'"eval"', b'"plan"', b'"status"', b'"task"')
 EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
 # Providers that run a model of the Hub, by its id there.
+LONGEST_OPTIONS, LONGEST_SCORER = 2_000, 200  # characters of a scorer's options as JSON, and of its name
 OF_HUB = ("hf", "vllm", "sglang")
 UNNAMED = "local"  # a model that is named by a path in its arguments
 # Arguments of a task that say how it is carried out, and not what is asked.
@@ -88,6 +90,8 @@ def parse(content: Content) -> Result:
     log, above = table(value), f"{member}#" if member else ""
     run, asked = table(log.get("eval")), AskedDefinitions()
     status = text(log.get("status")) or "started"
+    scorings: list[Scoring] = []
+    definition = asked.add({one: _at(log, one) for one in DECIDING}, DECIDING, deciding)
     return Result(
         model=_model(run),
         harness=HarnessVersion(
@@ -95,7 +99,7 @@ def parse(content: Content) -> Result:
             version=text(table(run.get("packages")).get("inspect_ai")) or None,
             repository="UKGovernmentBEIS/inspect_ai",
         ),
-        leaves=_leaves(log, run, above, asked.add({one: _at(log, one) for one in DECIDING}, DECIDING, deciding)),
+        leaves=_leaves(log, run, above, definition, scorings),
         limit=_limit(run),
         date=_date(log, run),
         settings=_settings(run),
@@ -106,6 +110,7 @@ def parse(content: Content) -> Result:
         secrets=secrets_in(run, f"{above}/eval"),
         definitions=asked.definitions,
         asked=asked.asked,
+        scorings=tuple(scorings),
     )
 
 
@@ -203,7 +208,9 @@ def _counting(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in config.items() if one is not None and kind_of(name) != "no matter"}
 
 
-def _leaves(log: Mapping[str, Any], run: Mapping[str, Any], above: str, definition: str) -> dict[str, LeafResult]:
+def _leaves(
+    log: Mapping[str, Any], run: Mapping[str, Any], above: str, definition: str, scorings: list[Scoring]
+) -> dict[str, LeafResult]:
     """A leaf for each score: task, score, and the reducer where it is another than the mean."""
     found: dict[str, LeafResult] = {}
     results, config = table(log.get("results")), table(run.get("config"))
@@ -224,8 +231,20 @@ def _leaves(log: Mapping[str, Any], run: Mapping[str, Any], above: str, definiti
             reducer=reducer if epochs > 1 else "",
             epochs=epochs,
             definition=definition,
+            scoring=_scoring(score, scorings),
         )
     return found
+
+
+def _scoring(score: Mapping[str, Any], scorings: list[Scoring]) -> int:
+    """The place of how a score is made: its scorer and the options; -1 where the log does not say."""
+    scorer, options = text(score.get("scorer")), json.dumps(score.get("params"), sort_keys=True)
+    if not scorer or len(options) > LONGEST_OPTIONS or len(scorer) > LONGEST_SCORER:
+        return -1
+    way = Scoring(f"inspect {scorer.removeprefix('inspect_ai/')}", metrics={scorer: options})
+    if way not in scorings:
+        scorings.append(way)
+    return scorings.index(way)
 
 
 def _scores(results: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
