@@ -137,7 +137,7 @@ class Targets:
         doc, target = sample.doc, _target(sample).strip()
         if not isinstance(doc, dict) or not target:
             return
-        names = [self._declared[0]] if self._declared and self._declared[0] in doc else ANSWER_FIELDS
+        names = [self._declared[0]] if self._declared else ANSWER_FIELDS
         for name in names:
             value = doc.get(name)
             if self._declared and self._declared[1] and name == self._declared[0]:
@@ -145,7 +145,8 @@ class Targets:
             if not isinstance(value, (int, str)) or isinstance(value, bool) or len(str(value)) > LONGEST_NAME:
                 continue
             self._seen[name] += 1
-            for kind, reading in _readings(value, doc, sample).items():
+            readings = {"itself": str(value).strip()} if self._declared else _readings(value, doc, sample)
+            for kind, reading in readings.items():
                 self._agree[name, kind] += reading == target
                 if reading != target:
                     self._first.setdefault((name, kind), str(sample.doc_id))
@@ -157,7 +158,7 @@ class Targets:
             kind, agree = max(
                 ((kind, agree) for (one, kind), agree in self._agree.items() if one == name), key=lambda it: it[1]
             )
-            if seen >= FEWEST and seen * LEAST_AGREEMENT <= agree < seen:
+            if agree < seen and (self._declared or (seen >= FEWEST and agree >= seen * LEAST_AGREEMENT)):
                 many, first = counted(seen - agree, "document"), self._first[name, kind]
                 return f"the target of {many} is not the answer in its field {name!r}, first {first}"
         return ""
@@ -194,7 +195,7 @@ def _readings(value: int | str, doc: Mapping[str, Any], sample: Sample) -> dict[
     return found
 
 
-ANSWERED, FEWEST_PROMPTS, MOST_TEXTS = 0.9, 20, 60  # share of prompts; prompts; texts of one document
+ANSWERED, FEWEST_PROMPTS, MOST_TEXTS = 0.9, 10, 60  # share of prompts; prompts; texts of one document
 SHORTEST, LONGEST_PROMPT = 4, 200_000  # characters of a document's text that is left out, and of a prompt
 
 
