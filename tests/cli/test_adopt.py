@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,8 @@ FORMS: dict[str, Any] = {
     "board.yml": yaml.safe_dump(numbers(), sort_keys=False),
     "README.md": markdown(),
     "sections.md": sections(),
-    "board.parquet": parquet(),
-    "single.parquet": parquet("float"),
+    "board.parquet": parquet,
+    "single.parquet": lambda: parquet("float"),
 }  # fmt: skip
 EVERY_DAY = {"board.csv", "README.md", "nested.json"}  # forms that `make test` tries; `make test-slow` tries the others
 
@@ -115,9 +116,9 @@ def commit_files(folder: Path, files: dict[str, bytes]) -> None:
     git(folder, "commit", "--quiet", "--message=Files")
 
 
-def adopted(folder: Path, name: str, data: str | bytes, *words: str, **results: bytes) -> Any:
+def adopted(folder: Path, name: str, data: str | bytes | Callable[[], bytes], *words: str, **results: bytes) -> Any:
     """A repository with the table, one with the results, and what `init` makes of both."""
-    content = data if isinstance(data, bytes) else data.encode()
+    content = data.encode() if isinstance(data, str) else data if isinstance(data, bytes) else data()
     commit_files(folder / "board", {f"data/{name}": content})
     files = {path_of(model): result(model, right=right) for model, right in MODELS.items()}
     commit_files(folder / "results", {**files, **results})

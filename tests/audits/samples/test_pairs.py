@@ -277,8 +277,8 @@ HOSTILE = {
     **{f"nested {n}": DEEP % (b'{"a":' * n, b"}" * n) for n in (900, 940, 960, 970, 980, 2_000, 100_000)},
     "an archive": b"PK\x03\x04garbage",
     "parquet": b"PAR1garbage",
-    "a bomb": gzip.compress(b" " * (64 << 20)),
-    "a long line": b'{"a": "' + b"x" * (20 << 20) + b'"}\n',
+    "a bomb": lambda: gzip.compress(b" " * (64 << 20)),
+    "a long line": lambda: b'{"a": "' + b"x" * (20 << 20) + b'"}\n',
     "digits": DEEP % (b"9" * 5_000, b""),
     "no text": b"\xff\xfe\0{}\n",
 }
@@ -286,9 +286,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_log_that_is_none_makes_no_pair(tmp_path: Path, name: str) -> None:
-    logs = [tmp_path / f"{side}.jsonl" for side in "ab"]
+    data, logs = HOSTILE[name], [tmp_path / f"{side}.jsonl" for side in "ab"]
     for path in logs:
-        path.write_bytes(HOSTILE[name])
+        path.write_bytes(data() if callable(data) else data)
     pairs = pair_logs(logs[:1], logs[1:], "acc,none")
     assert isinstance(pairs, str) or (name.startswith("nested") and pairs.shared == 1)
 
