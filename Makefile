@@ -22,7 +22,7 @@ install: .venv/.all
 test: .venv/.all
 	$(PYTEST) $(WORKERS) -m "not campaign and not slow" -q
 
-# Stories of many processes, kills and memory: seconds each. CI runs them beside `make test`.
+# Stories of many processes, kills and memory, of a second and more each, and all variants. CI runs them beside `make test`.
 test-slow: .venv/.all
 	$(PYTEST) $(WORKERS) -m "slow and not campaign" -q
 
