@@ -242,6 +242,7 @@ def test_inputs_are_never_part_of_a_shell_line(github: GitHubServer, runner: Run
     assert (ran.status, ran.outputs["verdict"]) == (0, "none")
 
 
+@pytest.mark.slow
 def test_the_report_has_the_digest_of_the_command_line(github: GitHubServer, runner: Runner) -> None:
     event = propose(github, {GOOD: result(), BAD: bad_result()})
     for path, data in {GOOD: result(), BAD: bad_result()}.items():

@@ -205,6 +205,7 @@ def test_the_hub_is_published_to_without_a_secret(github: GitHubServer, hub: Hub
     assert {posted.user for posted in hub.log} == {"[OIDC]"}
 
 
+@pytest.mark.slow
 def test_a_workflow_that_the_hub_does_not_trust_is_refused_in_one_line(
     github: GitHubServer, hub: Hub, runner: Runner
 ) -> None:
