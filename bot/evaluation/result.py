@@ -73,6 +73,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     does not follow from the keys. `definition` is the digest of its definition, "" where the file does not record one.
     `less_is_better` are the keys of the numbers of which the file says so, `ranges` what it says that others can be.
     `contradicted` says of numbers what other parts of the same file give for them, where that is another value.
+    `main` is the key of the number that the tool itself takes for the task's score, "" where it names none.
     `scoring` is the place of how it is scored in `Result.scorings`, -1 where the file does not say.
     """
 
@@ -91,6 +92,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     ranges: Mapping[str, tuple[float, float]] = {}
     contradicted: Mapping[str, str] = {}
     scoring: int = -1
+    main: str = ""
 
 
 class AskedField(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -49,8 +49,9 @@ TO_NAME = (
 def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, form: str = "") -> str:
     """The declaration. Everything that a file brings is in quotes or in a comment of one line.
 
-    `names` are the ids of models by what the files call them; without it nicknames stay as they are. `form` is the
-    table of the form of the files, "" where a format reads them.
+    `names` are the ids of models by what the files call them, as a table has them: names without an organization that
+    it has too are ids of its board. Without it nicknames stay as they are. `form` is the table of the
+    form of the files, "" where a format reads them.
     """
     files = counted(len(draft.results), "file")
     lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft.results)}."), HEAD]
@@ -58,7 +59,9 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     lines += [*_served(draft.results), "[harness]", f"formats = {toml_text(formats)}", *_quoted(draft.results), ""]
     lines += _pins(list(dict.fromkeys(one.harness for one in draft.results)))
     nicknames = {one.model.id: one.model.id for one in draft.results if has_nickname(one.model)}
-    lines += _named(nicknames if names is None else names)
+    plain = set() if names is None else {name for name, model in names.items() if name == model and "/" not in model}
+    given = nicknames if names is None else {name: model for name, model in names.items() if name not in plain}
+    lines += _named(given, is_plain=bool(plain))
     lines += ["", *form.rstrip("\n").split("\n")] if form else []
     everywhere = _todo_of_all(draft.tasks)
     lines += [line for todo in everywhere for line in ("", *_comment(f"TODO: in each task: {todo}"))]
@@ -110,13 +113,20 @@ def _served(results: Sequence[Result]) -> Iterator[str]:
         yield ""
 
 
-def _named(names: Mapping[str, str]) -> Iterator[str]:
+def _named(names: Mapping[str, str], *, is_plain: bool) -> Iterator[str]:
     """The table of models that the files do not name by their ids."""
+    if not names and not is_plain:
+        return
+    yield ""
+    if is_plain:
+        yield "# Names without an organization, as the table has them, are ids of this board: of models of an API, say."
     if names:
-        yield from ("", "# The models that the files call by a path or a name of their own.")
+        yield "# The models that the files call by a path or a name of their own."
         if not all("/" in model for model in names.values()):
             yield from _comment(TO_NAME)
-        yield from ("[models]", *(f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()))
+    yield "[models]"
+    yield from ["plain = true"] if is_plain else []
+    yield from (f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items())
 
 
 def _quoted(results: Sequence[Result]) -> Iterator[str]:

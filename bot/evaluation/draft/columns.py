@@ -140,10 +140,16 @@ def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
     found = catalogue().find(runs[0].format_id, key)
     known = found.of.metrics if found else ()
     has_known = all(metric.key(run.format_id) in run.leaf.numbers for metric in known for run in runs)
+    has_known = has_known and not (_main(runs) - {metric.key(runs[0].format_id) for metric in known})
     metrics = (known if has_known else ()) or (_chosen(runs),)
     chosen = {metric.key(runs[0].format_id) for metric in metrics}
     others = [name for run in runs for name in metric_keys(run.format_id, run.leaf.numbers) if name not in chosen]
     return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
+
+
+def _main(runs: Iterable[SeenRun]) -> set[str]:
+    """The numbers that the tools take for the leaf's score, where they have them."""
+    return {run.leaf.main for run in runs if run.leaf.main in run.leaf.numbers}
 
 
 def _chosen(runs: Sequence[SeenRun]) -> Metric:
@@ -165,6 +171,9 @@ def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
 
     The first is the one to draft; of a format that orders its metrics all are known.
     """
+    main = _main(run for run in runs if run.format_id == format_id)
+    if len(main) == 1:
+        return list(main)
     found = [run.leaf.numbers for run in runs if run.format_id == format_id]
     counts = Counter(key for numbers in found for key in metric_keys(format_id, numbers))
     has_order = format_of(format_id).has_order

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from math import fsum, sqrt
 from typing import Any
+
+import msgspec
 
 from bot.errors import MalformedResult
 from bot.evaluation.definition import AskedDefinitions, picked
@@ -34,6 +38,7 @@ COUNTS = frozenset({
     "inference_idealized_runtime", "finish_reason_length", "finish_reason_stop", "finish_reason_endoftext",
     "finish_reason_unknown", "prompt_truncated", "max_prob",
 })  # fmt: skip
+FRACTIONS = frozenset({"bleu_1", "bleu_4", "chinese_bleu_1"})  # from 0 to 1 here, and to 100 elsewhere
 OF_MODEL = ("model", "model_deployment")
 # The parts of a run's specification that decide what is asked and how it is scored, and of them what is no definition:
 # whose the answers are, and the shots.
@@ -47,6 +52,21 @@ PLACES = {
     "num_fewshot": f"{SPEC}#/adapter_spec/max_train_instances",
     "definition": f"{SPEC}#",
 }
+
+
+class _Groups(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Groups of runs and their main metrics, the first that a run has."""
+
+    metrics: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@cache
+def _main_metrics() -> dict[str, tuple[str, ...]]:
+    """The main metrics of each group of runs, as HELM's own schemas name them."""
+    text = files("bot").joinpath("data", "helm.toml").read_text(encoding="utf-8")
+    groups = msgspec.toml.decode(text, type=dict[str, tuple[_Groups, ...]])["groups"]
+    return {name: group.metrics for group in groups for name in group.names}
 
 
 def recognise(content: Content) -> bool:
@@ -76,6 +96,8 @@ def parse(content: Content) -> Result:
         pointers={name: f"{STATS}#/{place}/mean" for name, (place, _) in found.items()},
         definition=asked.add(spec, DECIDING, deciding),
         contradicted=contradicted(numbers, _parts(content.json(STATS), split, values, samples)),
+        ranges={key: (0.0, 1.0) for key in numbers if key in FRACTIONS},
+        main=_main_metric(spec, name, numbers),
     )
     model = text(adapter.get("model"))
     return Result(
@@ -91,6 +113,20 @@ def parse(content: Content) -> Result:
         definitions=asked.definitions,
         asked=asked.asked,
     )
+
+
+def _main_metric(spec: Mapping[str, Any], name: str, numbers: Mapping[str, Any]) -> str:
+    """The main metric of a run by its groups, "" where HELM names none, or the run has none of them.
+
+    A group may stand for several, such as `natural_qa` for that with and that without a book: they must agree.
+    """
+    known = _main_metrics()
+    for group in (*(one for one in items(spec.get("groups")) if type(one) is str), name.partition(":")[0]):
+        parts = {metrics for one, metrics in known.items() if one.startswith(f"{group}_")}
+        metrics = known.get(group) or (parts.pop() if len(parts) == 1 else ())
+        if main := next((one for one in metrics if one in numbers), ""):
+            return main
+    return ""
 
 
 def _leaf_key(name: str) -> str:
