@@ -46,6 +46,7 @@ GROUPS = {
         "compare": "bot.cli.compare:compare_measurements",
         "publish": "bot.cli.publish:publish",
         "remeasure": "bot.cli.remeasure:remeasure",
+        "export": "bot.cli.export:export",
     },
     "Your board": {
         "init": "bot.cli.init:init",

@@ -129,7 +129,12 @@ def result_of(records: Sequence[tuple[str, Mapping[str, Any]]]) -> Result:
     tool = TOOLS.get(name.lower(), name)
     return Result(
         model=_model(shown),
-        harness=HarnessVersion(tool, version=release, repository=REPOSITORIES.get(tool)),
+        harness=HarnessVersion(
+            tool,
+            git_hash=text(table(library.get("additional_details")).get("commit")) or None,
+            version=release,
+            repository=REPOSITORIES.get(tool),
+        ),
         leaves={name: _leaf([*found.values()], asked) for name, found in leaves.items()},
         date=max(dates, default=None),
         settings=_settings(shown, records),
@@ -196,6 +201,7 @@ def _model(info: Mapping[str, Any]) -> Model:
         id=name,
         revision=revision(details.get("sha"), asked),
         precision=text(details.get("dtype")) or text(details.get("precision")),
+        chat_template=details.get("chat_template") in {"true", "True", True},
         args=text(details.get("model_args")),
         requested_revision=asked,
         parameters=_parameters(details.get("num_model_parameters")),
