@@ -188,13 +188,13 @@ def rounded(number: Decimal, decimals: int | None, rounding: Rounding) -> Decima
     """A number with so many decimals, as it is without. Raises Unwritable.
 
     What a double has after 12 digits comes from the order of a sum, and makes no tie. With `double` the nearest double
-    is rounded, as Python's and JavaScript's formats of numbers do.
+    is rounded, as Python's formats of numbers do.
     """
     if decimals is None:
         return number
     near = TWELVE_DIGITS.plus(number) if decimals <= FEW_DECIMALS else number
     near = Decimal(float(number)) if rounding == "double" else near
-    how = ROUND_HALF_EVEN if rounding == "half-even" else ROUND_HALF_UP
+    how = ROUND_HALF_UP if rounding == "half-up" else ROUND_HALF_EVEN
     try:
         return near.quantize(Decimal(1).scaleb(-decimals), how) + Decimal(0)  # no minus zero
     except InvalidOperation:
