@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -294,3 +295,92 @@ def test_a_form_that_cannot_be_read_is_refused_with_its_key(form: str, values: s
 def test_a_form_cannot_have_the_id_of_a_format_that_is_code() -> None:
     with pytest.raises(MalformedDeclaration, match="there is a format lm-eval-0"):
         declared((FORM + TASK).replace('id = "acme"', 'id = "lm-eval-0.4"'))
+
+
+PUBLIC = {
+    "tau2": (
+        "submissions/a/submission.json",
+        {"model_name": "acme/atlas", "submitting_organization": "acme", "results": {"retail": {"pass_1": 57.5}}},
+        ("acme/atlas", "retail", {"pass^1": 57.5}, None),
+    ),
+    "swe-bench": (
+        "atlas.run.json",
+        {"total_instances": 8, "submitted_instances": 4, "resolved_instances": 2, "resolved_ids": ["a", "b"]},
+        ("", "swe-bench", {"resolved": 0.25}, 8),
+    ),
+    "terminal-bench": (
+        "results/core@0.1/20250711_agent/run1/results.json",
+        {
+            "n_resolved": 1,
+            "n_unresolved": 1,
+            "accuracy": 0.5,
+            "results": [{"task_id": "a", "is_resolved": True}, {"task_id": "b", "is_resolved": None}],
+        },
+        ("20250711_agent", "core@0.1", {"accuracy": 0.5}, 2),
+    ),
+    "olmo-eval": (
+        "metrics.json",
+        {
+            "config": {"model": "acme/atlas", "revision": None},
+            "tasks": [
+                {
+                    "task": "popqa:chat",
+                    "metrics": {"acc": {"first": 0.25}},
+                    "num_instances": 4,
+                    "primary_metric": "acc:first",
+                }
+            ],
+        },
+        ("acme/atlas", "popqa:chat", {"acc:first": 0.25}, 4),
+    ),
+    "jmteb": (
+        "results/acme/atlas/summary.json",
+        {"Classification": {"x": {"f1": 0.5}}, "Retrieval": {"y": {"map": 0.25}}, "STS": {"z": {"r": 0.75}}},
+        ("acme/atlas", "x", {"f1": 0.5}, None),
+    ),
+    "robustbench": (
+        "model_info/cifar10/Linf/Addepalli2022_RN18.json",
+        {"name": "Scaling", "dataset": "cifar10", "clean_acc": "80.24", "autoattack_acc": "51.06"},
+        ("Addepalli2022_RN18", "cifar10 Linf", {"clean_acc": 80.24, "autoattack_acc": 51.06}, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("form_id", PUBLIC)
+def test_public_forms_are_read_as_they_are_shipped(form_id: str) -> None:
+    path, value, (model, leaf, values, samples) = PUBLIC[form_id]
+    result = parse_submission(path, {"": json.dumps(value).encode()}).result
+    assert result is not None
+    assert (result.format, result.model.id, result.misread) == (form_id, model, ())
+    assert (result.leaves[leaf].numbers, result.leaves[leaf].samples) == (values, samples)
+
+
+def test_a_path_that_reads_in_two_ways_names_no_model() -> None:
+    board = one_form('value = "x"\nleaf = "x"', 'files = "{task}_{name}.json"\nmodel = "{name}"')
+    problem = parse(board, {"x": 0.5}, "mmlu_gpt-4_chat.json").problem
+    assert problem is not None
+    assert "in two ways" in problem.why
+
+
+HOSTILE = {
+    "deep": b"[" * 100_000,
+    "keys": b"{" + b",".join(b'"k%d": 1' % number for number in range(100_000)) + b"}",
+    "matches": b'{"m": "a/b", "r": {' + b",".join(b'"k%d": {"x": 0.5}' % number for number in range(100_000)) + b"}}",
+    "list": b'{"m": "a/b", "l": [' + b",".join([b'{"x": 0.5}'] * 100_000) + b"]}",
+    "long": b'{"m": "a/b", "r": {"' + b"a_" * 200_000 + b'": {"x": 0.5}}}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_ends_in_a_finding_and_soon(name: str) -> None:
+    board = one_form(
+        'value = "{k}.x"\nleaf = "{k}"\n[[formats.values]]\nvalue = "r.{k}.x"\nleaf = "{k}"\n'
+        '[[formats.values]]\nvalue = "r.{a}_{b}_{c}.x"\nleaf = "{a}"\n'
+        '[[formats.values]]\nvalue = "l[*].x"\nleaf = "l"\n'
+        '[[formats.values]]\nvalue = "*.*.*.*"\nleaf = "all"',
+        'model = "m"',
+    )
+    started = time.process_time()
+    parsed = parse(board, HOSTILE[name])
+    assert parsed.problem is not None or parsed.result is not None
+    assert time.process_time() - started < 5

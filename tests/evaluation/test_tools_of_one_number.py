@@ -190,6 +190,19 @@ def test_evalscope_gives_the_dataset_with_its_metrics() -> None:
         parse_result(dumps(report(metrics=report()["metrics"] * 2)))
 
 
+def test_a_report_of_evalscope_since_schema_2_names_its_metrics_by_identity() -> None:
+    def metric(name: str, score: float, kind: str = "quality") -> dict[str, Any]:
+        meaning = {"kind": kind, "direction": "higher_is_better", "value_range": {"min": 0.0, "max": 1.0}}
+        identity = {"name": name, "aggregation": "mean", "dimensions": {}}
+        return {"identity": identity, "num": 200, "score": score, "categories": [], "semantics": meaning}
+
+    metrics = [metric("accuracy", 0.92), metric("pass_rate", 0.5), metric("latency", 3.2, "performance")]
+    value = report(metrics=metrics, schema_version=2, primary_metric_identity=metrics[1]["identity"])
+    leaf = parse_result(dumps(value)).leaves["math_500"]
+    assert list(leaf.numbers.items()) == [("pass_rate", 0.5), ("accuracy", 0.92)]
+    assert (leaf.samples, leaf.ranges["accuracy"]) == (200, (0.0, 1.0))
+
+
 COUNTS = {"accuracy": 0.8625, "correct_count": 345, "total_count": 400}
 WRONG = {"id": "simple_python_5", "model_name": "acme_atlas-20b", "test_category": "simple_python", "valid": False}
 

@@ -1,7 +1,9 @@
 """Reports of EvalScope: `reports/<model>/<dataset>.json`, the score of a dataset with those of its subsets.
 
-Read from 36 files of modenicheng/llm_eval_evalscope at 9dd686f. A leaf is a dataset by its name, with each of its
-metrics; the scores are rounded to four digits by EvalScope itself. The report has no shots, no date and no release.
+Read from 36 files of modenicheng/llm_eval_evalscope at 9dd686f, and reports of `schema_version: 2`, whose metrics have
+an identity and a meaning instead of a name; the one that counts comes first. A leaf is a dataset by its name, with each
+of its metrics; the scores are rounded to four digits by EvalScope itself. The report has no shots, no date and no
+release.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from bot.evaluation.formats.format import Format, Kind
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 NAMES = ("dataset_name", "model_name")
+QUALITY = "quality"  # the kind of metrics that are scores
 ANSWERS = (frozenset({"index", "model_output"}), frozenset({"index", "sample_score"}))
 PLACES = {"model": "/model_name", "leaves": "/metrics", "leaf": "/metrics", "value": "/metrics", "samples": "/metrics"}
 
@@ -33,34 +36,63 @@ def parse(content: Content) -> Result:
     top = content.bare
     numbers: dict[str, Any] = {}
     pointers: dict[str, str] = {}
-    counts = set()
-    for place, metric in enumerate(top["metrics"]):
-        name = text(table(metric).get("name"))
+    ranges: dict[str, tuple[float, float]] = {}
+    less: list[str] = []
+    counts, given = set(), list[Given]()
+    primary = top.get("primary_metric_identity")
+    listed = [(place, table(metric)) for place, metric in enumerate(top["metrics"])]
+    for place, metric in sorted(listed, key=lambda each: primary is None or each[1].get("identity") != primary):
+        semantics = table(metric.get("semantics"))
+        if text(semantics.get("kind")) not in {"", QUALITY}:
+            continue  # how the run went, which is no score
+        name = _name(metric)
         if not name or name in numbers:
             raise MalformedResult("holds a metric without a name of its own", pointer=f"/metrics/{place}")
         numbers[name], pointers[name] = metric.get("score"), f"/metrics/{place}/score"
         counts.add(whole(metric.get("num")))
+        given += _of_subsets(name, metric)
+        low, high = (number(table(semantics.get("value_range")).get(end)) for end in ("min", "max"))
+        ranges |= {name: (low, high)} if low is not None and high is not None else {}
+        less += [name] if semantics.get("direction") == "lower_is_better" else []
     samples = counts.pop() if len(counts) == 1 else None
-    wrong = contradicted(numbers, (part for metric in top["metrics"] for part in _of_subsets(metric)))
+    leaf = LeafResult(
+        numbers,
+        samples=samples,
+        pointers=pointers,
+        ranges=ranges,
+        less_is_better=tuple(less),
+        contradicted=contradicted(numbers, given),
+    )
     model = text(top["model_name"])
     return Result(
         model=Model(id=model),
         harness=HarnessVersion("evalscope", repository="modelscope/evalscope"),
-        leaves={text(top["dataset_name"]): LeafResult(numbers, samples=samples, pointers=pointers, contradicted=wrong)},
+        leaves={text(top["dataset_name"]): leaf},
         places=PLACES,
     )
 
 
-def _of_subsets(metric: Mapping[str, Any]) -> Iterator[Given]:
+def _name(metric: Mapping[str, Any]) -> str:
+    """The name of a metric; since schema 2 its identity says how it is aggregated and of which part it is."""
+    identity = table(metric.get("identity"))
+    if not identity:
+        return text(metric.get("name"))
+    said = [text(identity.get("name")), *(f"{key}={value}" for key, value in table(identity.get("dimensions")).items())]
+    how = text(identity.get("aggregation"))
+    return " ".join([*said, *([how] if how not in {"", "mean"} else [])])
+
+
+def _of_subsets(name: str, metric: Mapping[str, Any]) -> Iterator[Given]:
     """The mean of the scores of a metric's subsets, weighted by their samples; all are rounded to four digits."""
     listed = chain.from_iterable(items(table(one).get("subsets")) for one in items(metric.get("categories")))
-    found = [(number(one.get("num")) or 0.0, number(one.get("score")) or 0.0) for one in map(table, listed)]
+    own = [one for one in map(table, listed) if one.get("is_aggregate") is not True]
+    found = [(number(one.get("num")) or 0.0, number(one.get("score")) or 0.0) for one in own]
     total, asked = sum(size for size, _ in found), number(metric.get("num"))
     if total > 0:
         mean = sum(size * score for size, score in found) / total
         is_whole = asked in {None, total}
         what = f"its subsets with {total:,.0f} samples{'' if is_whole else f' of {asked:,.0f}'} give"
-        yield Given(text(metric["name"]), mean, 2e-4 if is_whole else -1.0, what)
+        yield Given(name, mean, 2e-4 if is_whole else -1.0, what)
 
 
 EVALSCOPE = Format(
@@ -71,6 +103,7 @@ EVALSCOPE = Format(
     naming="run with --model-id <organization>/<name>",
     pinning="",
     shows=frozenset({"samples"}),
+    has_order=True,
     others=(
         Kind(
             "evalscope",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from bot.errors import MalformedResult
@@ -99,7 +100,11 @@ class Form:
     def read(self, content: Content) -> list[FilePart]:
         """The measurements of a file. Raises MalformedResult where it has none."""
         found = self.files.fullmatch(content.path) if self.files is not None else None
-        return FormReader(self, content.document, found.groupdict() if found else {}).read()
+        names = found.groupdict() if found else {}
+        shortest = path_pattern(self.pattern, "?").fullmatch(content.path) if found else None
+        if shortest is not None and shortest.groupdict() != names:
+            raise MalformedResult(f"lies at a path that {self.pattern} reads in two ways: name fewer parts of it")
+        return FormReader(self, content.document, names).read()
 
 
 def compiled(data: Mapping[str, Any]) -> Form:
@@ -124,10 +129,12 @@ def compiled(data: Mapping[str, Any]) -> Form:
     )
 
 
-def path_pattern(pattern: str) -> re.Pattern[str]:
+@lru_cache(maxsize=200)
+def path_pattern(pattern: str, how: str = "") -> re.Pattern[str]:
     """The pattern of a path: `*` and `{name}` are in one part, `**/` any folders; the folders before are anything.
 
-    Raises ValueError with what to write instead.
+    `how` is `?` for the shortest text that fits a name, instead of the longest. Raises ValueError with what to write
+    instead.
     """
     names = [found[1] for found in PATH_TOKEN.finditer(pattern) if found[1] is not None]
     if len(set(names)) != len(names) or len(names) > MOST_NAMES or pattern.count("*") > MOST_STARS:
@@ -139,7 +146,7 @@ def path_pattern(pattern: str) -> re.Pattern[str]:
         if found[1] is None:
             text += "(?:[^/]+/)*" if found[0] == "**/" else "[^/]*"
         elif PATH_NAME.fullmatch(found[1]):
-            text += f"(?P<{found[1]}>[^/]+)"
+            text += f"(?P<{found[1]}>[^/]+{how})"
         else:
             raise ValueError(f"{found[0]} is no name: write letters, digits and _ in the braces of a path")
     return re.compile(f"(?:.*/)?{text}{re.escape(pattern[last:])}", re.DOTALL)
@@ -195,7 +202,7 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
         samples=beside("samples"),
         stderr=beside("stderr"),
         interval=beside("interval"),
-        check=beside("value") if kind == "right" else None,
+        check=beside("value") if kind != "value" else None,
         reduce=reduce,
         question=parsed.get("question"),
         less_is_better=data.get("higher_is_better") is False,
@@ -205,8 +212,8 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
 def _kind(data: Mapping[str, Any]) -> str:
     """Which kind of number a table has. Raises ValueError for none, for several, and for keys of another kind."""
     kinds = [kind for kind in ("right", "solved", "trials") if kind in data] or ["value"]
-    if len(kinds) > 1 or kinds[0] not in data or ("value" in data and kinds[0] in {"solved", "trials"}):
-        raise ValueError("a value has one of value, right, solved and trials (right may have the value beside it)")
+    if len(kinds) > 1 or kinds[0] not in data:
+        raise ValueError("a value has one of right, solved and trials, or value alone; a value beside them is compared")
     kind = kinds[0]
     if kind in WITH["of"] and "of" not in data:
         raise ValueError(f"{kind} needs of: where the number of questions is, or the number itself")

@@ -261,6 +261,8 @@ class FormReader:
             self.say(value.of.text, _how_often(found), match)
             return None, None
         listed = found[0].value
+        if isinstance(listed, list) and listed and all(isinstance(one, dict) for one in listed):
+            return len(listed), None
         if isinstance(listed, list | dict):
             ids = list(map(as_text, listed))
             if not ids or len(set(ids)) != len(ids):
