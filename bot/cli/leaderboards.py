@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, check_sources, measured_at, say, warn
+from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, measured_at, say, warn
 from bot.errors import CallError, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
-from bot.evaluation.submission import Parsed
 from bot.platforms.declarations import declaration_at, open_leaderboard
 from bot.platforms.history import history_of
-from bot.platforms.inputs import local_places
 from bot.platforms.platform import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Declared, Entry, declaration_path
-from bot.publishing.models import UNKNOWN, ModelFacts, Verified, params_in, read_verified, with_file
+from bot.publishing.models import ModelFacts, Verified, read_verified
 from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
 from bot.service.publish.reconcile import words_at
@@ -134,10 +132,6 @@ def site(
     models: Annotated[
         bool, typer.Option("--models", help="Ask the Hub for size, licence and type of the models.")
     ] = False,
-    sources: Annotated[
-        Path | None,
-        typer.Option("--sources", help="Show the sizes of models that the result files in this folder state."),
-    ] = None,
     verified: Annotated[
         Path | None,
         typer.Option("--verified", metavar="FILE", help="The record of verify --out: say which rows followed."),
@@ -150,13 +144,8 @@ def site(
 
     board, opener = read_board(target, leaderboard), Opener(read_access())
     newest, asked = _ask_hub(board, opener, heads=heads, models=models)
-    sizes = _sizes_below(sources) if sources else {}
-    facts = {
-        entry.key: with_file(
-            asked.get(entry.model.id, UNKNOWN), next((sizes.get(one.sha256) for one in entry.evidence), None)
-        )
-        for entry in (row.entry for row in board.rows)
-    }
+    entries = (row.entry for row in board.rows)
+    facts = {entry.key: asked[entry.model.id] for entry in entries if entry.model.id in asked}
     shown = target if "://" in target else ""  # a path on this machine stays private
     known = _verified_in(verified) if verified else {}
     history = _history(target, board.leaderboard)
@@ -178,13 +167,6 @@ def _ask_hub(
 
     client, names = HubPlatform.client(opener), [row.entry.model.id for row in board.rows]
     return read_heads(client, names) if heads else None, read_facts(client, names) if models else {}
-
-
-def _sizes_below(folder: Path) -> dict[str, int | None]:
-    """The number of parameters that each result file below a folder states, by the digest of the file."""
-    check_sources([folder])
-    found = [place.parse() for place in local_places(str(folder))]
-    return {one.sha256: params_in(one) for one in found if isinstance(one, Parsed)}
 
 
 def _verified_in(file: Path) -> dict[str, Verified]:

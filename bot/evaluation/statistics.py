@@ -17,6 +17,7 @@ from statistics import NormalDist
 
 NORMAL = NormalDist()
 LEVEL = 0.05  # a difference is one where p is below; intervals cover the rest
+FEWEST_TASKS = 6  # of a sign test over tasks: chance alone wins all of five in one of sixteen comparisons
 POWER = 0.8  # of the smallest difference that a comparison could have shown
 TIE = 1e-9  # two probabilities this close are the same in Fisher's test
 STEPS = 200  # of a bisection, which ends at the precision of a double

@@ -9,7 +9,7 @@ from bot.evaluation.finding import grouped
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.publishing.entry import Entry
 
-ROWS, COLUMNS = "rows", "columns"
+ROWS, COLUMNS, BADGES = "rows", "columns", "badges"
 
 
 def row_names(entries: Iterable[Entry]) -> dict[str, str]:

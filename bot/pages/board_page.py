@@ -8,19 +8,23 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from bot.evaluation.finding import counted
+from bot.evaluation.leaderboard import Column as DeclaredColumn
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import Figure, against_size, averages, fitting, over_time
+from bot.pages.drawing import FIRST, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
+from bot.pages.titles import with_end, without_shared
 from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
-from bot.publishing.models import billions, other_size
+from bot.publishing.models import OPEN_LICENCES, billions, other_size
 from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
-LONG = 30  # characters of a model's name that two lines of a phone show
+LONG, END = 30, 14  # letters of a model's name that the column shows, and of the end that a longer one keeps
+HEAD = 30  # letters of a column's title
+SMALLEST = 3  # rows of a board on which one searches
 FEW = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
 ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
@@ -38,6 +42,9 @@ class Column:
     title: str
     kind: str = ""
     href: str = ""
+    full: str = ""  # the whole title where the head shows less
+    style: str = ""  # the classes of a task of a group that can be folded
+    holds: int = 0  # the number of tasks of a group that can be folded
 
 
 def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
@@ -49,6 +56,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         "board.html",
         is_raw=is_raw,
         is_scaled=is_scaled(content),
+        to_look_at=sum(row.entry.key in content.odd or bool(content.twins_of(row.entry)) for row in board.rows),
         has_marks=any(content.is_marked(row.entry) for row in board.rows),
         columns=_columns(content, is_raw=is_raw),
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
@@ -61,7 +69,18 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         models=len({row.entry.model.id for row in board.rows}),
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
+        over_tasks=any(row.is_over_tasks for row in board.rows),
+        is_bare=all(row.entry.stderr is None for row in board.rows),
+        is_wide=_is_wide(board.rows),
+        is_filtered=len(board.rows) >= SMALLEST,
+        open_licences=sorted(OPEN_LICENCES & {facts.licence for facts in content.known.values()}),
     )
+
+
+def _is_wide(rows: Sequence[BoardRow]) -> bool:
+    """Tell whether a number in a cell has a digit more than most boards need, such as 100.00 ±3.1 and 52.00 ±10.4."""
+    scores = [score for row in rows for score in row.entry.tasks]
+    return any((score.score or 0.0) >= 99.995 or TIE * (score.stderr or 0.0) >= 9.95 for score in scores)
 
 
 def is_scaled(content: PageContent) -> bool:
@@ -77,28 +96,35 @@ def _best(content: PageContent) -> tuple[str, Entry, float]:
 
 
 def _figures(content: PageContent) -> Iterator[Figure]:
-    """The averages against size where sizes are known, else with their intervals; and how they rose over time."""
+    """The averages against size where sizes are known, else those of the first rows; and how they rose over time."""
     rows = [row.entry for row in content.board.rows[: content.ranked]]
-    if len(rows) < FEW:
+    if len(rows) < SMALLEST:
         return
-    shown = [(entry.model.id or "(no name)", entry.average or 0.0, TIE * (entry.stderr or 0.0)) for entry in rows]
+    shown = [(entry.model.id or "(no name)", entry.average or 0.0) for entry in rows]
     sizes = [content.facts_of(entry).params for entry in rows]
-    sized = [(name, params, value) for (name, value, _), params in zip(shown, sizes, strict=True) if params]
+    sized = [(name, params, value) for (name, value), params in zip(shown, sizes, strict=True) if params]
     if len({params for _, params, _ in sized}) >= FEW:
         missing = (
-            f" ({counted(len(rows) - len(sized), 'row')} of unknown size left out)" if len(sized) < len(rows) else ""
+            f"; {counted(len(rows) - len(sized), 'row')} of unknown size left out" if len(sized) < len(rows) else ""
         )
-        title = f"All ranked rows by size, and the best up to each size{missing}."
+        title = f"Average by size, with the best up to each size{missing}"
         yield against_size(title, sized, fitting("average (points)", [value for _, _, value in sized]))
-    elif any(reach for _, _, reach in shown):
-        yield averages("Averages; those on one band are not separable from its best.", shown)
+    elif any(entry.stderr for entry in rows):
+        first = [
+            ForestRow(
+                entry.model.id, row_page(content.names[entry.key]), entry.average or 0.0, TIE * (entry.stderr or 0.0)
+            )
+            for entry in rows[:FIRST]
+        ]
+        which = "rows" if len(first) == len(rows) else "first rows"
+        yield forest(f"The {len(first)} {which} with their intervals; the line is the lower end of the best", first)
     dated = sorted(
-        (entry.date, name, value) for entry, (name, value, _) in zip(rows, shown, strict=True) if len(entry.date) >= DAY
+        (entry.date, name, value) for entry, (name, value) in zip(rows, shown, strict=True) if len(entry.date) >= DAY
     )
     if len({date[:DAY] for date, _, _ in dated}) >= FEW:
         points = [(name, date, value) for date, name, value in dated]
         axis = fitting("average (points)", [value for _, _, value in dated])
-        yield over_time("All ranked rows by the date of measuring, and the best up to each day.", points, axis)
+        yield over_time("Average by the date of measuring, with the best up to each day", points, axis)
 
 
 def _columns(content: PageContent, *, is_raw: bool) -> list[Column]:
@@ -109,21 +135,38 @@ def _columns(content: PageContent, *, is_raw: bool) -> list[Column]:
         Column("model", "Model", "text"),
         Column("average", "Average", "", "scores.html#uncertainty"),
         *without,
-        *(_column(task, is_raw=is_raw) for task in tasks),
+        *(
+            Column(name, with_end(name, HEAD), "", "scores.html#columns", holds=len(ids) if content.is_folded else 0)
+            for name, ids in content.board.leaderboard.groups.items()
+        ),
+        *(
+            _column(content, task, title, is_raw=is_raw)
+            for task, title in zip(tasks, without_shared([task.title for task in tasks]), strict=True)
+        ),
+        *(_other(column) for column in content.board.leaderboard.columns),
         *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([Column("size", "Size (B)")] if content.has_sizes else []),
         *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
-        Column("precision", "Precision", "text"),
-        Column("chat", "Template", "text"),
+        *([Column("precision", "Precision", "text")] if _differ(content)[0] else []),
+        *([Column("chat", "Template", "text")] if _differ(content)[1] else []),
         Column("date", "Date", "text"),
         Column("warnings", "Warnings"),
     ]
 
 
-def _column(task: Task, *, is_raw: bool) -> Column:
+def _other(column: DeclaredColumn) -> Column:
+    unit = f" ({column.unit})" if column.unit not in {"fraction", "percent"} else ""
+    return Column(column.id, with_end(column.title, HEAD) + unit, "" if column.higher_is_better else "low")
+
+
+def _column(content: PageContent, task: Task, title: str, *, is_raw: bool) -> Column:
     is_low = is_raw and not task.higher_is_better
-    title = task.title + ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
-    return Column(task.id, title, "low" if is_low else "", column_page(task.id))
+    shown = with_end(title, HEAD)
+    said = ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
+    full = task.title + said if shown != task.title else ""
+    return Column(
+        task.id, shown + said, "low" if is_low else "", column_page(task.id), full, _fold_of(content, task.id)
+    )
 
 
 def board_lines(content: PageContent) -> list[Line]:
@@ -133,21 +176,37 @@ def board_lines(content: PageContent) -> list[Line]:
     # the lowest score of each column, and the width of one tint
     tints = {task: (scores[0], (scores[-1] - scores[0]) / TINTS) for task, scores in columns.items()}
     longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
-    return [_line(content, row, tints, longest) for row in rows]
+    differ = _differ(content)
+    return [_line(content, row, tints, longest, differ) for row in rows]
 
 
-def _line(content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, float]], longest: float) -> Line:
-    had, sentence = {score.id: score for score in row.entry.tasks}, content.rank_sentence(row)
-    scores = raws = ""
+def _line(
+    content: PageContent,
+    row: BoardRow,
+    tints: Mapping[str, tuple[float, float]],
+    longest: float,
+    differ: tuple[bool, bool],
+) -> Line:
+    had = {score.id: score for score in row.entry.tasks}
+    scores, raws, odd = "", "", content.odd.get(row.entry.key, {})
+    groups = {group.title: group for group in row.entry.groups}
+    for title in content.board.leaderboard.groups:
+        group = groups.get(title)
+        cell = f"<td class=group>{_with_error(group.score, group.stderr) if group else MISSING}"
+        scores, raws = scores + cell, raws + cell
     for task, (low, width) in tints.items():
         score = had.get(task, ABSENT)
         level = 0 if score.score is None or not width else min(TINTS - 1, int((score.score - low) / width))
-        begin = f"<td class=q{level}>" if level else "<td>"
+        kinds = [f"q{level}"] * (level > 0) + ["odd"] * (task in odd) + _fold_of(content, task).split()
+        begin = f'<td class="{" ".join(kinds)}">' if len(kinds) > 1 else f"<td class={kinds[0]}>" if kinds else "<td>"
         scores += begin + _with_error(score.score, score.stderr)
         raws += begin + raw(score.raw)
-    title = f' title="{_text(sentence)}"' if sentence else ""
-    before, after = _before(content, row, longest), _after(content, row)
-    lines = f"<tr><td{title}>{before}{scores}{after}", f"<tr><td>{before}{raws}{after}"
+    values = {one.id: one.value for one in row.entry.columns}
+    for column in content.board.leaderboard.columns:
+        cell = f"<td class=other>{_text(_amount(values.get(column.id)))}"
+        scores, raws = scores + cell, raws + cell
+    before, after = _before(content, row, longest), _after(content, row, differ)
+    lines = f"<tr><td>{before}{scores}{after}", f"<tr><td>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
 
 
@@ -156,8 +215,10 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     entry = row.entry
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
     organization, slash, name = model.rpartition("/")
-    kind = " class=long" if len(name) > LONG else ""
-    link = f'<a{kind} href="{_text(page)}"><bdi><i>{_text(organization + slash)}</i>{_text(name)}</bdi></a>'
+    by = f"<i>{_text(organization)}<s>/</s></i>" if slash else ""
+    is_long = len(name) > LONG and name.isascii()  # letters of other directions stay together
+    shown = f"<b>{_text(name[:-END])}</b><b>{_text(name[-END:])}</b>" if is_long else _text(name)
+    link = f'<a href="{_text(page)}"><bdi>{by}<span>{shown}</span></bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
@@ -165,12 +226,32 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     return f"{row.ranks}<th scope=row>{link}{average}{without or ''}"
 
 
-def _after(content: PageContent, row: BoardRow) -> str:
+def _fold_of(content: PageContent, task: str) -> str:
+    """The class of a column that the heading of its group folds; "" where nothing is folded."""
+    if not content.is_folded:
+        return ""
+    groups = content.board.leaderboard.groups.values()
+    return next((f"g{place}" for place, ids in enumerate(groups) if task in ids), "")
+
+
+def _amount(value: float | None) -> str:
+    """A value that does not count, to four digits: it may be a cost, seconds, or a share."""
+    return MISSING if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _differ(content: PageContent) -> tuple[bool, bool]:
+    """Tell whether rows differ in precision and in template: a column of one word would tell none apart."""
+    models = [row.entry.model for row in content.board.rows]
+    return len({model.precision for model in models}) > 1, len({model.chat_template for model in models}) > 1
+
+
+def _after(content: PageContent, row: BoardRow, differ: tuple[bool, bool]) -> str:
     """The cells after the scores of a row: what is known of it, and how it was measured."""
     entry = row.entry
-    chat, facts = "chat" if entry.model.chat_template else "plain", "".join(_facts(content, row))
-    known = f"<td>{_text(entry.model.precision or 'unknown')}"
-    return f"{facts}{known}<td>{chat}<td>{_text(entry.date[:DAY])}<td>{len(entry.warnings)}"
+    precision = f"<td class=precision>{_text(entry.model.precision or 'unknown')}" if differ[0] else ""
+    chat = f"<td class=chat>{'chat' if entry.model.chat_template else 'plain'}" if differ[1] else ""
+    known = f"<td class=date>{_text(entry.date[:DAY])}<td class=warnings>{len(entry.warnings)}"
+    return f"{''.join(_facts(content, row))}{precision}{chat}{known}"
 
 
 def _text(text: str) -> str:
@@ -186,16 +267,18 @@ def _facts(content: PageContent, row: BoardRow) -> list[str]:
         cells.append(f"<td class=known>{row.evidence}{followed}")
     if content.has_sizes:
         other = other_size(entry.model.id, facts.params)
-        begin = f'<td class=warned title="the name says {other}">' if other else "<td>"
+        begin = f'<td class="size warned" title="the name says {other}">' if other else "<td class=size>"
         cells.append(begin + (billions(facts.params) if facts.params else MISSING))
     if content.has_licences:
-        cells += [f"<td>{_text(text or MISSING)}" for text in (facts.licence, facts.kind)]
+        kind = facts.kind or ("base" if facts.date and not facts.base else MISSING)
+        cells += [f"<td class=licence>{_text(facts.licence or MISSING)}", f"<td class=type>{_text(kind)}"]
     return cells
 
 
 def _bar(content: PageContent, entry: Entry, longest: float) -> str:
     """The beginning of a cell with the average's bar, as long as its share of the longest, and its interval."""
     value, kinds = entry.average, ["warned"] if content.is_marked(entry) else []
+    kinds += ["twin"] if content.twins_of(entry) else []
     if value is not None and value > 0 and longest > 0:
         reach = min(20, round(100 * TIE * (entry.stderr or 0.0) / longest))
         kinds += ["bar", f"w{round(100 * value / longest)}", *([f"e{reach}"] if reach else [])]

@@ -25,6 +25,7 @@ from bot.pages.environment import points
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
 from bot.publishing.entry import Entry
+from bot.publishing.models import billions
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import visible
 
@@ -104,6 +105,13 @@ def titles_of(content: PageContent) -> dict[str, str]:
     }
 
 
+def offered_of(row: BoardRow, title: str) -> str:
+    """What a suggestion says of a row beside its name."""
+    average = "incomplete" if row.entry.average is None else points(row.entry.average)
+    size = f", {billions(row.entry.model.parameters)}B" if row.entry.model.parameters else ""
+    return f"{title}: {average}{size}"
+
+
 def _way(entry: Entry) -> bytes:
     """How a row was measured: the content of `_kind` and `_warned`. Most rows share one of a few ways."""
     tasks = [(task.id, len(task.leaves)) for task in entry.tasks if task.score is not None]
@@ -138,6 +146,7 @@ def _row(content: PageContent, entry: Entry, seen: SharedTexts) -> dict[str, Any
     tasks = [found.get(task.id) for task in content.board.leaderboard.tasks]
     return {
         "average": _rounded(entry.average),
+        "error": _rounded(entry.stderr),
         "tasks": [None if one is None else _measured(one, seen) for one in tasks],
     }
 
@@ -188,7 +197,9 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
     chosen = list(dict.fromkeys(name for name, _ in found if name))
     values: dict[str, Any] = {
         "asked": [name or text for text, (name, _) in zip(wanted, found, strict=True)],
-        "offered": list(titles.items())[:OFFERED] if is_live else (),
+        "offered": [(name, offered_of(row, titles[name])) for name, row in list(content.rows.items())[:OFFERED]]
+        if is_live
+        else (),
         "status": " ".join(_status(titles, wanted, found, chosen)) if is_live else "",
         "is_live": is_live,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
@@ -201,14 +212,14 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
 
 
 def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:
-    """The best row whose name or title has the text in it, "" if none has, and how many rows have it.
+    """The best row whose name or title has all words of a text, "" if none has, and how many rows have them.
 
     The number is 0 where the text can mean no other row: it is the whole name of the row or of its model.
     """
     if text in titles:
         return text, 0
-    sought = text.casefold()
-    fitting = [name for name, title in titles.items() if sought in title.casefold() or sought in name.casefold()]
+    sought, words = text.casefold(), text.casefold().split()
+    fitting = [name for name, title in titles.items() if all(word in f"{title} {name}".casefold() for word in words)]
     whole = [name for name in fitting if titles[name].casefold().startswith(f"{sought}/")]
     exact = whole or [name for name in fitting if f"/{sought}/" in titles[name].casefold()]
     if len(exact) == 1:
@@ -241,7 +252,9 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
     return {
         "chosen": chosen,
-        "sentences": [sentence(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
+        "sentences": [
+            (_verdict(one), sentence(one, shown[0], name)) for one, name in zip(compared, shown[1:], strict=True)
+        ],
         "figures": _figures(tasks, shown, found),
         "tables": (
             _setting_table({task.id: task.title for task in content.board.leaderboard.tasks}, shown, entries),
@@ -289,6 +302,11 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
     if comparison is None:
         return f"{first} and {second} have no task in common: there is nothing to compare."
     return sentence_of(comparison, first, second)
+
+
+def _verdict(comparison: RunComparison | None) -> str:
+    """The verdict on the averages in two words; "" where there is none."""
+    return comparison.average.conclusion if comparison and comparison.average else ""
 
 
 def _half(task: ComparedTask) -> float:

@@ -20,12 +20,14 @@ from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
 from bot.evaluation.finding import grouped
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
+from bot.pages.outliers import odd_scores
 from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
 from bot.publishing.changes import BoardChange, additions
-from bot.publishing.entry import Entry, digest_of
-from bot.publishing.models import UNKNOWN, ModelFacts, Verified
+from bot.publishing.entry import Entry, digest_of, raws_of
+from bot.publishing.models import UNKNOWN, ModelFacts, Verified, with_file
 
 SEVERAL = 5  # rows
+UNFOLDED = 12  # tasks that stand beside each other
 OTHERS = 10  # rows of the same model that a row's page names
 
 
@@ -63,7 +65,7 @@ class PageContent:
     Without `history` the rows count as added when they were measured; `is_partial` says that it begins with a first
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
     where that was not looked up. `days` has the day on which it was first seen there, where somebody keeps that.
-    `facts` has what is known of the models, and `verified` what `verify` last said, by the keys of rows.
+    `facts` has what the Hub said of the models, and `verified` what `verify` last said, by the keys of rows.
     """
 
     board: Board
@@ -147,9 +149,18 @@ class PageContent:
         return any(task.quarantined for task in self.board.leaderboard.tasks)
 
     @cached_property
+    def known(self) -> dict[str, ModelFacts]:
+        """What is known of the model of each row, by the row's key; the size that its file states comes first."""
+        found = {
+            entry.key: with_file(self.facts.get(entry.key, UNKNOWN), entry.model.parameters)
+            for entry in (row.entry for row in self.board.rows)
+        }
+        return {key: facts for key, facts in found.items() if facts != UNKNOWN}
+
+    @cached_property
     def has_sizes(self) -> bool:
         """Tell whether the size of any model is known."""
-        return any(facts.params for facts in self.facts.values())
+        return any(facts.params for facts in self.known.values())
 
     @cached_property
     def common_warnings(self) -> frozenset[str]:
@@ -202,12 +213,12 @@ class PageContent:
     @cached_property
     def records(self) -> list[Record]:
         """The rows of the CSV and of the JSON."""
-        return records(self.board, self.facts or None, self.verified or None)
+        return records(self.board, self.known or None, self.verified or None)
 
     @cached_property
     def has_licences(self) -> bool:
         """Tell whether the licence or the type of any model is known."""
-        return any(facts.licence or facts.kind for facts in self.facts.values())
+        return any(facts.licence or facts.kind for facts in self.known.values())
 
     @cached_property
     def ranked(self) -> int:
@@ -237,13 +248,49 @@ class PageContent:
             if score.score is not None and self.fields.get(score.id)
         }
 
+    @cached_property
+    def is_folded(self) -> bool:
+        """Tell whether the tasks of each group are opened by a click: there are many, and all have a group."""
+        tasks = self.board.leaderboard.tasks
+        return len(tasks) > UNFOLDED and all(task.group for task in tasks)
+
+    @cached_property
+    def odd(self) -> dict[str, dict[str, float]]:
+        """By the key of a row its scores that its other columns make unlikely, each with what they would give."""
+        names, columns = self.whole
+        entries = [self.rows[name].entry for name in names]
+        errors = {
+            task: [next(one.stderr or 0.0 for one in entry.tasks if one.id == task) for entry in entries]
+            for task in columns
+        }
+        found: dict[str, dict[str, float]] = {}
+        for task, places_of in odd_scores(columns, errors).items():
+            for place, expected in places_of.items():
+                found.setdefault(entries[place].key, {})[task] = expected
+        return found
+
+    def beside(self, row: BoardRow) -> list[BoardRow]:
+        """The ranked rows above and below a row."""
+        near = (row.position - 2, row.position)
+        return [self.board.rows[place] for place in near if row.rank is not None and 0 <= place < self.ranked]
+
+    @cached_property
+    def _equal(self) -> dict[tuple[float, ...], list[Entry]]:
+        raws = ((raws_of(row.entry), row.entry) for row in self.board.rows)
+        return grouped((values, entry) for values, entry in raws if values is not None and len(set(values)) > 1)
+
+    def twins_of(self, entry: Entry) -> list[Entry]:
+        """The rows of other models whose raw values are all equal to those of a row, to the last bit."""
+        equal = self._equal.get(raws_of(entry) or (), [])
+        return [other for other in equal if other.model.id != entry.model.id][:OTHERS]
+
     def head_of(self, model: str) -> str | None:
         """The commit at the main branch of a model; None if it is not known."""
         return None if self.heads is None else self.heads.get(model)
 
     def facts_of(self, entry: Entry) -> ModelFacts:
         """What is known of the model of a row."""
-        return self.facts.get(entry.key, UNKNOWN)
+        return self.known.get(entry.key, UNKNOWN)
 
     def stamp(self, row: BoardRow) -> str:
         """A digest of everything that a row's page depends on: a page with the same stamp need not be made again."""
@@ -253,7 +300,9 @@ class PageContent:
             self.names[entry.key], entry, others, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
-            self.source, row.evidence,
+            self.source, row.evidence, row.ranks, [other.key for other in self.twins_of(entry)],
+            {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
+            [(self.names[one.entry.key], one.entry.average) for one in self.beside(row)], self.ranked,
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

@@ -9,19 +9,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from math import ceil, floor, hypot, log10
+from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from bot.pages.titles import with_end
 from bot.publishing.models import billions
 from bot.reporting.escape import visible
 
-WIDTH, HEIGHT = 640, 190
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 20, 44
+WIDTH, HEIGHT = 560, 250
+LEFT, RIGHT, TOP, BOTTOM = 50, 12, 20, 44
 TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
 LINE, LETTER, NAMES, NAME = 20, 7, 180, 14  # pixels: of a line, a letter, the longest name, and its height
-LARGE = 9  # pixels of a letter beside a line, as the style sheet has it on small screens
+LARGE, NAMED = 8, 7  # pixels of a letter of a name among dots, and how many names stand there at most
+FIRST = 15  # rows of a forest
+DAYS = 31  # of each month: dates are drawn well enough so
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
 
 
@@ -55,46 +59,51 @@ def fitting(title: str, values: Sequence[float]) -> Axis:
     return Axis(title, floor(low / step) * step, max(ceil(high / step), floor(low / step) + 1) * step)
 
 
-def averages(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
-    """A dot with its interval for each (name, average, half of the interval), the best first; the table lists some.
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A row of a forest: its name, the address of its page ("" for none), its average and half of its interval."""
 
-    Bands alternate between groups: a group ends at the first row that differs from the group's best by more than
-    chance explains.
-    """
-    y = fitting("average (points)", [end for _, value, reach in rows for end in (value - reach, value + reach)])
-    x = Axis("place", 0, len(rows) + 1)
-    across, up = _scales(x, y)
-    starts = _groups(rows)
-    edges = [*starts, len(rows)]
-    bands = "".join(
-        f'<path class="band" d="M{across(first + 0.5):.0f} {TOP}H{across(last + 0.5):.0f}V{HEIGHT - BOTTOM}'
-        f'H{across(first + 0.5):.0f}z"/>'
-        for first, last in list(pairwise(edges))[::2]
-    )
-    places = [across(place) for place in range(1, len(rows) + 1)]
-    reach = "".join(
-        f"M{at:.0f} {up(value - half):.0f}V{up(value + half):.0f}"
-        for at, (_, value, half) in zip(places, rows, strict=True)
-        if half
-    )
-    dots = _dots((at, up(value)) for at, (_, value, _) in zip(places, rows, strict=True))
-    drawn = f'<path class="reach" d="{reach}"/>{dots}' if reach else dots
-    table = [(name, f"{value:.2f}", f"±{half:.2f}" if half else "–") for name, value, half in rows[:LISTED]]
-    said = f"{title} {len(starts)} {'group' if len(starts) == 1 else 'groups'}."
-    labels = [
-        (across(tick), f"{tick:g}", "middle") for tick in _ticks(x) if tick == int(tick) and 1 <= tick <= len(rows)
+    name: str
+    page: str
+    value: float
+    reach: float
+
+
+def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
+    """A line for each of the first rows, the best first: a dot with its interval, and the lower end of the best's."""
+    shown = rows[:FIRST]
+    height, left = TOP + LINE * len(shown) + BOTTOM, 200
+    x = fitting("average (points)", [end for row in shown for end in (row.value - row.reach, row.value + row.reach)])
+    across, _ = _scales(x, x, left)
+    parts = _below(x, across, height)
+    best = across(shown[0].value - shown[0].reach)
+    parts.append(f'<path class="least" d="M{best:.1f} {TOP - 6}V{height - BOTTOM}"/>')
+    for place, row in enumerate(shown):
+        y = TOP + LINE * (place + 0.5)
+        name = _text(with_end(row.name.rpartition("/")[2] or row.name, (left - 12) // LETTER))
+        begin, end = across(row.value - row.reach), across(row.value + row.reach)
+        said = _text(f"{row.name}: {row.value:.2f}{f' ±{row.reach:.2f}' if row.reach else ''}")
+        drawn = (
+            f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{name}</text>'
+            f'<path class="reach" d="M{begin:.1f} {y:.1f}H{end:.1f}"/>'
+            f'<path class="dots" d="M{across(row.value):.1f} {y:.1f}h0"/>'
+        )
+        page = f' href="{_text(row.page)}"' if row.page else ""
+        parts.append(f"<a{page}><title>{said}</title>{drawn}</a>")
+    frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{_text(title)}">'
+    table = [(row.name, f"{row.value:.2f}", f"±{row.reach:.2f}" if row.reach else "–") for row in shown]
+    return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("row", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
+
+
+def _below(x: Axis, across: Callable[[float], float], height: int) -> list[str]:
+    """The grid and the numbers of an axis that lies below lines of names."""
+    parts = [
+        f'<path class="grid" d="M{across(tick):.1f} {TOP}V{height - BOTTOM}"/>'
+        f'<text x="{across(tick):.1f}" y="{height - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
+        for tick in _ticks(x)
     ]
-    return Figure(said, _svg(said, x, y, drawn, labels, below=bands), ("row", y.title, "interval"), table)
-
-
-def _groups(rows: Sequence[tuple[str, float, float]]) -> list[int]:
-    """The places, from 0, at which groups of rows that chance cannot separate from their best begin."""
-    starts = [0]
-    for place, (_, value, reach) in enumerate(rows):
-        _, best, error = rows[starts[-1]]
-        if best - value > hypot(error, reach):
-            starts.append(place)
-    return starts
+    middle = (across(x.low) + across(x.high)) / 2
+    return [*parts, f'<text x="{middle:.0f}" y="{height - 6}" text-anchor="middle">{x.title}</text>']
 
 
 def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -> Figure:
@@ -103,18 +112,15 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -
     names = max((len(name) for name, _, _ in rows), default=0)
     left = min(NAMES, 16 + LETTER * names)
     across, _ = _scales(x, x, left)
-    parts = [
-        f'<path class="grid" d="M{across(tick):.1f} {TOP}V{height - BOTTOM}"/>'
-        f'<text x="{across(tick):.1f}" y="{height - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
-        for tick in _ticks(x)
-    ]
+    parts = _below(x, across, height)
     parts.append(f'<path class="axis" d="M{across(0):.1f} {TOP}V{height - BOTTOM}"/>')
-    parts.append(f'<text x="{(left + WIDTH) / 2:.0f}" y="{height - 6}" text-anchor="middle">{x.title}</text>')
     for place, (name, value, reach) in enumerate(rows):
         y = TOP + LINE * (place + 0.5)
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{_text(_cut(name))}</text>')
+        shown = _text(with_end(name, NAMES // LETTER - 2))
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{shown}</text>')
         parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
-        parts.append(f'<path class="dots" d="M{across(value):.1f} {y:.1f}h0"/>')
+        kind = "mass" if abs(value) > reach else "hollow"  # where 0 is inside
+        parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
     table = [(name, f"{value:+.2f}", f"±{reach:.2f}") for name, value, reach in rows]
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("score", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
@@ -154,9 +160,32 @@ def over_time(title: str, points: Sequence[tuple[str, str, float]], y: Axis) -> 
     """A dot for each (name, ISO date, value) of two days or more, in their order, and the best up to each as a line."""
     days = [_day(date) for _, date, _ in points]
     x = Axis("date", min(days), max(days))
-    labels = [(LEFT, points[0][1][:10], "start"), (WIDTH - RIGHT, points[-1][1][:10], "end")]
     dated = [(name, date[:10], day, value) for (name, date, value), day in zip(points, days, strict=True)]
-    return _with_best(title, dated, x, y, labels)
+    return _with_best(title, dated, (x, y), _months(x), "date")
+
+
+def _months(x: Axis) -> list[Label]:
+    """The beginnings of months below an axis of dates, about five; the year stands at the first and at each January."""
+    across, _ = _scales(x, x)
+    first, last = ceil(x.low / DAYS), floor(x.high / DAYS)
+    step = next(one for one in (1, 2, 3, 6, 12, 24, 60, 120, 600) if (last - first) / one <= TICKS)
+    shown = [month for month in range(first, last + 1) if (month - 1) % step == 0]
+    if not shown:  # within one month
+        return [(LEFT, _date(x.low), "start"), (WIDTH - RIGHT, _date(x.high), "end")]
+    return [
+        (across(month * DAYS), _month(month, with_year=not place or month % 12 == 1), "middle")
+        for place, month in enumerate(shown)
+    ]
+
+
+def _month(month: int, *, with_year: bool) -> str:
+    year, place = divmod(month - 1, 12)
+    return f"{MONTHS[place]}{f' {year}' if with_year else ''}"
+
+
+def _date(day: float) -> str:
+    month, place = divmod(int(day), DAYS)
+    return f"{place + 1} {_month(month, with_year=True)}"
 
 
 def against_size(title: str, points: Sequence[tuple[str, int, float]], y: Axis) -> Figure:
@@ -170,13 +199,21 @@ def against_size(title: str, points: Sequence[tuple[str, int, float]], y: Axis) 
     ticks = [step * 10.0**decade for decade in decades for step in steps]
     labels = [(across(log10(tick)), f"{tick / 1e9:g}", "middle") for tick in ticks if x.low <= log10(tick) <= x.high]
     shown = [(name, billions(params), log, value) for (name, params, value), log in zip(sized, logs, strict=True)]
-    return _with_best(title, shown, x, y, labels)
+    return _with_best(title, shown, (x, y), labels, "size")
 
 
 def _with_best(
-    title: str, points: Sequence[tuple[str, str, float, float]], x: Axis, y: Axis, labels: Sequence[Label]
+    title: str,
+    points: Sequence[tuple[str, str, float, float]],
+    axes: tuple[Axis, Axis],
+    labels: Sequence[Label],
+    kind: str,
 ) -> Figure:
-    """A dot for each (name, place as text, place, value) from the left, and the best value so far as a line."""
+    """A dot for each (name, place as text, place, value) from the left, and the best value so far as a line.
+
+    `kind` is the column of the board that has the places: its script finds the rows behind the dots by it.
+    """
+    x, y = axes
     across, up = _scales(x, y)
     best, line, rows, leaders = float("-inf"), "", list[tuple[str, str, str]](), list[tuple[str, float, float]]()
     for name, text, place, value in points:
@@ -185,30 +222,55 @@ def _with_best(
             best = value
             rows.append((text, f"{value:.2f}", name))
             leaders.append((name, across(place), up(value)))
-    dots = _dots((across(place), up(value)) for _, _, place, value in points)
-    drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{_named(leaders)}'
-    return Figure(title, _svg(title, x, y, drawn, labels), (x.title, y.title, "new best row"), rows)
+    places = [(across(place), up(value)) for _, _, place, value in points]
+    named = _named(leaders, [*places, *_along([(right, high) for _, right, high in leaders])])
+    drawn = f'{_dots(places)}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{named}'
+    scale = f' data-x="{kind}" data-low="{x.low}" data-high="{x.high}" data-least="{y.low}" data-most="{y.high}"'
+    return Figure(title, _svg(title, x, y, drawn, labels, scale=scale), (x.title, y.title, "new best row"), rows)
 
 
-def _named(leaders: Sequence[tuple[str, float, float]]) -> str:
-    """The names of the rows at the steps of a line, the best first, each where it covers no other."""
-    had: list[tuple[float, float, float]] = []  # left, right and height
-    drawn = []
+def _along(steps: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points on the line through steps, near enough that no name lies over it."""
+    found = list[tuple[float, float]]()
+    for (x, y), (right, high) in pairwise([*steps, (WIDTH - RIGHT, steps[-1][1])]):
+        found += [(x + step, y) for step in range(0, int(right - x) + 1, LARGE)]
+        found += [(right, y - step) for step in range(0, int(y - high) + 1, LARGE)]
+    return found
+
+
+# Where a name may begin, nearest its dot first: pixels above it, and the share of the name that lies left of it.
+AROUND = [(above, share) for above in (8, 22, 36, 50, -18, -32, -46, 64, -60, 80) for share in (0.0, 1.0, 0.5)]
+Box = tuple[float, float, float, float]  # left, right, top and foot
+
+
+def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[float, float]]) -> str:
+    """The names of the rows at the steps of a line, the best first, each in free space; a line leads to far ones."""
+    had, drawn = list[Box](), list[str]()
     for name, x, y in reversed(leaders):
-        shown = _cut(name.rpartition("/")[2] or name)
+        shown = with_end(name.rpartition("/")[2] or name, 24)
         width = LARGE * len(shown)
-        is_last = x + width > WIDTH - RIGHT
-        left = WIDTH - RIGHT - width if is_last else x
-        if all(left + width < one or left > other or abs(y - height) > NAME for one, other, height in had):
-            had.append((left, left + width, y))
-            at = f'{WIDTH - RIGHT}" text-anchor="end' if is_last else f"{x:.0f}"
-            drawn.append(f'<text class="name" x="{at}" y="{max(NAME, y - 6):.0f}">{_text(shown)}</text>')
+        for above, share in AROUND:
+            left, foot = x - share * width, y - above
+            box = (left - 2, left + width + 2, foot - NAME + 2, foot + 3)
+            is_inside = left > LEFT and left + width < WIDTH - RIGHT and NAME <= foot < HEIGHT - BOTTOM
+            if is_inside and not any(_holds(box, dot) for dot in taken) and not any(_meet(box, one) for one in had):
+                end = f"{left + width / 2:.0f} {foot + 2 if above > 0 else foot - NAME + 2:.0f}"
+                lead = f'<path class="lead-line" d="M{x:.0f} {y:.0f}L{end}"/>' if abs(above) > NAME + 5 else ""
+                drawn.append(f'{lead}<text class="name" x="{left:.0f}" y="{foot:.0f}">{_text(shown)}</text>')
+                had.append(box)
+                break
+        if len(had) == NAMED:
+            break
     return "".join(drawn)
 
 
-def _cut(name: str) -> str:
-    """A name, or its beginning where it is long."""
-    return name if len(name) * LETTER < NAMES else f"{name[: NAMES // LETTER - 3]}…"
+def _holds(box: Box, dot: tuple[float, float]) -> bool:
+    left, right, top, foot = box
+    return left - 3 < dot[0] < right + 3 and top - 3 < dot[1] < foot + 3
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _dots(places: Iterable[tuple[float, float]]) -> str:
@@ -220,7 +282,7 @@ def _dots(places: Iterable[tuple[float, float]]) -> str:
 def _day(date: str) -> float:
     """A number that orders and spaces dates well enough to draw: days since year 0, 31 in each month."""
     year, month, day = (int(part) for part in date[:10].split("-"))
-    return (year * 12 + month) * 31 + day
+    return (year * 12 + month) * DAYS + day - 1
 
 
 def _scales(x: Axis, y: Axis, left: int = LEFT) -> tuple[Callable[[float], float], Callable[[float], float]]:
@@ -237,8 +299,8 @@ def _scales(x: Axis, y: Axis, left: int = LEFT) -> tuple[Callable[[float], float
     return across, up
 
 
-def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | None = None, *, below: str = "") -> Markup:
-    """The frame with the axes, and in it what is drawn; `labels` are those of the x axis where it is not linear."""
+def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | None = None, *, scale: str = "") -> Markup:
+    """The frame with the axes, and in it what is drawn; `labels` are those of an x axis that is not linear."""
     across, up = _scales(x, y)
     low, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     parts = [
@@ -259,8 +321,8 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
     label = _text(
         f"{title}. {x.title}: {x.low:g} to {x.high:g}; {y.title}: {y.low:g} to {y.high:g}." if labels is None else title
     )
-    frame = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
-    return Markup(f"{frame}{below}{''.join(parts)}{drawn}</svg>")  # noqa: S704 - every text in it is escaped
+    frame = f'<svg{scale} viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
+    return Markup(f"{frame}{''.join(parts)}{drawn}</svg>")  # noqa: S704 - every text in it is escaped
 
 
 def _text(text: str) -> str:

@@ -15,7 +15,8 @@ from bot import HOME, __version__
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
-from bot.pages.addresses import column_page, row_page
+from bot.pages.addresses import column_page, row_page, usual_page
+from bot.pages.titles import breakable, with_end
 from bot.publishing.addresses import evidence_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.models import billions, other_size
@@ -28,7 +29,10 @@ POLICY = (
     "base-uri 'none'; form-action 'self'"
 )
 MISSING = "–"
-ASSETS = ("site.css", "shared.js", "board.js", "export.js", "pick.js", "copy.js", "contrast.js", "compare.js")
+ASSETS = (
+    "site.css", "shared.js", "board.js", "view.js", "charts.js", "export.js", "pick.js", "copy.js", "contrast.js",
+    "compare.js",
+)  # fmt: skip
 
 
 @cache
@@ -45,7 +49,8 @@ def templates() -> Environment:
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
-    environment.filters |= {"row_page": row_page, "column_page": column_page}
+    environment.filters |= {"breakable": breakable, "with_end": with_end}
+    environment.filters |= {"usual_page": usual_page, "row_page": row_page, "column_page": column_page}
     environment.filters |= {"target_url": target_url, "evidence_url": evidence_url}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "tie": TIE}
     environment.globals["asset_name"] = lambda name: asset(name)[0]

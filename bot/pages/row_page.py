@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os.path import commonprefix
 
 from bot.evaluation.definition import digest_of_leaves
+from bot.evaluation.finding import first_few
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import row_page
-from bot.pages.content import FieldPlace, PageContent
+from bot.pages.badge import BADGED, badge_path
+from bot.pages.content import SEVERAL, FieldPlace, PageContent
 from bot.pages.environment import full, harness_line, raw
 from bot.publishing.addresses import model_url
 from bot.publishing.board import TIE, BoardRow
@@ -65,6 +67,7 @@ class LeafColumn:
 
 
 HARNESS = LeafColumn("harness", lambda line: line.harness)  # is said where the row has several
+FEW, NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 LEAF_COLUMNS = (
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
@@ -97,6 +100,11 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
         moved_to=head if head and entry.model.revision and head != entry.model.revision else "",
+        strengths=_strengths(content, row, places),
+        beside=content.beside(row),
+        twins=content.twins_of(entry),
+        odd=content.odd.get(entry.key, {}),
+        badge=badge_path(name) if row.position <= BADGED and row.rank is not None else "",
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=[
             _task_part(entry, score, declared.get(score.id), places.get(score.id), lines[score.id], shown=shown)
@@ -107,6 +115,22 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         files=[(file, explain_command(file, entry.leaderboard, content.target)) for file in entry.evidence],
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
     )
+
+
+def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:
+    """In which tasks a row is the best of all, and where it stands worst among the others; "" where few compare."""
+    if row.rank is None or content.ranked < SEVERAL or len(places) < FEW:
+        return ""
+    titles = {score.id: score.title for score in row.entry.tasks}
+    best = [titles[task] for task, place in places.items() if place.better == 100]
+    weak = min(places, key=lambda task: places[task].better)
+    parts = [f"best of all in {first_few(best, NAMED)}"] if best else []
+    if 0 < places[weak].better < 100:
+        parts.append(f"weakest in {titles[weak]}, where it is above {places[weak].better} % of the others")
+    elif not places[weak].better:
+        parts.append(f"lowest of all in {titles[weak]}")
+    said = "; ".join(parts)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page
+from bot.pages.badge import BADGED, badge_of, badge_path
 from bot.pages.board_page import board_lines, board_page, is_scaled
 from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
 from bot.pages.compare_page import compare_data, compare_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import averages
+from bot.pages.drawing import ForestRow, forest
 from bot.pages.environment import ASSETS, asset
 from bot.pages.row_page import row_page_of
 from bot.publishing.board import CSV_NAME, JSON_NAME, to_csv
@@ -42,8 +43,8 @@ def rules_page(content: PageContent) -> bytes:
 
 def design_page(content: PageContent) -> bytes:
     """Every part that the pages are made of, in both themes, for those who change the style sheet."""
-    rows = [(f"org/model-{place}", 70.0 - 6 * place, 3.0) for place in range(8)]
-    drawn = {theme: averages(f"Averages with their intervals, {theme}.", rows) for theme in ("light", "dark")}
+    rows = [ForestRow(f"org/model-{place}", "", 70.0 - 6 * place, 3.0) for place in range(8)]
+    drawn = {theme: forest(f"Averages with their intervals, {theme}", rows) for theme in ("light", "dark")}
     return content.page("design.html", drawn=drawn)
 
 
@@ -110,6 +111,8 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield ".nojekyll", bytes  # GitHub Pages would leave out folders that begin with `_`
     for name, row in content.rows.items():
         yield row_page(name), partial(row_page_of, content, row)
+        if row.rank is not None and row.position <= BADGED:
+            yield badge_path(name), partial(badge_of, content, row)
     for task in content.board.leaderboard.tasks:
         yield column_page(task.id), partial(column_page_of, content, task)
     yield CSV_NAME, lambda: to_csv(content.board, content.records)

@@ -13,10 +13,11 @@ from tempfile import mkdtemp
 
 from bot import HOME
 from bot.errors import CallError
-from bot.pages.addresses import COLUMNS, ROWS
+from bot.pages.addresses import BADGES, COLUMNS, ROWS
 from bot.pages.environment import ASSETS
 from bot.pages.site import Site
 
+BADGE = b'<svg xmlns="http://www.w3.org/2000/svg" width='  # how each badge begins
 MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
 ASSET = re.compile("|".join(name.replace(".", r"\.[0-9a-f]{8}\.") for name in ASSETS))  # of any version
 STAGE = ".leaderboard-bot-"
@@ -85,7 +86,7 @@ def _is_ours(folder: Path) -> bool:
 
 def _refuse_foreign(site: Site, folder: Path) -> None:
     """Refuse a folder where something stands in the way of a first site. Raises CallError."""
-    others = [name for name in (ROWS, COLUMNS) if (folder / name).exists()]
+    others = [name for name in (ROWS, COLUMNS, BADGES) if (folder / name).exists()]
     if others:
         raise CallError(f"{folder} holds a folder {others[0]} but no site of leaderboard-bot; name another folder")
     for path in site:
@@ -126,10 +127,10 @@ def _has(file: Path, data: bytes) -> bool:
 def _remove(site: Site, folder: Path) -> Iterator[str]:
     """Remove pages of rows that are gone, and the style and script of older versions."""
     wanted = {os.path.join(folder, path) for path in site}  # noqa: PTH118 - ten thousand of them
-    for kind in (ROWS, COLUMNS):
+    for kind, mark in ((ROWS, MARK), (COLUMNS, MARK), (BADGES, BADGE)):
         for place, _, names in os.walk(folder / kind, topdown=False):
-            pages = [os.path.join(place, name) for name in names if name.endswith(".html")]  # noqa: PTH118 - the same
-            gone = [path for path in pages if path not in wanted and MARK in Path(path).read_bytes()]
+            pages = [os.path.join(place, name) for name in names]  # noqa: PTH118 - the same
+            gone = [path for path in pages if path not in wanted and mark in Path(path).read_bytes()]
             for path in gone:
                 Path(path).unlink()
                 yield path

@@ -27,8 +27,10 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
+from bot.evaluation.statistics import FEWEST_TASKS
 from bot.publishing.entry import Entry, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
+from bot.publishing.over_tasks import is_better, ranges_over_tasks
 from bot.reporting.escape import brief, inert
 
 if TYPE_CHECKING:
@@ -189,6 +191,7 @@ class BoardRow:
     `rank` is the best and `worst` the worst rank that it may have, see `rank_ranges`; both are None for an
     incomplete row. `fault` says why a row is not ranked although its entry has an average, "" for every other row; its
     entry is shown without the average, and with the fault as its first warning. `evidence` is what the row rests on.
+    `is_over_tasks` says that the ranks are those of `ranges_over_tasks`, for no row has a standard error.
     """
 
     position: int
@@ -197,6 +200,7 @@ class BoardRow:
     entry: Entry
     fault: str = ""
     evidence: EvidenceWord = "file"
+    is_over_tasks: bool = False
 
     @property
     def ranks(self) -> str:
@@ -238,10 +242,13 @@ def rank_entries(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | N
             found[place] = replace(entry, verdict="incomplete", average=None, stderr=None, warnings=warnings)
     complete = sorted((e for e in found if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
     partial = sorted((e for e in found if e.average is None), key=lambda e: e.key)
-    ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
+    if over_tasks := are_over_tasks(complete):
+        ranges = ranges_over_tasks([_scores(e) for e in complete])
+    else:
+        ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
+    places = enumerate(zip(ranges, complete, strict=True), start=1)
     ranked = [
-        BoardRow(i, *ranks, e, "", known.get(e.key, e.rests_on))
-        for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)
+        BoardRow(i, *ranks, e, "", known.get(e.key, e.rests_on), is_over_tasks=over_tasks) for i, (ranks, e) in places
     ]
     unranked = enumerate(partial, start=len(complete) + 1)
     return (
@@ -251,6 +258,16 @@ def rank_entries(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | N
             for i, e in unranked
         ),
     )
+
+
+def are_over_tasks(entries: Sequence[Entry]) -> bool:
+    """Tell whether entries are ranked over their tasks: none has an error, and tasks are many enough."""
+    named = {tuple(task.id for task in entry.tasks) for entry in entries}
+    return len(named) == 1 and len(named.pop()) >= FEWEST_TASKS and all(entry.stderr is None for entry in entries)
+
+
+def _scores(entry: Entry) -> tuple[float, ...]:
+    return tuple(task.score or 0.0 for task in entry.tasks)
 
 
 def faults_of(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None = None) -> dict[str, Remark]:
@@ -287,7 +304,8 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
         return ""
     tied = row.worst - row.rank
     names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
-    return _rank_words(row.entry, Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1), names)
+    others = Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1, row.is_over_tasks)
+    return _rank_words(row.entry, others, names)
 
 
 def proposed_rank(entry: Entry, others: Standing) -> str:
@@ -304,21 +322,27 @@ class Standing(NamedTuple):
     worse: int
     ranked: int
     rows: int
+    is_over_tasks: bool = False
 
 
 def standing_among(entry: Entry, rows: Iterable[Entry]) -> Standing:
     """The standing of an entry among rows, in place of the row of its key; one at fault has no average, see `Board`."""
     others = [row for row in rows if row.key != entry.key]
     ranked = [row for row in others if row.average is not None]
-    apart = [(row.average or 0.0) > (entry.average or 0.0) for row in ranked if _differ(row, entry)]
-    return Standing(sum(apart), apart.count(False), len(ranked), len(others))
+    over_tasks = entry.average is not None and are_over_tasks([entry, *ranked])
+    apart = [
+        (row.average or 0.0) > (entry.average or 0.0) for row in ranked if _differ(row, entry, over_tasks=over_tasks)
+    ]
+    return Standing(sum(apart), apart.count(False), len(ranked), len(others), over_tasks)
 
 
 def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> str:
     count, best, worst = others.ranked + 1, others.better + 1, others.ranked + 1 - others.worse
     ranks = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
     place = f"Rank {ranks} of {count:,}{' (ranked rows)' if others.ranked < others.rows else ''}"
-    if entry.stderr is None and count > 1:
+    if others.is_over_tasks and count > 1:
+        place += " over tasks"
+    elif entry.stderr is None and count > 1:
         return f"{place} by the averages alone: its files give no standard error."
     parts, tied = [place], worst - best
     if tied:
@@ -336,13 +360,20 @@ def _tied(row: BoardRow, rows: Sequence[BoardRow], count: int) -> list[BoardRow]
     here = row.position - 1
     for step in range(1, len(rows)):
         near = [rows[place] for place in (here - step, here + step) if 0 <= place < len(rows)]
-        found += [other for other in near if other.rank is not None and not _differ(row.entry, other.entry)]
+        found += [
+            other
+            for other in near
+            if other.rank is not None and not _differ(row.entry, other.entry, over_tasks=row.is_over_tasks)
+        ]
         if len(found) >= count:
             break
     return sorted(found, key=lambda other: other.position)[:count]
 
 
-def _differ(one: Entry, other: Entry) -> bool:
+def _differ(one: Entry, other: Entry, *, over_tasks: bool) -> bool:
+    if over_tasks:
+        better, worse = sorted((one, other), key=lambda entry: entry.average or 0.0, reverse=True)
+        return is_better(_scores(better), _scores(worse))
     return is_separable((one.average or 0.0, one.stderr), (other.average or 0.0, other.stderr))
 
 

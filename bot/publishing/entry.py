@@ -43,13 +43,14 @@ class Declared(msgspec.Struct, frozen=True):
     scoring_digest: str
 
 
-class EntryModel(msgspec.Struct, frozen=True):
-    """The model of a row; "" if the result does not say."""
+class EntryModel(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The model of a row; "" if the result does not say. `parameters` is their number where the file states it."""
 
     id: str
     revision: str
     precision: str
     chat_template: bool
+    parameters: int | None = None
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -213,7 +214,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         schema=SCHEMA,
         key=row.key.text,
         leaderboard=Declared(board.id, board.digest, board.scoring_digest),
-        model=EntryModel(model.id, model.revision, model.precision, model.chat_template),
+        model=EntryModel(model.id, model.revision, model.precision, model.chat_template, model.parameters),
         verdict="incomplete" if row.scores.average is None else "accepted",
         rests_on=row.rests_on,
         average=row.scores.average,

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from bot.errors import CallError
-from bot.evaluation.submission import Parsed
 
 LONGEST = 100  # characters of a licence or of a model's name
 RELATIONS = {"finetune": "fine-tuned", "merge": "merge", "adapter": "adapter", "quantized": "quantized"}
@@ -35,6 +34,15 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 UNKNOWN = ModelFacts()
+
+# Licences that the Open Source Initiative approved, and public domain or attribution alone, as the Hub spells them.
+OPEN_LICENCES = frozenset(
+    """
+    afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0
+    cc0-1.0 cc-by-4.0 cc-by-sa-4.0 ecl-2.0 epl-1.0 epl-2.0 eupl-1.1 eupl-1.2 gpl gpl-2.0 gpl-3.0 isc
+    lgpl lgpl-2.1 lgpl-3.0 mit mpl-2.0 ms-pl mulanpsl-2.0 ncsa ofl-1.1 osl-3.0 postgresql unlicense zlib
+    """.split()  # noqa: SIM905 - read as a list of words
+)
 
 
 class Verified(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,12 +85,6 @@ def facts_from_tags(tags: Iterable[str], params: int | None, date: str) -> Model
             base = base or model[:LONGEST]
             kind = kind or RELATIONS.get(relation, "")
     return ModelFacts(params, licence, kind, base, date)
-
-
-def params_in(parsed: Parsed | None) -> int | None:
-    """The number of parameters that a result file states."""
-    result = parsed.result if parsed else None
-    return result.model.parameters if result else None
 
 
 def with_file(facts: ModelFacts, params: int | None) -> ModelFacts:

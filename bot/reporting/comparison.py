@@ -13,7 +13,7 @@ from typing import Any
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few, grouped
 from bot.evaluation.reported import Reading, Readings
-from bot.evaluation.statistics import LEVEL
+from bot.evaluation.statistics import FEWEST_TASKS, LEVEL, mcnemar_p
 from bot.reporting.escape import brief, code, plain_markup, visible
 from bot.reporting.table import Cell, Table, markdown_table, text_table
 
@@ -48,6 +48,21 @@ def sentence_of(
     return before + _result(comparison, first, second, escape)
 
 
+def _over_tasks(comparison: RunComparison) -> str:
+    """What the tasks alone say of a difference without an error: the exact sign test of those that differ."""
+    unknown = "the files say nothing of its error"
+    found = [one.contrast.difference for one in comparison.tasks if not one.why]
+    higher, lower = sum(one > 0 for one in found), sum(one < 0 for one in found)
+    if len(found) < FEWEST_TASKS or comparison.average is None:
+        return unknown
+    side, count = ("higher", higher) if comparison.average.contrast.difference > 0 else ("lower", lower)
+    p = mcnemar_p(higher, lower)
+    is_more = p < LEVEL and count * 2 > higher + lower
+    verdict = "more than chance" if is_more else "not more than chance"
+    said = f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
+    return f"{unknown}; over tasks it is {side} in {count} of {len(found)}: {verdict} ({said})"
+
+
 def _differing(comparison: RunComparison) -> Iterator[str]:
     """The settings with known effects that differ, and the number of their tasks unless it is all of them."""
     count, found = len(comparison.tasks), dict[str, set[str]]()
@@ -74,7 +89,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}.{rest}"
     if whole.contrast.p is None:
-        return f"{_capital(second)} is {off} points {where}; the files say nothing of its error.{rest}"
+        return f"{_capital(second)} is {off} points {where}; {_over_tasks(comparison)}.{rest}"
     if whole.conclusion == "not separable":
         smallest = _points(whole.smallest or 0.0, whole)
         least = f"; this comparison would often miss a difference below {smallest} points" if whole.smallest else ""

@@ -98,7 +98,8 @@ class OperatorRoutes:
         return self._page(
             "watches.html",
             "",
-            watches=watches,
+            watches=sorted(watches, key=lambda one: _is_calm(one, causes[one.name])),
+            calm={one.name for one in watches if len(watches) > 1 and _is_calm(one, causes[one.name])},
             budgets=self.views.budgets(),
             causes=causes,
             can_try=any(not one.needs_token for found in causes.values() for one in found),
@@ -127,7 +128,7 @@ class OperatorRoutes:
         others = [watch for watch in watches if watch.name not in imports]
         running = [text for one in others for text in self.progress.sentences(one, of(one.name).items.counts(), now)]
         return [
-            *situation(others, causes, [plan for _, plan in plans], now, self.views.hub),
+            *situation(others, causes, plans, now, self.views.hub),
             *(Sentence(text, "runs") for text in (*running, *imports.values())),
         ] or list(still_at_work(others))
 
@@ -350,3 +351,8 @@ class OperatorRoutes:
             return None
         is_token = refuse_change(request, self.token, bound_to, self.token) is None  # the right one would do
         return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
+
+
+def _is_calm(watch: WatchView, causes: Sequence[FailureCause]) -> bool:
+    """Tell whether nothing of a watch needs a person: it comes after the others, in one line."""
+    return watch.status == "ok" and not causes and not watch.failure and not watch.items.get("held")

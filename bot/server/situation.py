@@ -10,7 +10,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from bot.errors import OUTAGE
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, first_few
 from bot.publishing.addresses import requests_url
 from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.server.views import WatchView
@@ -37,17 +37,22 @@ class Sentence:
 def situation(
     watches: Sequence[WatchView],
     causes: Mapping[str, Sequence[FailureCause]],
-    plans: Sequence[Plan],
+    plans: Sequence[tuple[str, Plan]],
     now: float,
     hub: str,
 ) -> Iterator[Sentence]:
-    """Yield what fails and when it is tried again, then what waits for a person; `now` in Unix seconds."""
+    """Yield what fails and when it is tried again, then what waits for a person; `now` in Unix seconds.
+
+    Each plan comes with the name of its watch.
+    """
     for watch in watches:
         tone = "stop" if watch.status == "failed" else ""
         yield from (Sentence(text, tone) for text in _failures(watch, causes[watch.name], now))
     if plans:
-        effect = f" {effect_of(plans[0]).capitalize()}{cause_of(plans[0])}." if len(plans) == 1 else ""
-        yield Sentence(f"{counted_words(len(plans), 'plan')} for you.{effect}", has_plan=True)
+        only = plans[0][1] if len(plans) == 1 else None
+        effect = f" {effect_of(only).capitalize()}{cause_of(only)}." if only else ""
+        count, names = f"{counted(len(plans), 'plan')} of", first_few(list(dict.fromkeys(name for name, _ in plans)), 3)
+        yield Sentence(f"{count} {names} {'waits' if only else 'wait'} for you.{effect}", has_plan=True)
     for watch in watches:
         yield from map(Sentence, _requests(watch, hub))
 

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
+from bot.evaluation.score import Scores, average_of
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import Board, make_board
@@ -124,7 +125,9 @@ def sized() -> Site:
     """A site of rows of which the size, licence and type of most models is known; one of 8 billion is named 14B."""
     best = "org-6/model-013"
     entries = tuple(
-        replace(row, model=replace(row.model, id=f"{best}-14B")) if row.model.id == best else row
+        replace(
+            row, model=replace(row.model, id=f"{best}-14B" if row.model.id == best else row.model.id, parameters=None)
+        )
         for row in generated(20)
     )
     known = {
@@ -189,3 +192,34 @@ def found(page: bytes) -> Found:
     parser = Found()
     parser.feed(page.decode())
     return parser
+
+
+def site_of_long_names(tasks: int, rows: int = 12) -> Site:
+    """A site of long words: titles of 50 letters without a space, names of 70, and a title of the board of 170."""
+    titles = ("CharlemagneTransubstantiationRetrievalClassificationP2P"[:50], "x" * 50, "Short", "un_der_" * 7)
+    models = ("Model" * 14, "Meta-Llama-3.1-70B-Instruct-abliterated-GGUF-Q4_K_M-dpo-merged-v2.1-final", "short")
+    board = declared()
+    kept = tuple(
+        board.tasks[place % 3].model_copy(update={"id": f"t{place}", "title": titles[place % len(titles)]})
+        for place in range(tasks)
+    )
+    named = board.model_copy(
+        update={"title": "A long title of a leaderboard of many languages " * 3 + "and more " * 3, "tasks": kept}
+    )
+    entries = tuple(
+        replace(
+            row,
+            key=f"{row.key}-{place}",
+            model=replace(row.model, id=f"a-rather-long-organization/{models[place % len(models)][:66]}{place:04}"),
+            tasks=tuple(replace(row.tasks[at % 3], id=task.id, title=task.title) for at, task in enumerate(kept)),
+            average=None,
+            stderr=None,
+        )
+        for place, row in enumerate(generated(rows))
+    )
+    scored = tuple(
+        replace(row, average=scores.average, stderr=scores.stderr)
+        for row in entries
+        for scores in [Scores(average_of([task.score for task in row.tasks]), row.tasks)]
+    )
+    return Site(PageContent(make_board(scored, named)))

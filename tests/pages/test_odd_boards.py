@@ -16,11 +16,12 @@ from msgspec.structs import replace
 
 from bot.errors import MalformedEntry
 from bot.evaluation.row_key import RowKey
+from bot.evaluation.score import average_of
 from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import column_page, row_page
 from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
-from bot.pages.drawing import BOTTOM, HEIGHT, averages
+from bot.pages.drawing import FIRST, ForestRow, forest
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
 from bot.publishing.changes import additions, change_of
@@ -55,7 +56,7 @@ def pages_of(site: Site, folder: str) -> list[str]:
 
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
-    assert "1 ranked row, measured up to" in text(site, "index.html")
+    assert "1 ranked row · measured up to" in text(site, "index.html")
     assert "1 row: one file" in text(site, "about.html")
     assert "1 row with a score." in text(site, "columns/bbh.html")
     assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
@@ -63,7 +64,7 @@ def test_one_row_is_told_in_the_singular() -> None:
 
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     site = site_of(tuple(map(without_first, generated(3))))
-    assert "No row has a rank yet, 3 incomplete, measured up to" in text(site, "index.html")
+    assert "No row has a rank yet, 3 incomplete · measured up to" in text(site, "index.html")
     row = text(site, pages_of(site, "rows/")[0])
     assert "because 1 subtask is missing: leaderboard_ifeval." in row
     assert "lm_eval --model hf --model_args pretrained=org-0/model-000,revision=" in row
@@ -198,7 +199,7 @@ def test_a_difference_of_unknown_error_has_no_interval_and_leaves_the_average_wi
     scores = {line[0]: line[1] for line in page.tables[-1][1:]}
     assert re.fullmatch(r"[+-][0-9.]+", scores["BBH"])
     assert re.fullmatch(r"[+-][0-9.]+ ±[0-9.]+ higher", scores["IFEval"])
-    assert "on the average of 6 tasks; the files say nothing of its error." in page.text
+    assert "on the average of 6 tasks; the files say nothing of its error; over tasks it is " in page.text
     assert not re.search(r"\b(inf|nan)\b", page.text)
 
 
@@ -211,8 +212,8 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     assert data["titles"] == {name: shown}
     page = compare_page(site.content, list(site.content.rows)).decode()
     assert "模型" in found(page.encode()).tables[-1][0]
-    assert f'<option value="{name}">{shown}</option>' in page
-    assert '-bfloat16"></option>' in page
+    assert f'<option value="{name}">{shown}: ' in page
+    assert '<option value="org/plain/' in page
 
 
 def test_right_answers_are_counted_with_the_samples_of_the_declaration_where_the_file_counts_none() -> None:
@@ -242,7 +243,9 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     """As of a board of MTEB, whose results in embeddings-benchmark/results `f4cc6c8b` give no standard error."""
     one, two, three = generated(3)
     bare = tuple(
-        replace(row, stderr=None, tasks=tuple(replace(task, stderr=None) for task in row.tasks)) for row in (one, two)
+        replace(row, stderr=None, tasks=tasks, average=average_of([task.score for task in tasks]))
+        for row in (one, two)
+        for tasks in [tuple(replace(task, stderr=None) for task in row.tasks[:5])]  # too few for ranks over tasks
     )
     alone = "Rank 1 of 2 by the averages alone: its files give no standard error."
     page = found(site_of(bare)["index.html"]).text
@@ -256,12 +259,12 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     assert "chance leaves a row" in mixed
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 12])
-def test_the_places_below_the_averages_are_those_that_rows_have(count: int) -> None:
-    drawn = str(averages("Averages.", [(f"m{i}", 90.0 - i, 1.0) for i in range(count)]).svg)
-    below = [float(place) for place in re.findall(rf'y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">([^<]+)<', drawn)]
-    assert below
-    assert set(below) <= set(range(1, count + 1))
+@pytest.mark.parametrize("count", [1, 2, 15, 40])
+def test_a_forest_names_and_links_the_first_rows(count: int) -> None:
+    rows = [ForestRow(f"org/m{place}", f"rows/m{place}.html", 90.0 - place, 1.0) for place in range(count)]
+    drawn = forest("Averages", rows)
+    assert re.findall('href="([^"]+)"', str(drawn.svg)) == [row.page for row in rows[:FIRST]]
+    assert [name for name, _, _ in drawn.rows] == [row.name for row in rows[:FIRST]]
 
 
 def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
@@ -355,7 +358,7 @@ def test_a_board_leads_to_raw_values_where_its_scores_are_other_numbers() -> Non
     tasks = tuple(task.model_copy(update=plain) for task in board.tasks)
     for given, is_scaled in ((board.tasks, True), (tasks, False)):
         site = Site(PageContent(make_board(generated(2), board.model_copy(update={"tasks": given}))))
-        assert (b"Show raw values" in site["index.html"]) is is_scaled
+        assert (b">raw values</a>" in site["index.html"]) is is_scaled
         assert ("raw.html" in site) is is_scaled
 
 

@@ -42,7 +42,7 @@ def test_a_changed_row_gives_the_bytes_of_a_site_built_anew_and_rewrites_no_othe
     done = write_site(site_of(rows[1:]), tmp_path / "one")
     write_site(site_of(rows[1:]), tmp_path / "two")
     assert files(tmp_path / "one") == files(tmp_path / "two")
-    assert done.removed == 1  # the page of the row that is gone
+    assert done.removed == 2  # the page and the badge of the row that is gone
 
 
 def test_a_link_in_a_strangers_site_leads_no_page_out_of_the_folder(tmp_path: Path) -> None:

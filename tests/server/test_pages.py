@@ -105,7 +105,7 @@ def test_items_are_those_of_the_first_watch_in_which_something_fails(service: Se
 
 def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) -> None:
     page = read(web, "/submissions?q=HARRIER")
-    assert [line[1] for line in page.tables[0][1:]] == ["rejected: limited-run"]
+    assert [line[1] for line in page.tables[0][1:]] == ["rejected limited-run"]
     for path in ("/submissions", "/submissions?status=rejected"):
         assert "Rejected for: limited-run (1 file)" in read(web, path).text
     [cause] = [link for link in read(web, "/submissions").links if link.endswith("&q=limited-run")]
@@ -405,7 +405,7 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
         if one.subject.startswith("open-llm-v2/x/"):
             store.of("open-llm").items.fail(one, reason, NOW + 240)
     text = " ".join(read(web, "/").text.split())
-    assert "1 plan waits for you." in text
+    assert "1 plan of open-llm waits for you." in text
     assert "Since 23:" in text
     assert f" UTC: {reason}; 12 rows fail; next try 23:" in text
     assert "1 more cause below." in text

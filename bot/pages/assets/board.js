@@ -1,48 +1,130 @@
 // The board: sort, filter, choice of columns and tint; all on what the page shows without this script.
 "use strict";
 (() => {
-  const { $, make, mark, read, write, text: queryOf } = globalThis.page;
+  const { $, make, mark, read, write, text: queryOf, rove } = globalThis.page;
   const tables = [...document.querySelectorAll("table.board")];
   const inOrder = tables.map((table) => [...table.tBodies].flatMap((body) => [...body.rows]));
   const shown = inOrder.map((all) => [...all]); // as they stand on the page, from the top down
   const rows = inOrder.flat();
   const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
+  const PAUSE = 150; // milliseconds after the last key
   const heads = [...tables[0].tHead.rows[0].cells];
   const names = heads.map((head) => head.dataset.name);
   const grouped = (count) => count.toLocaleString("en");
-  // What not every visit needs is made when it is asked for the first time.
-  const once = (prepare) => {
-    let made;
-    return () => (made ??= prepare());
+  const cached = (make) => { // what not every visit needs is made when it is asked for the first time
+    const made = new Map();
+    return (key) => (made.has(key) ? made.get(key) : made.set(key, make(key)).get(key));
   };
-  const collator = once(() => new Intl.Collator("en", { numeric: true }));
-  const text = (row, column) => row.cells[column].textContent.trim();
-  const models = once(() => new Map(rows.map((row) => [row, text(row, 1).toLowerCase()])));
+  const collator = new Intl.Collator("en", { numeric: true });
   const columnOf = (name) => names.indexOf(name);
-  // A board has the filters of what is known of its models.
-  const CHOICES = ["size", "precision", "chat", "licence", "type", "rows", "org", "since"].filter($);
-  const filters = Object.fromEntries(["precision", "chat", "licence", "type"].filter($).map((id) => [id, columnOf(id)]));
-  const organization = (row) => (text(row, 1).includes("/") ? text(row, 1).split("/")[0] : "");
+  const text = (row, column) => row.cells[column].textContent.trim();
+  // What the filters look at, by row: a value of each column of texts, the model, and its size in billions.
+  const of = Object.fromEntries(["precision", "chat", "licence", "type", "date", "warnings", "evidence"]
+    .map((name) => [name, columnOf(name)]).filter(([, column]) => column >= 0)
+    .map(([name, column]) => [name, cached((row) => text(row, column))]));
+  of.model = cached((row) => text(row, 1).toLowerCase());
+  of.org = cached((row) => (text(row, 1).includes("/") ? text(row, 1).split("/")[0] : ""));
+  of.size = cached((row) => Number.parseFloat(columnOf("size") < 0 ? "" : text(row, columnOf("size"))));
+  const isRanked = cached((row) => text(row, 0) !== "–");
+  const openLicences = ($("licence")?.dataset.open || "").split(",").filter(Boolean);
+  const inOpen = new Set(openLicences);
+  const listed = (value) => (value || "").split(",").filter(Boolean); // of an address: "apache-2.0,mit"
 
-  // A choice of several is one text, as an address has it: "apache-2.0,mit".
-  const wantedOf = (id, state) => (state.get(id) || "").split(",").filter(Boolean);
-  const chosen = (id) => ($(id).multiple ? [...$(id).selectedOptions].map((option) => option.value).join(",") : $(id).value);
-  const select = (id, state) => {
-    if (id in filters || id === "org") { // what a link asks for is seen, also where no row has it
-      fill(id, wantedOf(id, state).filter((value) => ![...$(id).options].some((option) => option.value === value)));
+  // A test of a row for each thing that the address may ask, by its name there.
+  const RANGE = /^([\d.]*)(-?)([\d.]*)$/;
+  const sizes = (value) => { // "3-10", "-3", "40-", or "10" for up to 10
+    const [, low, dash, high] = RANGE.exec(value) || [];
+    return dash ? [Number.parseFloat(low) || 0, Number.parseFloat(high) || Infinity] : [0, Number.parseFloat(low) || Infinity];
+  };
+  const TESTS = {
+    q: (value) => {
+      const parts = value.toLowerCase().split(/\s+/).filter(Boolean);
+      return (row) => parts.every((part) => of.model(row).includes(part));
+    },
+    size: (value) => { // leaves out rows of unknown size; a size at the edge belongs to the larger
+      const [low, high] = sizes(value);
+      return (row) => of.size(row) >= low && (of.size(row) < high || (!value.includes("-") && of.size(row) <= high));
+    },
+    licence: (value) => (value === "open" ? (row) => inOpen.has(of.licence(row)) : ((wanted) => (row) => wanted.has(of.licence(row)))(new Set(listed(value)))),
+    type: (value) => ((wanted) => (row) => wanted.has(of.type(row)))(new Set(listed(value))),
+    precision: (value) => (row) => of.precision(row) === value,
+    chat: (value) => (row) => of.chat(row) === value,
+    org: (value) => (row) => of.org(row) === value,
+    since: (value) => (row) => of.date(row) >= value,
+    rows: (value) => ({
+      ranked: isRanked,
+      incomplete: (row) => !isRanked(row),
+      follows: (row) => of.evidence(row).includes("follows"),
+      samples: (row) => /samples|rescored|remeasured/.test(of.evidence(row)),
+      rescored: (row) => /rescored|remeasured/.test(of.evidence(row)),
+      look: (row) => row.querySelector(".odd, .twin") !== null,
+      clean: (row) => of.warnings(row) === "0",
+      warned: (row) => of.warnings(row) !== "0",
+    })[value] || (() => true),
+  };
+  const isAsked = (name, value) => {
+    if (["size", "licence", "type", "precision", "chat"].includes(name) && columnOf(name) < 0) return false;
+    if (name === "size") return /\d/.test(value) && RANGE.test(value);
+    if (name === "since") return /^\d{4}-\d\d-\d\d$/.test(value);
+    return name === "rows" ? [...$("rows").options].some((one) => one.value === value) : Boolean(value);
+  };
+  const testsOf = (state) => Object.fromEntries(Object.keys(TESTS).filter((name) => state.get(name) && isAsked(name, state.get(name))).map((name) => [name, TESTS[name](state.get(name))]));
+  const fitting = (tests) => {
+    const all = Object.values(tests);
+    return (row) => all.every((test) => test(row));
+  };
+
+  // ---- what a reader chooses ----
+  const chosenIn = (id) => [...$(id).querySelectorAll("input:checked")].map((box) => box.value).join(",");
+  const boxes = (id) => { // one for each value, with the number of its rows
+    const counts = new Map();
+    for (const row of rows) counts.set(of[id](row), (counts.get(of[id](row)) || 0) + 1);
+    for (const value of listed(read().get(id))) if (value !== "open" && !counts.has(value)) counts.set(value, 0); // a link's choice is seen
+    for (const [value, count] of [...counts].sort(([one, more], [other, less]) => less - more || collator.compare(one, other))) {
+      const label = make("label", "");
+      label.append(make("input", "", { type: "checkbox", value }), ` ${value === "–" ? "unknown" : value} `, make("small", grouped(count)));
+      $(id).append(label);
     }
-    if (chosen(id) === (state.get(id) || "")) return;
-    if (!$(id).multiple) $(id).value = state.get(id) || "";
-    else for (const option of $(id).options) option.selected = wantedOf(id, state).includes(option.value);
+    $(id).addEventListener("change", () => change({ [id]: chosenIn(id) }, true));
+  };
+  const fill = (id) => {
+    const values = new Set(rows.map(of[id]));
+    if (read().get(id)) values.add(read().get(id));
+    for (const value of [...values].filter(Boolean).sort(collator.compare)) $(id).append(make("option", value, { value }));
+  };
+  const CHOICES = ["precision", "chat", "rows", "org", "since"].filter($);
+  let isOffered = false;
+  const offer = () => {
+    if (isOffered) return;
+    isOffered = true;
+    for (const id of ["precision", "chat", "org"].filter($)) fill(id);
+    for (const id of ["licence", "type"].filter($)) boxes(id);
   };
 
-  const fill = (id, values) => {
-    for (const value of [...new Set(values)].filter(Boolean).sort(collator().compare)) $(id).append(make("option", value, { value }));
-  };
-  const offer = once(() => {
-    for (const [id, column] of Object.entries(filters)) fill(id, rows.map((row) => text(row, column)));
-    fill("org", rows.map(organization));
-    return true;
+  // Presets, each with the number of rows that it would leave beside the other choices.
+  const isKnown = (name) => columnOf(name) >= 0 && rows.some((row) => of[name](row) !== "–");
+  const hasSizes = rows.some((row) => of.size(row) > 0);
+  const PRESETS = [
+    ...(hasSizes ? [["≤ 3B", "size", "-3", ""], ["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
+    ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", openLicences.join(", ")]] : []),
+    ...(isKnown("type") ? [["base models", "type", "base", "Their pages on the Hub name no model that they were made from"]] : []),
+    ...(rows.some((row) => row.querySelector(".odd, .twin")) ? [["to look at", "rows", "look", "Scores that the other columns make unlikely, and rows equal to others"]] : []),
+    ...(columnOf("evidence") >= 0 ? [["samples", "rows", "samples", "Their evidence is sample logs at least"], ["rescored", "rows", "rescored", "Their logged answers were scored again"], ["verified", "rows", "follows", "Verify computed them again from their files"]] : []),
+  ];
+  const chips = PRESETS.map(([label, name, value, title]) => {
+    const chip = make("button", `${label} `, { type: "button", class: "chip", "aria-pressed": "false", ...(title && { title }) });
+    chip.append(make("small", ""));
+    chip.addEventListener("click", () => change({ [name]: read().get(name) === value ? "" : value }, true));
+    return chip;
+  });
+  $("chips").append(...chips);
+  rove($("chips"));
+  const count = (state, tests) => PRESETS.forEach(([, name, value], i) => {
+    const number = rows.filter(fitting({ ...tests, [name]: TESTS[name](value) })).length;
+    const isOn = state.get(name) === value;
+    chips[i].lastChild.textContent = grouped(number);
+    chips[i].setAttribute("aria-pressed", String(isOn));
+    chips[i].hidden = !isOn && !number && !rows.some(TESTS[name](value));
   });
 
   heads.forEach((head, column) => {
@@ -57,20 +139,48 @@
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
     });
     if (column === 1) return;
-    const label = make("label", ` ${title.textContent}`);
+    const name = head.title || title.textContent;
+    const label = make("label", ` ${name}`);
     const box = make("input", "", { type: "checkbox", value: names[column] });
     label.prepend(box);
     $("columns").append(label, " ");
-    box.addEventListener("change", () => {
-      const boxes = [...$("columns").querySelectorAll("input:not(:checked)")];
-      change({ hide: boxes.map((one) => one.value).join(",") }, true);
-    });
+    if (column > 2) $("beside").append(make("option", name, { value: names[column] }));
   });
+  // The tasks of a group are folded: its heading has a button that opens them. Without this script all of them are there.
+  const groups = heads.filter((head) => head.dataset.holds);
+  const openIn = (state) => {
+    const open = new Set(listed(state.get("open")));
+    for (const name of [state.get("sort")?.replace(/^-/, ""), state.get("beside")]) { // what one asks for is there
+      const place = groups.findIndex((_, i) => heads[columnOf(name)]?.classList.contains(`g${i}`));
+      if (place >= 0) open.add(groups[place].dataset.name);
+    }
+    return open;
+  };
+  for (const head of groups) {
+    const fold = make("button", `${head.dataset.holds} tasks`, { type: "button", class: "fold", "aria-expanded": "false" });
+    head.prepend(fold);
+    fold.addEventListener("click", () => {
+      const open = openIn(read());
+      if (!open.delete(head.dataset.name)) open.add(head.dataset.name);
+      change({ open: [...open].join(",") }, true);
+    });
+  }
+  const unfold = (state) => {
+    const open = openIn(state);
+    groups.forEach((head, place) => {
+      const isOpen = open.has(head.dataset.name);
+      head.querySelector(".fold").setAttribute("aria-expanded", String(isOpen));
+      for (const table of tables) table.classList.toggle(`fold${place}`, !isOpen);
+    });
+  };
+  $("columns").addEventListener("change", () => {
+    change({ hide: [...$("columns").querySelectorAll("input:not(:checked)")].map((one) => one.value).join(",") }, true);
+  });
+  rove(tables[0].tHead);
 
   const sorting = (state) => {
     const asked = state.get("sort") || "";
-    const column = columnOf(asked.replace(/^-/, ""));
-    return [column, asked.startsWith("-")];
+    return [columnOf(asked.replace(/^-/, "")), asked.startsWith("-")];
   };
   // A rank sorts by its best end; what is missing stands last, whichever way the others go.
   const key = (row, column) => {
@@ -79,7 +189,7 @@
     const number = Number.parseFloat(value);
     return Number.isNaN(number) ? null : number;
   };
-  const compareKeys = (one, other) => (typeof one === "string" ? collator().compare(one, other) : one - other);
+  const compareKeys = (one, other) => (typeof one === "string" ? collator.compare(one, other) : one - other);
   let sortedBy = "";
   let sorted = inOrder;
   const sort = (state) => {
@@ -100,8 +210,9 @@
         else head.removeAttribute("aria-sort");
       });
       if (column < 0) continue;
-      const past = table.tHead.rows[0].cells[column].getBoundingClientRect().right - table.closest(".frame").getBoundingClientRect().right;
-      if (past > 0) table.closest(".frame").scrollLeft += past + 4; // a link may sort by what is out of sight
+      const [head, fixed] = [column, 2].map((place) => table.tHead.rows[0].cells[place].getBoundingClientRect());
+      const frame = table.closest(".frame");
+      if (head.right > frame.getBoundingClientRect().right) frame.scrollLeft += head.left - fixed.right; // a link may sort by what is out of sight
     }
   };
   // The bodies are filled and emptied aside, and come to the page at once.
@@ -121,46 +232,29 @@
     tables[which].append(...bodies);
   };
 
-  const places = once(() => new Map(rows.map((row, place) => [row, place])));
-  const filter = (state) => {
-    const parts = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    const since = $("since").value; // "" where a link has no date
-    const date = columnOf("date");
-    const kind = state.get("rows") || "";
-    const wanted = {
-      ranked: (row) => key(row, 0) !== null,
-      incomplete: (row) => key(row, 0) === null,
-      follows: (row) => text(row, columnOf("evidence")).includes("follows"),
-      samples: (row) => /samples|rescored|remeasured/.test(text(row, columnOf("evidence"))),
-      rescored: (row) => /rescored|remeasured/.test(text(row, columnOf("evidence"))),
-      clean: (row) => text(row, columnOf("warnings")) === "0",
-      warned: (row) => text(row, columnOf("warnings")) !== "0",
-    }[kind] || (() => true);
-    const equal = Object.entries(filters).map(([id, column]) => [column, wantedOf(id, state)]).filter(([, values]) => values.length);
-    const org = state.get("org");
-    const most = Number.parseFloat(state.get("size"));
-    const isSmall = (row) => { // a size filter leaves out rows of unknown size
-      const size = key(row, columnOf("size"));
-      return size !== null && size <= most;
-    };
-    const fits = (row) => wanted(row) && parts.every((part) => models().get(row).includes(part))
-      && equal.every(([column, values]) => values.includes(text(row, column)))
-      && (Number.isNaN(most) || isSmall(row))
-      && (!org || organization(row) === org)
-      && (!since || text(row, date) >= since);
+  const NAMED = { q: "with", size: "size", licence: "licence", type: "type", precision: "precision", chat: "template", org: "organization", since: "measured since", rows: "rows" };
+  const words = (name, value) => {
+    if (name === "size") {
+      const [low, high] = sizes(value);
+      return high === Infinity ? `from ${low} billion` : low ? `${low} to ${high} billion` : `up to ${high} billion`;
+    }
+    if (name === "rows") return [...$("rows").options].find((one) => one.value === value).textContent;
+    return name === "q" ? `“${value}” in their names` : name === "licence" || name === "type" ? listed(value).join(" or ") : value;
+  };
+  const filter = (state, tests) => {
+    const fits = fitting(tests);
     sorted.forEach((all, which) => lay(which, all.filter(fits)));
     const [column, falls] = sorting(state);
-    const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
-    const best = shown.flat().length < rows.length && inOrder[0].find((row) => key(row, 2) !== null && fits(row));
-    const unitOf = (node) => (node.nodeType === Node.TEXT_NODE ? node.textContent.trimEnd() : "");
-    const words = ({ selectedOptions: options, value }) => (options ? [...options].map((one) => one.textContent).join(" or ") : value);
-    const set = labels().filter((label) => chosen(label.control.id))
-      .map((label) => `, ${label.firstChild.textContent.trim().toLowerCase()} ${words(label.control)}${unitOf(label.lastChild)}`);
-    $("status").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
+    const order = column < 0 ? "" : `, sorted by ${heads[column].title || heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
+    const best = shown.flat().length < rows.length && inOrder[0].find((row) => isRanked(row) && fits(row));
+    const set = Object.keys(tests).map((name) => `, ${NAMED[name]} ${words(name, state.get(name))}`);
+    $("said-of-rows").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
     if (best) {
       const link = make("a", text(best, 1), { href: best.cells[1].querySelector("a").getAttribute("href") });
-      $("status").append("Best average of these: ", link, `, ${praise(best)}`);
-    } else if (!shown.flat().length) $("status").append("Change a filter, or reset them all.");
+      $("said-of-rows").append("Best average of these: ", link, `, ${praise(best)}`);
+    } else if (!shown.flat().length) $("said-of-rows").append("Change a filter, or reset them all.");
+    $("status").classList.toggle("all", !set.length && column < 0);
+    $("among").hidden = !set.length;
     if (!$("whole")) return;
     $("whole").hidden = !set.length; // what is first of the whole board need not be shown
     $("whole").parentElement.classList.toggle("rest", set.length > 0);
@@ -174,36 +268,60 @@
     const warnings = key(best, columnOf("warnings"));
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
     const size = best.cells[columnOf("size")]?.title; // says that it is not the one in the name
-    return [`${text(best, 2)}, rank ${text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned, size && `${text(best, columnOf("size"))} billion parameters, ${size}`].filter(Boolean).join("; ") + ".";
+    return [`${text(best, 2)}, rank ${best.cells[0].dataset.ranks ?? text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned, size && `${text(best, columnOf("size"))} billion parameters, ${size}`].filter(Boolean).join("; ") + ".";
   };
 
-  const labels = () => [...document.querySelectorAll("#controls label:not(fieldset label)")];
-
   let hidden = new Set();
+  let beside = -1;
+  const all = () => [...tables.map((table) => table.tHead.rows[0]), ...rows];
   const choose = (state) => {
-    const wanted = new Set((state.get("hide") || "").split(",").filter((name) => columnOf(name) > -1 && columnOf(name) !== 1));
+    const wanted = new Set(listed(state.get("hide")).filter((name) => columnOf(name) > -1 && columnOf(name) !== 1));
     for (const box of $("columns").querySelectorAll("input")) box.checked = !wanted.has(box.value);
     names.forEach((name, column) => {
       if (wanted.has(name) === hidden.has(name)) return;
-      for (const row of [...tables.map((table) => table.tHead.rows[0]), ...rows]) row.cells[column].hidden = wanted.has(name);
+      for (const row of all()) row.cells[column].hidden = wanted.has(name);
     });
     hidden = wanted;
+    const first = columnOf(state.get("beside") || "");
+    if (first === beside) return;
+    if (beside > 2) for (const row of all()) row.cells[beside].classList.remove("beside");
+    if (first > 2) for (const row of all()) row.cells[first].classList.add("beside");
+    beside = first;
   };
 
+  const listeners = [];
   const show = () => {
     const state = read();
-    if ([...Object.keys(filters), "org"].some((id) => state.get(id))) offer();
-    for (const id of ["q", ...CHOICES]) select(id, state);
-    $("reset").hidden = ![...state.values()].some(Boolean);
+    if (["precision", "chat", "org", "licence", "type"].some((id) => state.get(id)) || $("filters").open) offer();
+    if (document.activeElement !== $("q")) $("q").value = state.get("q") || "";
+    for (const id of CHOICES) {
+      if (id in of && state.get(id) && ![...$(id).options].some((one) => one.value === state.get(id))) $(id).append(make("option", state.get(id), { value: state.get(id) }));
+      $(id).value = state.get(id) || "";
+    }
+    for (const id of ["licence", "type"].filter($)) {
+      const wanted = new Set(id === "licence" && state.get(id) === "open" ? openLicences : listed(state.get(id)));
+      for (const box of $(id).querySelectorAll("input")) box.checked = wanted.has(box.value);
+    }
+    if ($("from") && ![$("from"), $("to")].includes(document.activeElement)) {
+      const [low, high] = state.get("size") ? sizes(state.get("size")) : [0, Infinity];
+      $("from").value = low || "";
+      $("to").value = high === Infinity ? "" : high;
+    }
+    $("beside").value = names[columnOf(state.get("beside") || "")] || names[3] || "";
+    $("reset").hidden = $("link").hidden = ![...state.values()].some(Boolean);
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
+    const tests = testsOf(state);
     choose(state);
+    unfold(state);
     sort(state);
-    filter(state);
+    filter(state, tests);
+    count(state, tests);
     for (const link of document.querySelectorAll("a.switch")) {
       link.href = link.getAttribute("href").split(/[?#]/)[0] + (state.size ? mark + queryOf(state) : "");
     }
+    for (const listener of listeners) listener(state);
   };
   const change = (values, isStep) => {
     const state = read();
@@ -215,33 +333,46 @@
     show();
   };
 
-  $("size")?.addEventListener("wheel", () => $("size").blur()); // a wheel scrolls the page, and not the number
-  $("q").addEventListener("input", () => change({ q: $("q").value }, false));
-  for (const id of CHOICES) $(id).addEventListener(id === "size" ? "input" : "change", () => change({ [id]: chosen(id) }, id !== "size"));
-  for (const id of [...Object.keys(filters), "filters"]) for (const kind of ["focusin", "pointerdown"]) $(id).addEventListener(kind, offer);
-  $("licence")?.addEventListener("mousedown", (event) => { // a click adds or takes away one, without Ctrl
-    if (!event.target.matches("option")) return;
-    event.preventDefault();
-    event.target.selected = !event.target.selected;
-    const top = $("licence").scrollTop;
-    requestAnimationFrame(() => { $("licence").scrollTop = top; });
-    change({ licence: chosen("licence") }, true);
-  });
+  let waits;
+  const soon = (act) => {
+    clearTimeout(waits);
+    waits = setTimeout(act, PAUSE);
+  };
+  $("q").addEventListener("input", () => soon(() => change({ q: $("q").value }, false)));
+  for (const id of ["from", "to"].filter($)) {
+    $(id).addEventListener("wheel", () => $(id).blur()); // a wheel scrolls the page, and not the number
+    $(id).addEventListener("input", () => soon(() => change({ size: $("from").value || $("to").value ? `${$("from").value}-${$("to").value}` : "" }, false)));
+  }
+  for (const id of CHOICES) $(id).addEventListener("change", () => change({ [id]: $(id).value }, true));
+  $("filters").addEventListener("toggle", show);
+  $("beside").addEventListener("change", () => change({ beside: $("beside").value === names[3] ? "" : $("beside").value }, true));
   $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
   $("reset").addEventListener("click", () => {
     write(new URLSearchParams(), true);
     show();
-    $("filters").firstElementChild.focus(); // the button is gone
+    $("q").focus({ preventScroll: true }); // the button is gone
+    $("q").value = "";
   });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input:not([type=checkbox]), select, textarea")) return;
+    event.preventDefault();
+    $("q").focus();
+  });
   addEventListener("popstate", show);
   addEventListener("hashchange", show);
 
   globalThis.page.board = {
-    heads,
+    heads, names, tables, text, isRanked, half, change,
+    all: inOrder,
     rows: () => shown.flat(),
     columns: () => heads.map((_, i) => i).filter((i) => !hidden.has(names[i])),
-    place: (row) => places().get(row),
+    place: (row) => rows.indexOf(row),
+    isFiltered: (state) => Object.keys(testsOf(state)).length > 0,
+    onShow: (listener) => {
+      listeners.push(listener);
+      listener(read());
+    },
   };
   $("controls").hidden = false;
   show();

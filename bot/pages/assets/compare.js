@@ -1,14 +1,16 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, read, write, compare, said, SEEN } = globalThis.page;
+  const { $, make, read, write, compare, said, SEEN, signP } = globalThis.page;
+  const FEWEST = 6; // tasks of a test over them
+  const UNKNOWN = "the files say nothing of its error";
   const OFFERED = 2000; // names that the fields offer
   const SCORES = "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
   const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
-  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", shown[name] || "", { value: name }));
+  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", `${titleOf(name)}: ${byName.get(name).average === null ? "incomplete" : byName.get(name).average.toFixed(2)}`, { value: name }));
   const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
   const signed = (value) => `${value >= 0 ? "+" : "-"}${points(Math.abs(value))}`;
   const numeric = (words) => make("td", words, { class: "n" });
@@ -17,7 +19,8 @@
   const find = (text) => {
     if (byName.has(text)) return [text, 0];
     const sought = text.toLowerCase();
-    const fitting = names.filter((name) => titleOf(name).toLowerCase().includes(sought) || name.toLowerCase().includes(sought));
+    const words = sought.split(/\s+/).filter(Boolean);
+    const fitting = names.filter((name) => words.every((word) => `${titleOf(name)} ${name}`.toLowerCase().includes(word)));
     const whole = fitting.filter((name) => titleOf(name).toLowerCase().startsWith(`${sought}/`));
     const named = fitting.filter((name) => titleOf(name).toLowerCase().includes(`/${sought}/`));
     const exact = whole.length ? whole : named;
@@ -42,6 +45,16 @@
     if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
     return (differing.length ? `They were measured differently: ${differing.join(", ")}. ` : "") + byHowMuch(first, second, found, isPart, average);
   };
+  // As `_over_tasks` of bot/reporting/comparison.py.
+  const overTasks = (found, whole) => {
+    const differences = found.filter((one) => !one.why).map((one) => one.difference);
+    const [higher, lower] = [differences.filter((one) => one > 0).length, differences.filter((one) => one < 0).length];
+    if (differences.length < FEWEST) return UNKNOWN;
+    const [side, count] = whole.difference > 0 ? ["higher", higher] : ["lower", lower];
+    const p = signP(higher, lower);
+    const verdict = p < 0.05 && count * 2 > higher + lower ? "more than chance" : "not more than chance";
+    return `${UNKNOWN}; over tasks it is ${side} in ${count} of ${differences.length}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})`;
+  };
   const byHowMuch = (first, second, found, isPart, whole) => {
     if (whole.why) return `The two are not comparable: ${whole.why}.`;
     const off = points(Math.abs(whole.difference));
@@ -50,7 +63,7 @@
     const where = `${whole.difference > 0 ? "higher" : "lower"} than ${first}${scope}`;
     const rest = isOne ? "" : ` ${counted(second, found)}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
-    if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
+    if (whole.p === null) return `${second} is ${off} points ${where}; ${overTasks(found, whole)}.${rest}`;
     if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.${rest}`;
     const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
     const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal${scope} (± ${half(whole)})`;
@@ -124,7 +137,7 @@
       const y = top + 20 * (place + 0.5);
       svg.append(draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, name.length > 18 ? `${name.slice(0, 17)}…` : name));
       svg.append(draw("path", { class: "reach", d: `M${across(middle - reach)} ${y}H${across(middle + reach)}` }));
-      svg.append(draw("path", { class: "dots", d: `M${across(middle)} ${y}h0` }));
+      svg.append(draw("circle", { class: Math.abs(middle) > reach ? "mass" : "hollow", cx: across(middle), cy: y, r: 4 }));
     });
     const made = document.createElement("figure");
     const details = document.createElement("details");
@@ -209,7 +222,13 @@
     const beside = make("div", "", { class: "beside" });
     beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines, chosen));
     $("found").append(
-      ...compared.map((one, i) => make("p", sentence(heads[0], heads[i + 1], one), { class: "lead" })),
+      ...compared.map((one, i) => {
+        const said = make("p", "", { class: "lead" });
+        const verdict = one.average?.verdict;
+        if (verdict) said.append(make("span", verdict, { class: `chip verdict ${{ higher: "well", lower: "warn" }[verdict] || ""}` }), " ");
+        said.append(sentence(heads[0], heads[i + 1], one));
+        return said;
+      }),
       table(caption, ["Setting", ...heads], differ, chosen),
       beside,
     );

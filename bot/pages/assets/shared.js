@@ -1,4 +1,4 @@
-// What the scripts of a board share: elements, and the state in the address.
+// What the scripts of a board share: elements, the state in the address, data on demand, one stop for a row of buttons, ranks.
 "use strict";
 globalThis.page = (() => {
   const $ = (id) => document.getElementById(id);
@@ -20,5 +20,65 @@ globalThis.page = (() => {
       history[method](null, "", `#${text(state)}`);
     }
   };
-  return { $, make, mark, read, write, text };
+  const loaded = new Map();
+  const load = (name) => { // a page on a disk may load a script, and no data
+    if (!loaded.has(name)) {
+      loaded.set(name, new Promise((resolve, reject) => {
+        const script = make("script", "", { src: name });
+        script.addEventListener("load", resolve);
+        script.addEventListener("error", reject);
+        document.head.append(script);
+      }));
+    }
+    return loaded.get(name);
+  };
+  // Many buttons are one stop of the Tab key; the arrows go from one to the next.
+  const rove = (place) => {
+    const all = () => [...place.querySelectorAll("button, a")].filter((one) => !one.closest("[hidden]"));
+    all().forEach((one, i) => one.setAttribute("tabindex", i ? "-1" : "0"));
+    place.addEventListener("focusin", (event) => {
+      for (const one of all()) one.setAttribute("tabindex", one === event.target ? "0" : "-1");
+    });
+    place.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const found = all();
+      const next = found[found.indexOf(event.target) + step];
+      if (!next) return;
+      event.preventDefault();
+      next.focus();
+    });
+  };
+  // As `rank_ranges` of bot/publishing/board.py, for rows of compare-data.js from the best down: [best, worst] of each.
+  const TIE = 1.96;
+  // As `least_wins` of bot/publishing/over_tasks.py: the exact sign test of two rows over their tasks.
+  const FEWEST = 6;
+  const LEVEL = 0.05;
+  const signP = (wins, losses) => {
+    const n = wins + losses;
+    let term = 1;
+    let sum = 0;
+    for (let k = 0; k <= Math.min(wins, losses); k += 1) {
+      sum += term;
+      term *= (n - k) / (k + 1);
+    }
+    return wins === losses ? 1 : Math.min(1, (2 * sum) / 2 ** n);
+  };
+  const won = (one, other) => one.tasks.filter((task, i) => task && other.tasks[i] && task[0] > other.tasks[i][0]).length;
+  const isOverTasks = (rows) => rows.every((row) => row.tasks.length >= FEWEST && row.error === null);
+  const ranges = (rows) => {
+    const errors = rows.map((row) => row.error ?? 0);
+    const overTasks = isOverTasks(rows);
+    return rows.map((row, i) => {
+      const isBetter = (one, other) => {
+        const [wins, losses] = [won(one, other), won(other, one)];
+        return wins > losses && signP(wins, losses) < LEVEL;
+      };
+      const isApart = overTasks
+        ? (other, j) => j !== i && (j < i ? isBetter(other, row) : isBetter(row, other))
+        : (other, j) => Math.abs(row.average - other.average) > TIE * Math.hypot(errors[i], errors[j]);
+      const apart = rows.map(isApart);
+      return [1 + apart.filter((one, j) => one && j < i).length, rows.length - apart.filter((one, j) => one && j > i).length];
+    });
+  };
+  return { $, make, mark, read, write, text, load, rove, ranges, signP };
 })();

@@ -26,11 +26,11 @@ from bot.platforms.target import Target
 from bot.publishing.board import CSV_NAME, board_of, faults_of, make_board
 from bot.publishing.entries import desired_together
 from bot.publishing.entry import Entry
-from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
+from bot.publishing.models import UNKNOWN, ModelFacts
 from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
-from bot.service.judge.reading import BATCH, judge_twins
+from bot.service.judge.reading import judge_twins
 from bot.service.publish.ledger import observe_main
 from bot.service.publish.reconcile import (
     board_at,
@@ -43,7 +43,7 @@ from bot.service.publish.reconcile import (
     rival_of,
     words_at,
 )
-from bot.service.store import StoredBoard, WatchState, batches
+from bot.service.store import StoredBoard, WatchState
 from bot.service.store.items import Mark, marks
 from bot.service.watch.outcome import Report
 
@@ -122,28 +122,10 @@ def known_models(state: WatchState) -> Mapping[str, KnownModel]:
     return {model: msgspec.json.decode(text, type=KnownModel) for model, text in found.items()}
 
 
-def note_sizes(state: WatchState, entries: Iterable[Entry], now: float) -> None:
-    """Remember the number of parameters that the newest file of each row states; known files are not read again."""
-    known = state.cursors("model size")
-    newest = {entry.key: entry.evidence[0] for entry in entries if entry.evidence}
-    unread = [key for key, file in newest.items() if known.get(key, "").partition(" ")[0] != file.sha256]
-    for keys in batches(unread, BATCH):
-        found = state.submissions.at([newest[key].path for key in keys])
-        parsed = {key: found[newest[key].path].parsed for key in keys if newest[key].path in found}
-        sizes = {key: f"{newest[key].sha256} {params_in(parsed.get(key)) or ''}" for key in keys}
-        state.set_cursors("model size", sizes)
-        state.set_cursor("models moved", str(now))
-
-
 def known_facts(state: WatchState, entries: Iterable[Entry]) -> dict[str, ModelFacts]:
-    """What is known of the model of each row, by the row's key; what its file states comes first."""
+    """What the Hub said of the model of each row, by the row's key."""
     asked = known_models(state)
-    sizes = {key: text.partition(" ")[2] for key, text in state.cursors("model size").items()}
-    facts = {}
-    for entry in entries:
-        said = asked[entry.model.id].facts if entry.model.id in asked else UNKNOWN
-        size = sizes.get(entry.key)
-        facts[entry.key] = with_file(said, int(size) if size else None)
+    facts = {entry.key: asked[entry.model.id].facts for entry in entries if entry.model.id in asked}
     return {key: one for key, one in facts.items() if one != UNKNOWN}
 
 
@@ -252,7 +234,6 @@ class BoardUpdater:
         words = {key: str(word) for key, word in words_at(self.target, entries).items()}
         context.state.set_cursor("evidence words", json.dumps(words), target=self.to)
         moved = context.state.boards.keep(self.to, kept, entries, iso_date(context.clock()), history=history)
-        note_sizes(context.state, entries, context.clock())
         judge_twins(context, moved)
 
     def _propose_board(self) -> str:

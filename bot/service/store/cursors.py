@@ -28,13 +28,12 @@ CursorKind = Literal[
     "reviews",  # when the requests at the source were listed, and how many there were
     "site",  # where the web site was written last
     "models asked",  # when the Hub was last asked about models
-    "models moved",  # when anything new was last learned of models, from the Hub or from result files
+    "models moved",  # when anything new was last learned of models, from the Hub
     # by subject
     "review",  # number of a request at the source: its ReviewState
     "discussion",  # number of a discussion about a push: how many comments were answered
     "commands",  # account: when its commands of the last hour were answered, as JSON
     "model",  # model: what the Hub said of it, and when, as JSON
-    "model size",  # key of a row: the digest of its newest file, and the number of parameters that the file states
     "target",  # address of a target of the settings: a digest of the settings that decide about its rows
     # by target
     "repository",  # the id of its repository, and the commit at its main branch in the last pass

@@ -1,0 +1,103 @@
+// What a reader does with the rows that are shown: rank them anew, open one in place, look at a number, take the link along.
+"use strict";
+(() => {
+  const { $, make, board, load, ranges } = globalThis.page;
+  const { heads, names, tables, text, isRanked } = board;
+  const isNarrow = matchMedia("(max-width: 36rem)");
+  const rowOf = (row) => globalThis.leaderboard.rows[board.place(row)];
+
+  // ---- the ranks among what is shown ----
+  const restore = () => {
+    for (const row of board.all.flat()) {
+      if (row.cells[0].dataset.ranks === undefined) continue;
+      row.cells[0].firstChild.data = row.cells[0].dataset.ranks;
+      delete row.cells[0].dataset.ranks;
+    }
+  };
+  let asked = 0; // the last view counts, whichever was ready first
+  const rank = async (state) => {
+    asked += 1;
+    const mine = asked;
+    restore();
+    const isOn = state.get("ranks") === "shown" && board.isFiltered(state);
+    $("anew").checked = isOn;
+    if (!isOn) return;
+    await load("compare-data.js");
+    if (mine !== asked) return;
+    const rows = board.rows().filter(isRanked).sort((one, other) => board.place(one) - board.place(other));
+    ranges(rows.map(rowOf)).forEach(([best, worst], i) => {
+      const cell = rows[i].cells[0];
+      cell.dataset.ranks = cell.firstChild.data;
+      cell.firstChild.data = best === worst ? String(best) : `${best}–${worst}`;
+    });
+  };
+  board.onShow(rank);
+  $("anew").addEventListener("change", () => board.change({ ranks: $("anew").checked ? "shown" : "" }, true));
+
+  $("link").addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      $("link").textContent = "Copied";
+    } catch {
+      $("link").textContent = "Copy it from the address bar";
+    }
+    setTimeout(() => { $("link").textContent = "Copy link to this view"; }, 2000);
+  });
+
+  // ---- a number: its place in the column, how many answers were right, and the way to its task ----
+  const taskOf = (name) => globalThis.leaderboard.ids.indexOf(name);
+  const number = (row, column) => Number.parseFloat(text(row, column));
+  const describe = async (cell) => {
+    const [row, column] = [cell.parentElement, cell.cellIndex];
+    const value = number(row, column);
+    if (Number.isNaN(value)) return;
+    const values = board.all.flat().map((one) => number(one, column)).filter((one) => !Number.isNaN(one));
+    const isLow = heads[column].dataset.kind === "low";
+    const before = values.filter((one) => (isLow ? one < value : one > value)).length;
+    const said = [`${heads[column].title || heads[column].querySelector("span").textContent}: place ${before + 1} of ${values.length}`];
+    await load("compare-data.js");
+    const [,, , right, of] = rowOf(row).tasks[taskOf(names[column])] || [];
+    if (of) said.push(`${right} of ${of} right`);
+    cell.title = said.join("; ");
+  };
+  const isScore = (cell) => cell?.matches?.("table.board tbody td") && heads[cell.cellIndex]?.querySelector("a")?.getAttribute("href").startsWith("columns/");
+  const link = (cell) => { // the number leads to its task on the page of the row
+    if (cell.querySelector("a") || Number.isNaN(Number.parseFloat(cell.textContent))) return;
+    const href = `${cell.parentElement.cells[1].querySelector("a").getAttribute("href")}#task-${encodeURIComponent(names[cell.cellIndex])}`;
+    const made = make("a", "", { href, tabindex: "-1" });
+    made.append(cell.firstChild);
+    cell.prepend(made);
+    describe(cell);
+  };
+  document.addEventListener("pointerover", (event) => {
+    const cell = event.target.closest("table.board tbody td, table.board tbody th");
+    if (!cell) return;
+    if (isScore(cell)) link(cell);
+    else if (cell.cellIndex === 0 && isRanked(cell.parentElement)) cell.title = `Rank ${text(cell.parentElement, 0).replace("–", " to ")} of ${board.all.flat().filter(isRanked).length}: from the best to the worst place that chance leaves it`;
+    else if (cell.matches("th") && !cell.title) cell.title = cell.textContent;
+  });
+
+  // ---- on a phone, a tap opens the tasks of a row below it ----
+  const open = (row) => {
+    const had = row.nextElementSibling?.matches(".opened") && row.nextElementSibling;
+    for (const one of document.querySelectorAll("tr.opened")) one.remove();
+    if (had) return;
+    const list = document.createElement("dl");
+    for (const column of board.columns().filter((one) => one > 2)) {
+      list.append(make("dt", heads[column].title || heads[column].querySelector("span").textContent), make("dd", text(row, column)));
+    }
+    const cell = make("td", "", { colspan: String(heads.length) });
+    cell.append(make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") }), list);
+    const line = make("tr", "", { class: "opened" });
+    line.append(cell);
+    row.after(line);
+  };
+  for (const table of tables) {
+    table.addEventListener("click", (event) => {
+      const row = event.target.closest("tbody tr:not(.opened)");
+      if (!row || !isNarrow.matches || event.target.closest("a, input, button")) return;
+      open(row);
+    });
+  }
+  board.onShow(() => { for (const one of document.querySelectorAll("tr.opened")) one.remove(); });
+})();

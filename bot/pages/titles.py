@@ -1,0 +1,47 @@
+"""Names in little space: where they may break, what all of them share, and a cut that keeps their end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+
+from markupsafe import Markup, escape
+
+from bot.reporting.escape import visible
+
+# After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
+BREAK = re.compile(r"(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])")
+WORDS = re.compile(r"[^ _-]+[ _-]*")
+FEW = 3  # titles that share a word by chance
+
+
+def breakable(text: str) -> Markup:
+    """A text for a page that may break where one would say it in parts."""
+    return Markup("<wbr>").join(escape(part) for part in BREAK.split(visible(text)))
+
+
+def with_end(text: str, most: int) -> str:
+    """A text of at most so many letters: what is too long loses its middle, for names often differ at the end."""
+    end = most // 2 - 1
+    return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
+
+
+def without_shared(titles: Sequence[str]) -> list[str]:
+    """Titles without the words with which all of them begin or end, such as `MMLU-Pro law`, `MMLU-Pro physics`."""
+    words = [WORDS.findall(title) for title in titles]
+    if len(titles) < FEW:
+        return list(titles)
+    least = min(map(len, words)) - 1  # something stays of each
+    first = min(least, _shared(words, lambda title: title))
+    last = min(least - first, _shared(words, lambda title: [word.strip(" _-") for word in reversed(title)]))
+    return ["".join(title[first : len(title) - last]).strip(" _-") for title in words]
+
+
+def _shared(titles: Sequence[Sequence[str]], order: Callable[[Sequence[str]], Sequence[str]]) -> int:
+    """The number of words with which all titles begin, in an order of their words."""
+
+    def alike() -> Iterator[bool]:
+        return (len(set(each)) == 1 for each in zip(*map(order, titles), strict=False))
+
+    return sum(1 for _ in takewhile(bool, alike()))

@@ -1,0 +1,102 @@
+"""No text lies over another, however long names and titles are; numbers are whole, and the menu stays in sight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.pages.addresses import column_page, row_page
+from bot.pages.site import Site
+from tests.pages.boards import site_of_long_names
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+# Pairs of texts that lie over each other by more than two pixels in both directions; what is cut away is not seen, and
+# the cells of the board that stay in sight lie over others on purpose.
+OVERLAPS = """() => {
+    const seen = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        if (!node.data.trim() || node.parentElement.closest('.skip, .unseen, script, noscript, .board')) continue;
+        if (!node.parentElement.checkVisibility({contentVisibilityAuto: true})) continue;
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        for (const box of range.getClientRects()) {
+            let {left, right, top, bottom} = box;
+            for (let at = node.parentElement; at; at = at.parentElement) {
+                const style = getComputedStyle(at);
+                if (style.overflowX === 'visible' || style.display === 'inline') continue;
+                const frame = at.getBoundingClientRect();
+                left = Math.max(left, frame.left); right = Math.min(right, frame.right);
+                top = Math.max(top, frame.top); bottom = Math.min(bottom, frame.bottom);
+            }
+            const text = node.data.trim().slice(0, 40);
+            if (right - left > 1 && bottom - top > 1) seen.push({left, right, top, bottom, text, node});
+        }
+    }
+    seen.sort((one, other) => one.top - other.top);
+    const found = [];
+    seen.forEach((one, i) => {
+        for (const other of seen.slice(i + 1)) {
+            if (other.top > one.bottom - 3) break;
+            const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+            const down = Math.min(one.bottom, other.bottom) - other.top;
+            if (across > 2 && down > 3 && one.node !== other.node) found.push(`${one.text} / ${other.text}`);
+        }
+    });
+    return found;
+}"""
+CUT = """() => [...document.querySelectorAll('.board td:not(.beside), .scores td, td.n')]
+    .filter(cell => cell.checkVisibility() && /\\d/.test(cell.textContent) && cell.scrollWidth > cell.clientWidth + 1
+        && !cell.matches('.board tr > :first-child, .place')).map(cell => cell.textContent)"""
+MENU = """() => [...document.querySelectorAll('nav a:not(.home)')].map(link => link.getBoundingClientRect())
+    .every(box => box.left >= 0 && box.right <= innerWidth)"""
+
+
+def look(browser: Browser, site: Site, folder: Path, paths: list[str], width: int) -> list[str]:
+    """What is wrong on pages, at a width."""
+    page: Page = browser.new_page(viewport={"width": width, "height": 740})
+    for path in site:
+        if path in paths or (path.endswith((".css", ".js")) and "/" not in path):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(site[path])
+    faults = []
+    for path in paths:
+        page.goto(f"file://{folder}/{path}")
+        faults += [f"{path}: {pair}" for pair in page.evaluate(OVERLAPS)]
+        faults += [f"{path} cuts {number}" for number in page.evaluate(CUT)]
+        faults += [] if page.evaluate(MENU) else [f"{path}: the menu"]
+        faults += [] if page.evaluate("document.documentElement.scrollWidth <= innerWidth") else [f"{path}: wide"]
+    page.close()
+    return faults
+
+
+def test_no_text_lies_over_another_on_the_board_and_the_page_of_a_row(browser: Browser, tmp_path: Path) -> None:
+    site = site_of_long_names(20)
+    assert look(browser, site, tmp_path, ["index.html", row_page(next(iter(site.content.rows)))], 360) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [6, 20, 52])
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+def test_no_text_lies_over_another_on_any_page(browser: Browser, tmp_path: Path, tasks: int, width: int) -> None:
+    site = site_of_long_names(tasks)
+    rows = list(site.content.rows)[:2]
+    paths = ["index.html", "changes.html", "scores.html", "about.html", column_page("t0"), *map(row_page, rows)]
+    assert look(browser, site, tmp_path, paths, width) == []
+
+
+@pytest.mark.parametrize(("width", "height", "most"), [(1280, 800, 330), (360, 740, 400)])
+def test_the_table_begins_high_on_the_page(
+    browser: Browser, tmp_path: Path, width: int, height: int, most: int
+) -> None:
+    site = site_of_long_names(6)
+    assert look(browser, site, tmp_path, ["index.html"], width) == []
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(f"file://{tmp_path}/index.html")
+    foot = page.evaluate("document.querySelector('#board thead').getBoundingClientRect().top")
+    page.close()
+    assert foot < most
