@@ -168,6 +168,20 @@ def test_a_doubled_webhook_is_repaired_by_what_is_advised(hub: Hub, case: Servic
     assert faults(case) == []
 
 
+@pytest.mark.parametrize("secrets", [{}, {"HF_TOKEN": ""}])
+def test_a_webhook_that_starts_a_job_without_a_token_is_named(
+    hub: Hub, case: ServiceCase, secrets: dict[str, str]
+) -> None:
+    (hook,) = hub.webhooks.values()
+    hub.webhooks = {"job": replace(hook, id="job", url=None, job={"dockerImage": "image", "secrets": secrets})}
+
+    found = faults(case, "wrong")
+
+    assert [one.name for one in found] == ["webhook"] * (not secrets)
+    assert all("its job has no HF_TOKEN" in one.text for one in found)
+    assert all("webhook create --job ID" in one.advice for one in found)
+
+
 def test_each_fault_of_a_webhook_is_said(hub: Hub, case: ServiceCase) -> None:
     (hook,) = hub.webhooks.values()
     hook.disabled, hook.secret, hook.domains = True, "other", ["repo"]

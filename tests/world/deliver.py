@@ -25,16 +25,17 @@ class Webhook:
     """A webhook as its owner set it up."""
 
     id: str
-    url: str
+    url: str | None
     watched: list[dict[str, str]]
     domains: list[str]
     secret: str | None = None
     disabled: bool = False
+    job: dict[str, Any] | None = None
 
     def watches(self, repository: Repository, scope: str) -> bool:
         owner = repository.name.split("/")[0]
         names = {(repository.kind, repository.name), ("org", owner), ("user", owner)}
-        wanted = any((w["type"], w["name"]) in names for w in self.watched)
+        wanted = bool(self.url) and any((w["type"], w["name"]) in names for w in self.watched)
         return wanted and not self.disabled and scope.split(".", maxsplit=1)[0] in self.domains
 
 

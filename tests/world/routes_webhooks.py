@@ -37,5 +37,8 @@ def webhooks(hub: Hub, call: Call, below: list[str]) -> Reply:
 def change(webhook: Webhook, asked: dict[str, Any]) -> dict[str, Any]:
     """Write what was asked for; a call that names nothing to watch wipes what was watched, as the Hub does."""
     webhook.url, webhook.watched = asked.get("url", webhook.url), asked.get("watched", [])
+    if "jobSourceId" in asked:  # a copy of that job, without its secrets; values of secrets are never shown
+        named = dict.fromkeys(asked.get("secrets", {}), "")
+        webhook.url, webhook.job = None, {"dockerImage": "image", "command": ["settle"], "secrets": named}
     webhook.domains, webhook.secret = asked.get("domains", webhook.domains), asked.get("secret", webhook.secret)
     return vars(webhook)

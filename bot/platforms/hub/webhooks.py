@@ -29,6 +29,18 @@ def create(access: Access, url: str, watched: Watched, secret: str) -> str:
     return _renew(client, found[0], url, watched, secret) + doubled
 
 
+def create_for_job(access: Access, job: str, watched: Watched, secrets: dict[str, str]) -> str:
+    """Create a webhook that starts a copy of a job, and give it the secrets of that job, which the Hub does not copy.
+
+    Returns a line about it.
+    """
+    client = hub_client(access)
+    made = client.write(
+        client.api.create_webhook, job_id=job, watched=list(watched), domains=list(DOMAINS), secrets=secrets
+    )
+    return f"{made.id} created: {line_about(made)} with {', '.join(sorted(secrets))}"
+
+
 def update(access: Access, which: str, url: str, watched: Watched, secret: str) -> str:
     """Renew what one webhook watches, its secret, and its address where a new one is given; returns a line about it.
 
@@ -41,7 +53,9 @@ def update(access: Access, which: str, url: str, watched: Watched, secret: str) 
         hint = "to see all webhooks: leaderboard-bot webhook list"
         raise CallError(f"{len(found)} webhooks {'have this id or address' if which else 'end in ' + PATH}; {hint}")
     if found[0].url is None:
-        raise CallError(f"{found[0].id} starts a job and has no address; change it on the Hub")
+        raise CallError(
+            f"{found[0].id} starts a job: delete it, and make another: leaderboard-bot webhook create --job ID"
+        )
     return _renew(client, found[0], url or found[0].url, watched, secret)
 
 

@@ -142,7 +142,8 @@ def check_address(found: Sequence[Any], wanted: Names, secret: str | None) -> Di
         return Diagnosis("webhook", "wrong", text, f"keep one: leaderboard-bot webhook create {address}")
     faults = list(_faults(hook, wanted, secret))
     if faults:
-        advice = f"leaderboard-bot webhook update {hook.id}" if hook.url else "change it on the Hub"
+        again = f"leaderboard-bot webhook create --job ID, and then leaderboard-bot webhook delete {hook.id}"
+        advice = f"leaderboard-bot webhook update {hook.id}" if hook.url else again
         return Diagnosis("webhook", "wrong", f"{hook.id} → {address}: {'; '.join(faults)}", advice)
     return Diagnosis("webhook", "ok", f"{hook.id} → {address}, watches the {len(wanted)} repositories of the settings")
 
@@ -154,6 +155,8 @@ def _faults(hook: Any, wanted: Names, secret: str | None) -> Iterator[str]:
         yield f"it does not watch {', '.join(missing)}"
     if missing := [domain for domain in DOMAINS if domain not in hook.domains]:
         yield f"it does not send {' and '.join(missing)} events"
+    if hook.job is not None and "HF_TOKEN" not in (hook.job.secrets or ()):
+        yield "its job has no HF_TOKEN, for the Hub does not copy the secrets of a job to its webhook"
     given = hook.secret or next(iter(parse_qs(urlsplit(hook.url or "").query).get("secret", [])), None)
     if secret and given and given != secret:
         yield "its secret is not WEBHOOK_SECRET"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import CallError
-from bot.platforms.hub.webhooks import create, delete, listed, update
+from bot.platforms.hub.webhooks import create, create_for_job, delete, listed, update
 from bot.platforms.platform import Access
 from tests.world.deliver import Webhook
 from tests.world.hub import Hub
@@ -70,3 +70,14 @@ def test_delete_takes_an_id_or_an_address(hub: Hub, access: Access) -> None:
     assert len(list(listed(access))) == 2
     with pytest.raises(CallError, match="no webhook of this account"):
         list(delete(access, by_id))
+
+
+def test_a_job_gets_its_secrets_with_the_webhook_for_the_hub_does_not_copy_them(hub: Hub, access: Access) -> None:
+    said = create_for_job(access, "job1", [RESULTS], {"HF_TOKEN": "hf_secret"})
+
+    (hook,) = ours(hub)
+    assert hook.job is not None
+    assert hook.job["secrets"] == {"HF_TOKEN": ""}
+    assert (hook.url, hook.watched) == (None, [RESULTS])
+    assert said == f"{hook.id} created: dataset acme/results → a job with HF_TOKEN"
+    assert "hf_secret" not in said
