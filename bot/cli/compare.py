@@ -112,6 +112,8 @@ def compare_measurements(
         "markdown": lambda: "\n".join(map(comparison_markdown, compared, "BCD")),
     }
     say(written[form]())
+    if fail_on and all(task.conclusion == "not comparable" for one in compared for task in one.tasks):
+        raise CallError("nothing of the two can be compared, so nothing says whether one is lower")
     raise typer.Exit(1 if fail_on and any(one.worse(margin) for one in compared) else 0)
 
 

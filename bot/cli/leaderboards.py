@@ -24,10 +24,12 @@ from bot.publishing.board import Board, make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Declared, Entry, declaration_path
 from bot.publishing.models import ModelFacts, Verified, read_verified
-from bot.reporting.escape import brief
+from bot.reporting.escape import brief, visible
 from bot.reporting.text import WIDTH
 from bot.service.publish.reconcile import words_at
 from bot.service.settings.environment import read_access
+
+MOST_SKIPPED = 10  # files that are no rows, and are named
 
 if TYPE_CHECKING:
     from bot.platforms.target import Target
@@ -192,7 +194,12 @@ def read_board(target: str, leaderboard: str) -> Board:
     """Make the board from the entries at a target; "" is its only leaderboard. Raises CallError if it has none."""
     opened = open_target(target, read_access())
     opened.check_readable()
-    entries = opened.scan_entries().entries
+    stored = opened.scan_entries()
+    entries = stored.entries
+    for path, why in list(stored.skipped.items())[:MOST_SKIPPED]:
+        warn(f"{visible(path)} is no row of the board: {visible(why)}")
+    if (more := len(stored.skipped) - MOST_SKIPPED) > 0:
+        warn(f"and {counted(more, 'more file')} that are no rows")
     if not entries and not leaderboard:
         what = "check the address, or publish a row there and merge its request"
         raise CallError(f"{target}: there is no entry in it; {what}")

@@ -107,13 +107,7 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> str:
     `said` are the keys of rows that were published, or refused with a message.
     """
     files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
-    is_left = {
-        row.key: row.key.text not in said
-        or row.status == "incomplete"
-        or any(one.status == "rejected" for one in files[row.key])
-        for row in judgement.rows
-    }
-    rows = tuple(row for row in judgement.rows if is_left[row.key])
+    rows = tuple(row for row in judgement.rows if row.key.text not in said or row.status != "accepted")
     verdicts = (*chain.from_iterable(files[row.key] for row in rows), *judgement.unreadable)
     left = replace(judgement, rows=rows, verdicts=verdicts, unread=())
     return terminal_text(left, ink(sys.stderr), quiet=True).rstrip() if verdicts else ""

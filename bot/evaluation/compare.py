@@ -313,8 +313,8 @@ def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) 
 def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
     if task.why:
         conclusion: Conclusion = "not comparable"
-    elif adjusted is None:
-        conclusion = "not tested"
+    elif adjusted is None:  # equal values need no test
+        conclusion = "not tested" if task.contrast.difference else "not separable"
     elif adjusted >= LEVEL:
         conclusion = "not separable"
     else:

@@ -154,10 +154,14 @@ class EvidenceDemand(DeclarationModel):
 
 
 class Waiver(DeclarationModel):
-    """A dated, signed exception: `submission` is a shell pattern on the path, `sha256:…`, or a model id."""
+    """A dated, signed exception: `submission` is a shell pattern on the path, `sha256:…`, or a model id.
+
+    `tasks` are the ids of those whose errors it excuses, any where there are none.
+    """
 
     rule: Text
     submission: Text
+    tasks: tuple[Text, ...] = ()
     reason: Text
     who: Text
     until: date

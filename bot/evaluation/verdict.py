@@ -17,7 +17,7 @@ from bot.evaluation.finding import Finding, Status, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Coverage, Measurements, coverage_of
 from bot.evaluation.result import CheckedSamples, Model, Result
-from bot.evaluation.row_key import RowKey
+from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import Parsed, UnreadPath
 
@@ -187,9 +187,12 @@ class Judgement:
 
     @property
     def has_errors(self) -> bool:
-        """Tell whether there is an error finding: on a submission, or on a row with a gap."""
-        return any(verdict.status == "rejected" for verdict in self.verdicts) or any(
-            finding.is_error for row in self.rows for finding in row.findings
+        """Tell whether a row has an error, or a submission is faulty that no newer one has replaced."""
+        newest = {row.key: max(file.date for file in row.files) for row in self.rows if row.files}
+        faulty = (one for one in self.verdicts if one.status == "rejected")
+        return any(row.status == "rejected" or any(one.is_error for one in row.findings) for row in self.rows) or any(
+            one.result is None or one.date >= newest.get(key_of(self.leaderboard.id, one.result.model), 0.0)
+            for one in faulty
         )
 
     @property

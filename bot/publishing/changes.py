@@ -233,11 +233,23 @@ def differences(
         excused |= WARNINGS
     there, here = _fields(published, excused), _fields(computed, excused) if computed is not None else {}
     names = dict.fromkeys([*there, *here])
-    return tuple(
+    found = [
         Difference(".".join(name), there.get(name), here.get(name))
         for name in names
         if there.get(name) != here.get(name)
+    ]
+    if not found and computed is not None and (moved := _order(published, computed)):
+        found.append(moved)
+    return tuple(found)
+
+
+def _order(published: Entry, computed: Entry) -> Difference | None:
+    """The order of the tasks and of the leaves of each, where that alone differs."""
+    there, here = (
+        " ".join(name for task in one.tasks for name in (task.id, *(leaf.id for leaf in task.leaves)))
+        for one in (published, computed)
     )
+    return Difference("order of tasks", there, here) if there != here else None
 
 
 def _fields(entry: Entry, excused: Collection[str]) -> dict[tuple[str, ...], Value]:

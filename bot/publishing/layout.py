@@ -6,12 +6,13 @@ that commit as parent. The order of the calls is `folders`, `paths`, `draft`; al
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.errors import MalformedEntry, MalformedResult
-from bot.evaluation.finding import in_units
+from bot.evaluation.finding import in_units, shown
 from bot.evaluation.formats.content import parse_json
 from bot.publishing.entry import MAX_BYTES, Entry, parse_entry
 
@@ -101,13 +102,28 @@ def read_row(path: str, data: bytes | None) -> Entry | str:
         return f"{path} is not an entry: its name does not end in {SUFFIX}"
     try:
         entry = parse_entry(data, path)
-        if entry.to_bytes() != data and parse_json(data)[1]:
-            return f"{path} has a key twice, so that programs read it differently"
+        if (canonical := entry.to_bytes()) != data:
+            value, twice = parse_json(data)
+            if twice:
+                return f"{path} has a key twice, so that programs read it differently"
+            if name := _unknown_key(value, json.loads(canonical)):
+                return f"{path} has the field {shown(name)}, which no entry has"
     except MalformedEntry as error:
         return str(error)
     except MalformedResult as error:
         return f"{path} {error.why}"
     return entry if entry.path == path else f"{path} holds the entry whose path is {entry.path}"
+
+
+def _unknown_key(value: Any, canonical: Any) -> str:
+    """The first key with a value in it that the entry of these bytes does not have, "" where there is none."""
+    if isinstance(value, list) and isinstance(canonical, list):
+        return next(filter(None, map(_unknown_key, value, canonical)), "")
+    if not isinstance(value, dict) or not isinstance(canonical, dict):
+        return ""
+    unknown = (key for key, one in value.items() if key not in canonical and one not in (None, "", [], {}, False, 0))
+    inner = (_unknown_key(one, canonical[key]) for key, one in value.items() if key in canonical)
+    return next(unknown, "") or next(filter(None, inner), "")
 
 
 def stored_entries(rows: Mapping[str, Entry | str]) -> StoredEntries:

@@ -289,7 +289,11 @@ def test_the_headline_metric_is_compared_wherever_it_stands_in_a_file() -> None:
 
 
 def test_a_difference_without_errors_is_not_said_to_be_tested() -> None:
-    found = compare(retrieval("main_score"), retrieval("main_score"))
+    one = retrieval("main_score")
+    assert compare(one, one).tasks[0].conclusion == "not separable"
+    (task,) = one.tasks.values()
+    other = dataclasses.replace(one, tasks={task.id: replace(task, value=task.value + 0.01)})
+    found = compare(one, other)
     assert found.tasks[0].conclusion == "not tested"
     assert "1 task without a standard error on both sides" in comparison_text(found)
 

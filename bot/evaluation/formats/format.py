@@ -179,6 +179,8 @@ def pinned_arguments(model: Model) -> str:
     args = REMOTE_CODE.sub("", args).removeprefix(",") or (model.id and f"pretrained={model.id}")
     if not args or HIDDEN in args or NESTED.search(args) or not NAME.fullmatch(model.source or "hf"):
         return ""
+    if model.source.startswith(LOCAL) or (model.source and not model.source.islower()):
+        return ""  # its arguments are no call, or it was an object of Python
     if model.source and not model.source.startswith(LOADING):
         return args
     if model.revision and "revision" in pairs:

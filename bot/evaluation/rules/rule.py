@@ -301,7 +301,8 @@ def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions:
     if not finding.is_error or today is None:
         return finding
     for waiver in (*leaderboard.waivers, *facts.waivers):
-        is_asked = waiver.rule == finding.rule and today <= waiver.until
+        is_about = not waiver.tasks or finding.task in waiver.tasks
+        is_asked = waiver.rule == finding.rule and is_about and today <= waiver.until
         if is_asked and any(_covers(waiver, submission) for submission in submissions):
             by = Waived(waiver.rule, waiver.who, waiver.reason, str(waiver.until))
             message = f"{finding.message} (waived by {by.who} until {by.until}: {by.reason})"

@@ -94,12 +94,12 @@ class Judge:
 
     def _with_values(self, judgement: Judgement, facts: Facts) -> Judgement:
         """The judgement with findings about equal values of other models, which only joined rows can show."""
-        values = [
-            (raw_values(row.measurements, self.leaderboard), row.model.id)
-            for row in judgement.rows
-            if row.measurements.present and not row.measurements.missing
-        ]
-        known = self.known.same_values({raws for raws, _ in values}) if self.known is not None and values else {}
+        whole = [row for row in judgement.rows if row.measurements.present and not row.measurements.missing]
+        whole.sort(key=lambda row: (-row.lead.date, row.key.text))  # newest first
+        values = [(raw_values(row.measurements, self.leaderboard), row.model.id) for row in whole]
+        known = dict(self.known.same_values({raws for raws, _ in values})) if self.known is not None and values else {}
+        for raws, model in reversed(values):  # rows that are judged together see each other: the first to be measured
+            known.setdefault(raws, model)
         if all(known.get(raws, model) == model for raws, model in values):
             return judgement
         rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known))

@@ -1,0 +1,50 @@
+"""Rows that are judged together: copies see each other, and a file that another one replaced is no fault."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import parse_submission
+from bot.service.judge.facts import Judge
+from tests.evaluation.judging import base, declared, dumps, judgement_of, patched, rules_of
+
+TODAY = date(2026, 11, 1)
+
+
+def judged(files: dict[str, Any], board: Leaderboard | None = None) -> Any:
+    parsed = [parse_submission(path, {"": dumps(data)}) for path, data in files.items()]
+    return Judge(board or declared(), TODAY).judge(parsed)
+
+
+def test_of_two_copies_in_one_push_the_later_names_the_first() -> None:
+    later = patched({"/model_name": "acme/copy", "/date": base()["date"] + 100.0})
+    found = {row.key.model: row for row in judged({"a.json": later, "b.json": base()}).rows}
+    assert "duplicate-scores" in rules_of(found["acme/copy"])
+    assert "duplicate-scores" not in rules_of(found["example-org/kestrel-7b"])
+
+
+def test_a_faulty_file_that_a_sound_one_replaced_is_no_error() -> None:
+    faulty = patched({"/config/limit": 10, "/date": 1.0})
+    judgement = judgement_of({"old.json": faulty, "new.json": base()})
+    assert [verdict.status for verdict in judgement.verdicts] == ["rejected", "accepted"]
+    assert not judgement.has_errors
+    assert judgement_of({"old.json": faulty}).has_errors
+
+
+def test_a_waiver_excuses_the_tasks_that_it_names() -> None:
+    wrong = patched({"/results/leaderboard_mmlu_pro/acc,none": 7.0})
+    for tasks, is_error in (((), False), (("mmlu_pro",), False), (("math",), True)):
+        waiver = Waiver(rule="value-out-of-range", submission="*", tasks=tasks, reason="r", who="w", until=TODAY)
+        judgement = judgement_of({"r.json": wrong}, facts=Facts(today=TODAY, waivers=(waiver,)))
+        found = [one for one in judgement.verdicts[0].findings if one.rule == "value-out-of-range"]
+        assert found[0].is_error is is_error
+
+
+def test_the_shipped_waiver_cannot_be_claimed_for_another_column() -> None:
+    name = "results_2025-02-13T18-27-04.338360.json"
+    forged = patched({"/results/leaderboard_mmlu_pro/acc,none": 11_000 / 12_032})
+    (verdict,) = judgement_of({name: forged}, facts=Facts(today=TODAY)).verdicts
+    assert verdict.status == "rejected"
