@@ -124,6 +124,7 @@ def plain(text: bytes | str, hub: Hub) -> str:
     """A text without what may differ: commit ids, ids of comments, the port of the local Hub."""
     shown = text.decode() if isinstance(text, bytes) else text
     shown = re.sub(r"\b[0-9a-f]{40}\b|\b[0-9a-f]{24}\b|\b[0-9a-f]{12}\b", "<id>", shown)
+    shown = re.sub(r'"when": [\d.e+]+', '"when": <time>', shown)
     return shown.replace(hub.url, "<hub>")
 
 

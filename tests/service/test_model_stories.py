@@ -55,7 +55,7 @@ def test_after_approval_each_model_gets_one_request_with_raw_values_and_evidence
     assert (entry["value"], entry["dataset"]) == (50, {"id": "bench/sums", "task_id": "sums"})
     assert entry["source"]["url"] == f"https://huggingface.co/datasets/acme/results/blob/{commit.oid}/{path_of()}"
     assert entry["source"]["user"] == "bot"
-    assert entry["notes"].endswith(f"model revision {revision_of(MODEL)[:12]}")
+    assert entry["notes"].endswith(f"model revision {revision_of(MODEL)[:12]}, evidence: file")
     assert sorted(story.on_page()) == [(LOGICS, 70), (SUMS, 50)]
 
     story.push(model=OTHER)

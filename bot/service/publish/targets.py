@@ -180,6 +180,7 @@ class Targets:
                 self._each_of("alarm", settings.to, None, boards.watch)
                 self.report.attempt([], boards.look_up_models, subject=f"models of {settings.to}")
                 self._each_of("site", settings.to, None, boards.publish)
+            narrow_approved(context, settings.to)  # what was carried out in this pass is said in this pass
             # A model has no discussion about plans.
             tell = boards.tell_plan if settings.kind != "models" else list
             self._mark_plan(settings.to)
