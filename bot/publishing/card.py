@@ -64,7 +64,10 @@ def _is_ours(there: bytes, table: bytes) -> bool:
 
 
 def with_table(card: bytes, board: Board) -> bytes | None:
-    """The card with the board's table between its marks, None if it has not both, or is not a text."""
+    """The card with the board's table between its marks, in the card's line ends.
+
+    None if it has not both marks, or is not a text.
+    """
     try:
         text = card.decode()
     except UnicodeDecodeError:
@@ -72,7 +75,10 @@ def with_table(card: bytes, board: Board) -> bytes | None:
     before, begin, rest = text.partition(BEGIN)
     between, end, after = rest.partition(END)
     kept = f"{before}{begin}{between}".rpartition(BEGIN)[0]  # the text of people, where a mark lost its end
-    return f"{kept}{begin}\n{card_table(board)}\n{end}{after}".encode() if begin and end else None
+    table = f"\n{card_table(board)}\n"
+    if "\r\n" in text:
+        table = table.replace("\n", "\r\n")
+    return f"{kept}{begin}{table}{end}{after}".encode() if begin and end else None
 
 
 def card_table(board: Board) -> str:

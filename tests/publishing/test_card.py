@@ -40,6 +40,14 @@ def test_the_table_stands_between_the_marks_and_the_rest_is_kept() -> None:
     assert with_table(card, board()) == card
 
 
+def test_the_table_takes_the_line_ends_of_the_card() -> None:
+    card = OURS.replace("\n", "\r\n").encode()
+    made = with_table(card, board()) or b""
+    assert made.replace(b"\r\n", b"\n") == with_table(OURS.encode(), board())
+    assert made.count(b"\n") == made.count(b"\r\n")
+    assert with_table(made, board()) == made
+
+
 def test_a_card_without_both_marks_or_that_is_no_text_is_left_alone() -> None:
     for card in (b"# Board\n", f"# Board\n{BEGIN}\n".encode(), f"{END} {BEGIN}".encode(), b"\xff" + OURS.encode()):
         assert with_table(card, board()) is None
