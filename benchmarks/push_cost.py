@@ -42,7 +42,8 @@ from bot.service.context import ContextFactory
 from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect
-from bot.service.watch.observe import patterns_of
+from bot.service.store.memory import BOARD, SOURCE, WAIVED, SourceRead, Waived
+from bot.service.watch.observe import selection_of
 from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import entry_from
 from tests.world.deliver import Webhook
@@ -108,13 +109,12 @@ def remember(store: Store, paths: list[str]) -> None:
 
 def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, target: Repository) -> None:
     """As after a first reading: everything up to here is settled, and the board is as it should be."""
-    contexts.store.of("tiny").set_cursor("source", source.main.oid)
-    selection = repr((watch.source, sorted(patterns_of(contexts.open_context(watch)))))
-    contexts.store.of("tiny").set_cursor("selection", selection)
-    contexts.store.of("tiny").set_cursor("definition", contexts.open_context(watch).definition())
-    contexts.store.of("tiny").set_cursor("waivers", "[]")
+    context = contexts.open_context(watch)
+    read = SourceRead(source.main.oid, selection_of(context), context.definition())
+    contexts.store.of("tiny").remember(SOURCE, read)
+    contexts.store.of("tiny").remember(WAIVED, Waived([], []))
     to, board = "hf://datasets/acme/contents", StoredBoard(target.main.oid, "tiny", TINY)
-    contexts.store.of("tiny").set_cursor("board", board.head, target=to)
+    contexts.store.of("tiny").remember(BOARD, board.head, target=to)
     contexts.store.of("tiny").boards.keep(to, board, [], "")
 
 

@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bot.publishing.publication import Marker
 from bot.service.jobs.queue import Jobs
 from bot.service.store import Store, connect
+from bot.service.store.memory import LAST_PASS
 from tests.world.git import Repository
 from tests.world.hub import Call, Hub
 from tests.world.postgres import running
@@ -105,7 +106,7 @@ def measure(rows: int, workers: int, delay: float, others: int) -> Measured:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         started = [subprocess.Popen(command, cwd=folder, env=environment, **quiet) for _ in range(workers)]  # type: ignore[call-overload]
         jobs.open()
-        while store.of("tiny").cursor("tried") is None or jobs.undone():
+        while store.of("tiny").recall(LAST_PASS) is None or jobs.undone():
             time.sleep(0.2)
         time.sleep(3.0)  # until the last of them has begun
         hub.faults.order("", delay=delay, times=-1)
@@ -113,7 +114,7 @@ def measure(rows: int, workers: int, delay: float, others: int) -> Measured:
         hub.calls.clear()
         start, own, theirs = time.monotonic(), time.process_time(), cpu_of(started)
         jobs.want_pass("tiny")
-        while jobs.undone() or store.of("tiny").cursor("source") != source.main.oid or store.of("tiny").items.counts():
+        while jobs.undone() or store.of("tiny").commit != source.main.oid or store.of("tiny").items.counts():
             time.sleep(LOOK)
         seconds = time.monotonic() - start
         spent, kinds = (time.process_time() - own, cpu_of(started) - theirs), Counter(map(kind_of, hub.calls))

@@ -23,6 +23,7 @@ from bot.server.answers import Page, answer_page, page_of, type_of, unknown_page
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredBoard
+from bot.service.store.memory import MODELS_MOVED
 
 PAGES = 256  # of one board that are kept for the next visitor
 ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last
@@ -106,7 +107,7 @@ class BoardCache:
             state = self.store.of(watch.name)
             kept = state.boards.at(target.to)
             if kept is not None and kept.declaration and state.boards.count_rows(target.to):
-                kept = replace(kept, models=state.cursor("models moved") or "")
+                kept = replace(kept, models=str(state.recall(MODELS_MOVED) or ""))
                 found[f"{watch.name}@{place}" if found else watch.name] = (target.to, kept)
         return found
 

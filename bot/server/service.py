@@ -18,9 +18,10 @@ from bot.evaluation.submission import iso_date
 from bot.reporting.escape import brief
 from bot.server.health import SHOWN, Metrics, State, StoreCollector, in_state, named, overall, status_of
 from bot.service.context import ContextFactory
-from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
+from bot.service.publish.ledger import ledgers_due, next_look
 from bot.service.settings.config import Settings, Watch
 from bot.service.store.items import Mark, marks
+from bot.service.store.memory import LEDGER, MOVED
 from bot.service.watch.event import ANY, MAIN, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome, outcome_lines, reason_of
 from bot.service.watch.settle import run_pass
@@ -235,14 +236,14 @@ class Service:
         counts = stored.items.counts()
         failing = in_state(counts, "failing")
         plans = sum(plan.waits for plan in stored.plans.all())
-        ledgers = {target: known for target in watch.addresses if (known := stored_ledger(stored, target))}
-        unexplained = sum(known["unexplained"] for known in ledgers.values())
-        moved = max(self.started, float(stored.cursor("moved") or 0.0))
+        ledgers = {target: known for target in watch.addresses if (known := stored.recall(LEDGER, target=target))}
+        unexplained = sum(known.unexplained for known in ledgers.values())
+        moved = max(self.started, stored.recall(MOVED) or 0.0)
         status = status_of(state, failing + plans + unexplained, now=now, moved=moved, every=watch.settle_every)
         return {
             "status": status,
             "ok": status == "ok",
-            "commit": stored.cursor("source"),
+            "commit": stored.commit,
             "settled": iso_date(state.settled) or None,
             "reached": iso_date(state.reached) or None,
             "heard": iso_date(state.heard) or None,
@@ -250,12 +251,12 @@ class Service:
             "failure": brief(state.failure, 500),
             "plans": plans,
             "unexplained": unexplained,
-            "untried": unexplained - sum(known.get("waiting", 0) for known in ledgers.values()),
-            "ledgers": {target: known["line"] for target, known in ledgers.items()},
-            "declined": {target: known.get("declined", []) for target, known in ledgers.items()},
-            "requests": {target: text for target, known in ledgers.items() if (text := known.get("requests"))},
+            "untried": unexplained - sum(known.waiting for known in ledgers.values()),
+            "ledgers": {target: known.line for target, known in ledgers.items()},
+            "declined": {target: known.declined for target, known in ledgers.items()},
+            "requests": {target: text for target, known in ledgers.items() if (text := known.requests)},
             "recount": iso_date(ledgers_due(stored)) or None,
-            "counted": iso_date(min((known["at"] for known in ledgers.values()), default=None)) or None,
+            "counted": iso_date(min((known.at for known in ledgers.values()), default=None)) or None,
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(stored.items.page("failing", None, SHOWN)) if failing else [],
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
@@ -19,6 +18,7 @@ from bot.service.publish.ledger import count_later, next_look
 from bot.service.settings.config import Watch
 from bot.service.store.items import RowJob
 from bot.service.store.leases import lease_name, pass_leases
+from bot.service.store.memory import LAST_PASS, SOURCE, PassEnd
 from bot.service.talk.waivers import stored_waivers
 from bot.service.watch.outcome import Outcome, Report
 from bot.service.watch.workers import SHORTEST_WAIT
@@ -66,17 +66,12 @@ class SharedService(Service):
     def _end(self, watch: Watch, due: float | None = None) -> None:
         """Tell the other processes the state of a watch, and when the last pass over it ended."""
         stored, state = self.contexts.store.of(watch.name), self.states[watch.name]
-        said = {"settled": state.settled, "failure": state.failure, "reached": state.reached}
-        with stored.transaction():
-            stored.set_cursor("pass", json.dumps(said))
-            stored.set_cursor("tried", str(self.clock()))
+        stored.remember(LAST_PASS, PassEnd(self.clock(), state.settled, state.failure, state.reached))
 
     def state(self, name: str) -> State:
         """The state of a watch, whoever made the last pass; `heard` and a database that fails are of this process."""
-        known = json.loads(self.contexts.store.of(name).cursor("pass") or "{}")
-        heard = self.states[name].heard
-        failure = self._cluster.failure or known.get("failure", "")
-        return State(known.get("settled"), heard, failure, known.get("reached"))
+        known = self.contexts.store.of(name).recall(LAST_PASS) or PassEnd(0.0)
+        return State(known.settled, self.states[name].heard, self._cluster.failure or known.failure, known.reached)
 
     def due(self) -> list[str]:
         """The watches that are due, or have a due item, and for which no pass waits or runs."""
@@ -87,7 +82,8 @@ class SharedService(Service):
     def _is_due(self, watch: Watch, *, has_rows: bool) -> bool:
         """Tell whether a pass is due; rows that workers have do not count."""
         stored, now = self.contexts.store.of(watch.name), self.clock()
-        since = now - float(stored.cursor("tried") or 0.0)
+        known = stored.recall(LAST_PASS)
+        since = now - (known.at if known else 0.0)
         if not 0 <= since < watch.settle_every:  # or the clock was set back
             return True
         if has_rows or since < SHORTEST_WAIT:
@@ -139,11 +135,11 @@ class RowJobs:
         state, target = context.state, context.targets_by_address.get(job.target)
         with state.transaction():
             item = state.items.get("row", job.target, job.subject)
-            definition = state.cursor("definition")
+            known = state.recall(SOURCE)
             is_free = self.contexts.store.is_free(lease_name(job.target, self.contexts.folder))
         if target is None or not is_free or item is None or item.is_held or item.marked != job.marked:
             return []
-        if item.due > context.clock() or definition != context.definition():
+        if item.due > context.clock() or known is None or known.definition != context.definition():
             return []
         report = Report(context)
         EntryRows(context, *target, report).publish_admitted(item, job.admitted)

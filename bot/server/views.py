@@ -29,6 +29,7 @@ from bot.service.publish.ledger import next_look
 from bot.service.settings.config import Watch
 from bot.service.store import HISTORY, HeldPlan, Store, StoredSubmission
 from bot.service.store.items import STATES, Item, ItemPlace, ItemState
+from bot.service.store.memory import PLAN_DISCUSSION
 from bot.service.store.sources import SubmissionLine
 from bot.service.talk.waivers import stored_waivers
 
@@ -352,7 +353,7 @@ class Views:
             restored=len(plan.having("restored")),
             unchanged=max(rows - changed - removed, plan.unchanged),
             rows=rows,
-            discussion=state.cursor("plan discussion", target=held.target) or "",
+            discussion=state.recall(PLAN_DISCUSSION, target=held.target) or "",
             form=next((one.form for one in targets if one.to == held.target), ""),
             reasons=plan.reasons,
         )

@@ -33,6 +33,7 @@ from bot.service.settings.environment import space_url
 from bot.service.store import Store, StoredSubmission, WatchState, connect
 from bot.service.store.engine import EVERY
 from bot.service.store.items import Item, Kind, Mark, Priority
+from bot.service.store.memory import MOVED
 from bot.service.watch.event import account_id
 
 if TYPE_CHECKING:  # only who shares a state with other processes needs the extra `postgres`
@@ -132,8 +133,8 @@ class WatchContext:
         """Take items that are in step off the list, and note that something moves."""
         self.state.items.finish(done)
         now = self.clock()
-        if done and not 0 <= now - float(self.state.cursor("moved") or 0.0) < MOVES:
-            self.state.set_cursor("moved", str(now))
+        if done and not 0 <= now - (self.state.recall(MOVED) or 0.0) < MOVES:
+            self.state.remember(MOVED, now)
 
     def judge(self, found: Sequence[StoredSubmission], *, is_compared: bool = True) -> Judgement:
         """Judge submissions and join them into rows; files that are not results are left out.

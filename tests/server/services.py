@@ -16,6 +16,7 @@ from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, StoredBoard, StoredSubmission, WatchState, connect
 from bot.service.store.items import Item, Mark
+from bot.service.store.memory import SOURCE, SourceRead
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
 
@@ -41,7 +42,7 @@ def make_service(folder: Path) -> Service:
     store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
     service = Service(ContextFactory(Access(), store, folder), settings.watches, CollectorRegistry(), clock=lambda: NOW)
     store.of("open-llm").submissions.keep([*read_examples(), *unread()])
-    store.of("open-llm").set_cursor("source", "c" * 40)
+    store.of("open-llm").remember(SOURCE, SourceRead("c" * 40))
     fill_items(store.of("open-llm"))
     store.of("open-llm").add_outcomes([("rejected", name, f"{name}\n<script>alert(3)</script>") for name in HOSTILE])
     rows = tuple(PlannedRow(f"k{i}", name, "removed", 50.0, None, name) for i, name in enumerate(HOSTILE))

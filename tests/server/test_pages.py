@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
@@ -19,6 +19,7 @@ from bot.server.operator import TRIED
 from bot.server.service import Service
 from bot.server.views import place_of
 from bot.service.store.items import Mark
+from bot.service.store.memory import LEDGER, KeptLedger
 from bot.service.watch.workers import WatchWorker
 from tests.pages.boards import HOSTILE, Found, found, hostile
 from tests.server.services import NOW, TARGET, item, make_service, make_web
@@ -220,13 +221,13 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
 ) -> None:
     store, line = service.contexts.store, "60 accepted: 57 on main, 1 open, 0 held, 1 declined, 1 unexplained"
     assert "accepted row" not in read(web, "/").text
-    known = {"line": line, "unexplained": 3, "waiting": 3, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
-    store.of("open-llm").set_cursor("ledger", json.dumps(known), target=TARGET)
+    known = KeptLedger(line, unexplained=3, waiting=3, at=NOW, declined=["tiny/acme/atlas-7b/x"])
+    store.of("open-llm").remember(LEDGER, known, target=TARGET)
     shown = read(web, "/").text
     assert "tiny/acme/atlas-7b/x" in shown
     assert line in shown
     assert "no place at the target" not in shown  # the cause of each stands there
-    store.of("open-llm").set_cursor("ledger", json.dumps(known | {"waiting": 2}), target=TARGET)
+    store.of("open-llm").remember(LEDGER, replace(known, waiting=2), target=TARGET)
     sentence = "open-llm: 1 accepted row has no place at the target; leaderboard-bot status says why."
     assert sentence in read(web, "/").text
 

@@ -132,7 +132,7 @@ def test_a_stop_lets_the_running_settlement_end(story: Story) -> None:
 
     assert len(story.requests) == 1
     store = story.open_context_factory("bot.db").store
-    assert store.of("tiny").cursor("source") == story.source.main.oid
+    assert store.of("tiny").commit == story.source.main.oid
     store.close()
 
 

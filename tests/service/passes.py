@@ -9,8 +9,9 @@ from bot.platforms.platform import Access
 from bot.publishing.publication import PostText
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.settings.config import Settings, open_settings
-from bot.service.store import Store
+from bot.service.store import Store, WatchState
 from bot.service.store.engine import connect
+from bot.service.store.memory import LEDGER
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
 
@@ -26,6 +27,12 @@ def open_contexts(path: Path, access: Access, database: str) -> tuple[Settings, 
 def settle(context: WatchContext, *, everything: bool = True) -> Sequence[Outcome]:
     """Bring one watch in step; failed items are tried again at once."""
     return run_pass(context, everything=everything).outcomes
+
+
+def line_of(state: WatchState, target: str) -> str:
+    """The line of the last ledger, "" if there is none."""
+    known = state.recall(LEDGER, target=target)
+    return known.line if known else ""
 
 
 def shown_rows(text: PostText) -> list[str]:

@@ -273,7 +273,7 @@ def test_a_waiver_counts_although_the_process_ended_right_after_its_answer(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("bot.service.talk.folders.dump_waivers", killed)
+        patch.setattr("bot.service.talk.folders.keep_waivers", killed)
         with pytest.raises(KeyboardInterrupt):
             story.settle()
     assert story.acts() == ["discussion", "comment"]

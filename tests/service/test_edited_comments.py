@@ -12,7 +12,7 @@ import pytest
 from bot.publishing.answers import answer_text, row_declined
 from bot.publishing.publication import find_marker
 from bot.service.talk.commands import command_in
-from bot.service.talk.waivers import parse_waivers
+from bot.service.talk.waivers import stored_waivers
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.stories import Story
 from tests.service.test_commands import IGNORE, propose, replies
@@ -118,7 +118,7 @@ def test_a_waiver_stays_as_it_was_granted_whoever_edits_the_comment(story: Story
         story.lose_state()
     story.settle()
 
-    [waiver] = parse_waivers(story.state.cursor("waivers"))
+    [waiver] = stored_waivers(story.state, story.watch)
     assert (waiver.rule, str(waiver.until), waiver.reason) == ("value-out-of-range", "2099-01-01", "the meter was off")
     assert "waived by meg" in request.comments("bot")[1]
     story.news()

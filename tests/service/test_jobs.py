@@ -22,15 +22,17 @@ from bot.server.sharing import RowJobs, SharedService
 from bot.service.jobs.queue import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, JobWorker, Timing
 from bot.service.publish.entry_rows import EntryRows
-from bot.service.publish.ledger import ledgers_due, stored_ledger
+from bot.service.publish.ledger import ledgers_due
 from bot.service.publish.publisher import admission, due_rows
 from bot.service.store import Store, connect
 from bot.service.store.items import RowJob
 from bot.service.store.leases import LOOK
+from bot.service.store.memory import LAST_PASS, LEDGER, RECOUNT
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.command import BOT, bot
 from tests.service.job_worker import QUICK, make_service
+from tests.service.passes import line_of
 from tests.service.stories import SETTINGS, Story
 from tests.service.worker_processes import PATIENCE, Workers, is_done, push_rows, queue_of, wait_until
 from tests.world.hub import Hub
@@ -69,9 +71,9 @@ def service_of(story: Story) -> Iterator[SharedService]:
 
 def settled(story: Story, service: SharedService) -> None:
     """Let the service make a pass over what is there now, and do all that follows."""
-    jobs, store, before = service.jobs, service.contexts.store, service.contexts.store.of("tiny").cursor("tried")
+    jobs, store, before = service.jobs, service.contexts.store, service.contexts.store.of("tiny").recall(LAST_PASS)
     service.hint("tiny")
-    wait_until(lambda: store.of("tiny").cursor("tried") != before and not jobs.undone())
+    wait_until(lambda: store.of("tiny").recall(LAST_PASS) != before and not jobs.undone())
 
 
 @pytest.mark.slow
@@ -112,7 +114,7 @@ def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Pa
         story.settle()
         rows, context = store.of("tiny").items.due("row", time.time()), story.contexts.open_context(story.watch)
         looks = EntryRows(context, *context.targets[0], Report(context)).look(rows)
-        store.of("tiny").set_cursor("recount", None)  # as where a pass ends after the rows
+        store.of("tiny").remember(RECOUNT, None)  # as where a pass ends after the rows
         for one, look in zip(rows, looks, strict=True):
             job = RowJob("tiny", to, one.subject, one.marked, admission(look))
             assert [made.outcome for made in RowJobs(story.contexts).publish(story.watch, job)] == ["proposed"]
@@ -143,9 +145,7 @@ def test_rows_that_workers_write_during_a_pass_are_no_unexplained_ones(
         assert Counter(story.acts()) == {"request": 3, "discussion": 1}
         assert story.state.items.counts() == {}
         settle_watches(story.contexts, [story.watch])
-        assert stored_ledger(story.state, "hf://datasets/acme/contents")["line"].startswith(
-            "3 accepted: 0 on main, 3 open"
-        )
+        assert line_of(story.state, "hf://datasets/acme/contents").startswith("3 accepted: 0 on main, 3 open")
     story.contexts.queue = None
     story.end()
 
@@ -158,7 +158,7 @@ def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: 
         story.settle()
         assert story.acts() == []  # both rows are left to workers
         to, store = "hf://datasets/acme/contents", story.contexts.store
-        assert stored_ledger(store.of("tiny"), to) == {}  # what is about to be written is no unexplained row
+        assert store.of("tiny").recall(LEDGER, target=to) is None  # what is about to be written is no unexplained row
         [first, second] = store.of("tiny").items.due("row", time.time())
         rows = RowJobs(story.contexts)
 
@@ -170,7 +170,7 @@ def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: 
     story.contexts.queue = None
     story.settle()
     assert story.acts() == ["request"] * 2
-    assert stored_ledger(store.of("tiny"), to)["line"].startswith("2 accepted: 0 on main, 2 open")
+    assert line_of(store.of("tiny"), to).startswith("2 accepted: 0 on main, 2 open")
     story.end()
 
 

@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from bot.publishing.decisions import RowDecision
-from bot.service.publish.ledger import ledgers_due, next_look, stored_ledger
+from bot.service.publish.ledger import ledgers_due, next_look
+from bot.service.store.memory import LEDGER, RECOUNT, SWEPT
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import exit_status, settle_watches, status_lines, status_of_ledgers
 from bot.service.watch.settle import run_pass
+from tests.service.passes import line_of
 from tests.service.stories import STATES, Story
 from tests.service.table_stories import TableStory, said
 from tests.variants import one_of
@@ -98,11 +101,11 @@ def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, ans
     hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(8)}, "Clean")
     digest = digest_in(held(settle(story)))
     line = "4 accepted: 4 on main, 0 open, 0 held, 0 declined, 0 unexplained"
-    assert stored_ledger(state, to)["line"] == f"{line}; 8 other rows would be removed by a plan"
+    assert line_of(state, to) == f"{line}; 8 other rows would be removed by a plan"
     assert {"approve": state.plans.approve, "decline": state.plans.decline}[answer](digest)
     story.settle()  # as the service does, which counts when it must
 
-    assert stored_ledger(state, to)["line"] == f"{line}{after}"
+    assert line_of(state, to) == f"{line}{after}"
     story.contexts.store.close()
 
 
@@ -156,7 +159,7 @@ def test_after_an_outage_the_rows_are_counted_with_the_first_that_is_written(hub
     hub.faults.ordered.clear()
     story.push(model="acme/new")
     run_pass(replace(context, clock=lambda: now + 300), everything=False)
-    assert stored_ledger(store.of("tiny"), to)["line"].startswith("2 accepted: 1 on main, 1 open, ")
+    assert line_of(store.of("tiny"), to).startswith("2 accepted: 1 on main, 1 open, ")
     story.contexts.store.close()
 
 
@@ -168,7 +171,7 @@ def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub
     def pass_at(moment: float) -> str:
         context = replace(story.contexts.open_context(story.watch), clock=lambda: moment)
         run_pass(context, everything=False)
-        return str(stored_ledger(store.of("tiny"), to)["line"])[:34]
+        return str(line_of(store.of("tiny"), to))[:34]
 
     story.push(model="acme/new")
     assert pass_at(now + 20) == "1 accepted: 1 on main, 0 open, 0 h"
@@ -195,12 +198,13 @@ def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub
     hub.faults.ordered.clear()
 
     assert pass_at(again + 9_000) == "3 accepted: 1 on main, 2 open, 0 h"
-    known = stored_ledger(store.of("tiny"), to) | {"took": 30.0}  # a board that takes long is counted less often
-    store.of("tiny").set_cursor("ledger", json.dumps(known), target=to)
-    store.of("tiny").set_cursor("recount", None)
+    known = store.of("tiny").recall(LEDGER, target=to)
+    assert known is not None
+    store.of("tiny").remember(LEDGER, structs.replace(known, took=30.0), target=to)  # a board that takes long
+    store.of("tiny").remember(RECOUNT, None)
     story.push(model="acme/third")
-    pass_at(known["at"] + 100)
-    assert ledgers_due(store.of("tiny")) == known["at"] + 20 * 30
+    pass_at(known.at + 100)
+    assert ledgers_due(store.of("tiny")) == known.at + 20 * 30
     store.close()
 
 
@@ -211,11 +215,12 @@ def test_a_plan_that_stays_declined_is_counted_once(hub: Hub, tmp_path: Path) ->
     hub.comment(story.target, hub.conversations(story.target)[-1], f"/decline {digest}", "meg")
     story.settle()
     story.settle()
-    first = stored_ledger(story.state, "hf://datasets/acme/contents")
+    first = story.state.recall(LEDGER, target="hf://datasets/acme/contents")
     story.settle()
 
-    assert first["line"].endswith("; 12 other rows, of which the removal was declined")
-    assert stored_ledger(story.state, "hf://datasets/acme/contents") == first
+    assert first is not None
+    assert first.line.endswith("; 12 other rows, of which the removal was declined")
+    assert story.state.recall(LEDGER, target="hf://datasets/acme/contents") == first
     story.contexts.store.close()
 
 
@@ -426,7 +431,7 @@ def test_rows_of_shared_requests_that_people_closed_one_after_the_other_stay_dec
     assert ledger(settle(story)) == "2 accepted: 0 on main, 0 open, 0 held, 2 declined, 0 unexplained"
     story.push(model="acme/m2")
     assert ledger(settle(story)) == "3 accepted: 0 on main, 1 open, 0 held, 2 declined, 0 unexplained"
-    story.state.set_cursor("swept", None)  # a day later
+    story.state.remember(SWEPT, None)  # a day later
     assert ledger(settle(story)) == "3 accepted: 0 on main, 1 open, 0 held, 2 declined, 0 unexplained"
     story.contexts.store.close()
 
@@ -563,7 +568,7 @@ def test_a_closed_request_for_an_edited_row_is_not_opened_again_as_a_new_score(
     if is_lost:
         story.lose_state()
     for _ in range(4):
-        story.state.set_cursor("swept", None)  # a day later
+        story.state.remember(SWEPT, None)  # a day later
         done = settle(story)
     assert story.requests == []
     assert ledger(done) == "2 accepted: 1 on main, 0 open, 0 held, 1 declined, 0 unexplained"
@@ -602,7 +607,7 @@ def test_a_request_that_main_has_made_needless_is_closed_within_a_day(
     hub.push(story.target, {path: right}, "Take that back", user="ann")
     if is_lost:
         story.lose_state()
-    story.state.set_cursor("swept", None)  # a day later
+    story.state.remember(SWEPT, None)  # a day later
     for _ in range(2):
         done = settle(story)
     assert story.requests == []

@@ -12,6 +12,7 @@ from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
+from bot.service.store.memory import SWEPT
 from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
@@ -187,7 +188,7 @@ def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Pat
     if is_lost:
         story.lose_state()
     else:  # a day later, or when a webhook told of it
-        story.state.set_cursor("swept", None)
+        story.state.remember(SWEPT, None)
     story.settle()
 
     assert hub.file(story.target, path, request.ref) == right
@@ -195,7 +196,7 @@ def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Pat
     assert f"**Others pushed to this request:** `{pushed.oid[:12]}` by `ann`." in request.description
     assert story.acts() == ["commit", "edit"]
     assert ledger(settle(story)) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
-    story.state.set_cursor("swept", None)
+    story.state.remember(SWEPT, None)
     story.end()
 
 
@@ -216,7 +217,7 @@ def test_a_request_that_somebody_reopens_is_looked_at_again(hub: Hub, tmp_path: 
     if is_lost:
         story.lose_state()
     for _ in range(2):  # the daily sweep sees it, and the next pass acts
-        story.state.set_cursor("swept", None)
+        story.state.remember(SWEPT, None)
         story.settle()
 
     assert stale.status == "closed"
@@ -269,7 +270,7 @@ def test_a_push_to_the_bots_request_at_github_is_named_in_its_text(
     if is_lost:
         story.lose_state()
     else:
-        story.state.set_cursor("swept", None)
+        story.state.remember(SWEPT, None)
     story.settle()
     assert f"**Others pushed to this request:** `{pushed[:12]}` by `ann`." in request.body
     story.end()
@@ -285,7 +286,7 @@ def test_a_target_at_github_that_is_renamed_under_a_running_bot_is_named_and_not
     story.settle()
     moved = github.state.repos["acme/board"] = github.state.repos.pop(TARGET)
     moved.name, moved.issues[1].head_repo, github.state.moved[TARGET] = "acme/board", "acme/board", "acme/board"
-    story.state.set_cursor("swept", None)
+    story.state.remember(SWEPT, None)
     texts = [one.text for one in (*story.settle(), *story.settle()) if one.outcome == "failed"]
 
     why = "github://acme/contents was renamed to github://acme/board: write the new name into the settings"

@@ -26,6 +26,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import BotError
+from bot.service.store.memory import SWEPT
 from bot.service.store.tables import intents
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import settle_watches
@@ -229,7 +230,7 @@ def settle(town: Town) -> WatchPass:
     """Settle as on another day, until a pass fails in nothing and says nothing new."""
     story, before = town.story, ""
     for _ in range(TRIES):
-        story.state.set_cursor("swept", None)
+        story.state.remember(SWEPT, None)
         with suppress(BotError):
             [done] = settle_watches(story.contexts, [story.watch])
             now = repr((state_of(town), done.ledgers))

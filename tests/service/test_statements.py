@@ -14,6 +14,7 @@ from sqlalchemy import event
 
 from bot.service.store import Store, connect
 from bot.service.store.items import Mark
+from bot.service.store.memory import SOURCE, SourceRead
 from tests.service.stories import Story
 from tests.service.worker_processes import push_rows
 from tests.world.hub import Hub
@@ -78,7 +79,7 @@ def test_statements_are_counted_as_the_database_sees_them(tmp_path: Path) -> Non
     event.listen(store.engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
     state = store.of("tiny")
     state.items.mark([Mark("source"), Mark("reviews")], 1.0)
-    state.set_cursor("source", "c" * 40)
+    state.remember(SOURCE, SourceRead("c" * 40))
     assert len(state.items.due("source", 2.0)) == 1
     assert (store.asked, store.asked_by_all, len(seen)) == (3, 3, 3)
     store.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from bot.publishing.plan import Plan, PlannedRow
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, WatchState, connect
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
+from bot.service.store.memory import CLOCK, LEDGER, MOVED, PLACE, REVIEW, SOURCE, KeptLedger, ReviewState, SourceRead
 from tests.world.postgres import Cluster
 
 
@@ -47,14 +49,14 @@ def submission(path: str, key: str | None = None, status: str = "accepted") -> S
 
 
 def test_what_was_remembered_is_found_in_the_next_process(store: Store, state: WatchState, url: str) -> None:
-    state.set_cursor("source", "a" * 40)
-    state.set_cursor("source", "b" * 40)
+    state.remember(SOURCE, SourceRead("a" * 40))
+    state.remember(SOURCE, SourceRead("b" * 40))
     state.submissions.keep([submission("x.json", "key"), submission("y.json")])
     state.submissions.keep([submission("x.json", "other")], ["y.json"])
     store.known_threads("t").put(4, REQUEST)
     again = Store(connect(url))
 
-    assert again.of("w").cursor("source") == "b" * 40
+    assert again.of("w").commit == "b" * 40
     assert again.of("w").submissions.at(["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
     assert again.of("w").submissions.of(["other"]) == {"x.json": submission("x.json", "other")}
     assert again.known_threads("t").of("pull_request") == [(4, REQUEST)]
@@ -138,11 +140,11 @@ def test_another_plan_needs_another_approval(state: WatchState) -> None:
 
 
 def test_a_copy_for_a_dry_run_changes_nothing(store: Store, state: WatchState) -> None:
-    state.set_cursor("source", "a")
+    state.remember(SOURCE, SourceRead("a"))
     copy = store.scratch()
-    copy.of("w").set_cursor("source", "b")
+    copy.of("w").remember(SOURCE, SourceRead("b"))
 
-    assert (state.cursor("source"), copy.of("w").cursor("source")) == ("a", "b")
+    assert (state.commit, copy.of("w").commit) == ("a", "b")
     copy.close()
 
 
@@ -169,7 +171,7 @@ def test_a_state_that_another_process_holds_says_so(tmp_path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("begin exclusive")
     with pytest.raises(StateUnavailable, match="another process holds it"):
-        store.of("w").set_cursor("source", "a")
+        store.of("w").remember(SOURCE, SourceRead("a"))
     other.close()
     store.close()
 
@@ -220,7 +222,7 @@ def test_a_broken_file_is_put_aside(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     store = Store(connect(f"sqlite:///{path}"))
 
-    assert store.of("w").cursor("source") is None
+    assert store.of("w").recall(SOURCE) is None
     assert path.with_suffix(".db.broken").read_bytes() == content
     store.close()
 
@@ -229,14 +231,14 @@ def test_a_file_with_one_broken_page_is_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     Store(connect(f"sqlite:///{path}")).close()
     with sqlite3.connect(path) as state:
-        [page] = state.execute("select rootpage from sqlite_master where name = 'cursors'").fetchone()
+        [page] = state.execute("select rootpage from sqlite_master where name = 'memories'").fetchone()
     state.close()
     data = bytearray(path.read_bytes())
     data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
     path.write_bytes(data)
     store = Store(connect(f"sqlite:///{path}"))
 
-    assert store.of("w").cursor("source") is None
+    assert store.of("w").recall(SOURCE) is None
     assert path.with_suffix(".db.broken").read_bytes() == data
     store.close()
 
@@ -249,7 +251,7 @@ def test_a_file_with_one_broken_page_is_put_aside(tmp_path: Path) -> None:
         ["drop table form"],
         [
             "drop table form",
-            "drop table cursors",
+            "drop table memories",
             "create table cursors (watch text, subject text, value text)",
             "insert into cursors values ('', 'version', '5')",
         ],
@@ -259,18 +261,18 @@ def test_a_file_with_one_broken_page_is_put_aside(tmp_path: Path) -> None:
 def test_a_store_of_another_form_is_emptied_and_says_so(
     store: Store, state: WatchState, url: str, caplog: pytest.LogCaptureFixture, change: list[str]
 ) -> None:
-    state.set_cursor("source", "a")
+    state.remember(SOURCE, SourceRead("a"))
     with store.engine.begin() as connection:
         for statement in change:
             connection.exec_driver_sql(statement)
     store.close()
     again = Store(connect(url))
 
-    assert again.of("w").cursor("source") is None
+    assert again.of("w").recall(SOURCE) is None
     assert [one.getMessage().partition(" has ")[2] for one in caplog.records] == [
         "the tables of another version; it is emptied, and everything is read again"
     ]
-    again.of("w").set_cursor("source", "b")
+    again.of("w").remember(SOURCE, SourceRead("b"))
     again.close()
 
 
@@ -280,7 +282,7 @@ def test_only_its_owner_reads_the_state(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
         store = Store(connect(f"sqlite:///{path}"))
-        store.of("w").set_cursor("source", "a")
+        store.of("w").remember(SOURCE, SourceRead("a"))
         assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()} == dict.fromkeys(
             ["state.db", "state.db-wal", "state.db-shm"], "0o600"
         )
@@ -301,16 +303,45 @@ def test_the_rows_below_a_model_are_those_of_no_near_twin(store: Store, state: W
 
 
 def test_a_kind_s_subjects_and_targets_are_apart(state: WatchState) -> None:
-    state.set_cursor("declined", "one", "t/acme/a", target="x")
-    state.set_cursor("declined", "two", "t/acme/a-7b", target="x")
-    state.set_cursor("declined", "three", "t/acme/a", target="x y")
-    state.set_cursor("review", "four", "1")
+    state.remember(PLACE, "one", "acme/a", target="x")
+    state.remember(PLACE, "two", "acme/a-7b", target="x")
+    state.remember(PLACE, "three", "acme/a", target="x y")
+    state.remember(REVIEW, ReviewState("four"), "1")
 
-    assert state.cursors("declined", target="x") == {"t/acme/a": "one", "t/acme/a-7b": "two"}
-    assert state.cursor("declined", "t/acme/a", target="x y") == "three"
-    assert state.cursor("review", "11") is None
-    state.set_cursor("declined", None, "t/acme/a", target="x")
-    assert state.cursors("declined", target="x") == {"t/acme/a-7b": "two"}
+    assert state.recall_all(PLACE, target="x") == {"acme/a": "one", "acme/a-7b": "two"}
+    assert state.recall(PLACE, "acme/a", target="x y") == "three"
+    assert state.recall(REVIEW, "11") is None
+    state.remember(PLACE, None, "acme/a", target="x")
+    assert state.recall_all(PLACE, target="x") == {"acme/a-7b": "two"}
+
+
+def remember_and_fail(state: WatchState) -> None:
+    with state.transaction():
+        state.remember(CLOCK, 9.0)
+        raise ZeroDivisionError
+
+
+def test_what_is_remembered_is_recalled_as_it_was_in_a_phase_and_out_of_it(state: WatchState, store: Store) -> None:
+    ledger = KeptLedger("2 accepted", unexplained=1, declined=["a", "b"], at=1.5)
+    with state.phase():
+        state.remember(LEDGER, ledger, target="x")
+        state.remember(MOVED, 2.5)
+        asked = store.asked
+        state.remember(MOVED, 2.5)  # as it is
+        assert (state.recall(LEDGER, target="x"), state.recall(MOVED), state.recall(CLOCK)) == (ledger, 2.5, None)
+        assert store.asked == asked
+        other = threading.Thread(target=lambda: store.of("w").remember(MOVED, 3.5))
+        other.start()
+        other.join()
+        assert state.recall(MOVED) == 2.5
+        with pytest.raises(ZeroDivisionError):
+            remember_and_fail(state)
+        assert (state.recall(CLOCK), state.recall(MOVED)) == (None, 3.5)
+    state.remember(LEDGER, None, target="x")
+    assert state.recall(LEDGER, target="x") is None
+    with state.phase(), state.phase():
+        state.remember(CLOCK, 1.0)
+    assert state.recall(CLOCK) == 1.0
 
 
 def test_words_that_a_database_may_refuse_are_kept(state: WatchState) -> None:

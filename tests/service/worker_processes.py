@@ -11,6 +11,7 @@ from multiprocessing.process import BaseProcess
 
 from bot.errors import StateUnavailable
 from bot.service.jobs.queue import Jobs
+from bot.service.store.memory import LAST_PASS
 from tests.service.job_worker import work
 from tests.service.stories import Story
 from tests.world.results import path_of, result
@@ -33,8 +34,8 @@ def is_done(story: Story, jobs: Jobs) -> bool:
     """Whether a pass was made over all that was pushed, and nothing waits."""
     state = story.state
     with suppress(StateUnavailable):
-        is_read = state.cursor("source") == story.source.main.oid
-        is_tried = state.cursor("tried") is not None
+        is_read = state.commit == story.source.main.oid
+        is_tried = state.recall(LAST_PASS) is not None
         return is_read and is_tried and not state.items.counts() and not jobs.undone()
     return False
 

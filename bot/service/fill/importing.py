@@ -197,7 +197,7 @@ class Import:
             if isinstance(failure, Unavailable):
                 failures.append(failure)
 
-        commit, done, now = state.cursor("source") or "", 0, self.context.clock()
+        commit, done, now = state.commit or "", 0, self.context.clock()
         with self.context.source.in_bulk(commit, total) as source:
             while items := state.items.due("file", now, BATCH):
                 read_files(self.context, items, fail, source)

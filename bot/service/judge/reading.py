@@ -49,7 +49,7 @@ def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source:
 
     `source` is that of the watch, unchanged or prepared for reading very many files.
     """
-    if context.state.cursor("source") is None:  # the source was not listed to its end
+    if context.state.commit is None:  # the source was not listed to its end
         return
     for batch in batches(items, BATCH):
         _read_batch(context, source, batch, fail)
@@ -86,7 +86,7 @@ def _read_all(
     """Read and judge; `fail` is called for each that cannot be read."""
     if not wanted:
         return
-    commit = context.state.cursor("source") or ""
+    commit = context.state.commit or ""
     try:
         touched = source.touched([file.path for one in wanted for file in one.candidate.files], commit)
     except BotError as failure:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import msgspec
 from msgspec.structs import replace as replaced
 
 from bot.audits.board.audit import audit_board
@@ -45,6 +43,16 @@ from bot.service.publish.reconcile import (
 )
 from bot.service.store import StoredBoard, WatchState
 from bot.service.store.items import Mark, marks
+from bot.service.store.memory import (
+    BOARD,
+    MODEL,
+    MODELS_ASKED,
+    MODELS_MOVED,
+    PLAN_DISCUSSION,
+    SHOWN_EVIDENCE,
+    SITE,
+    KnownModel,
+)
 from bot.service.watch.outcome import Report
 
 MOST = 200  # models of one look-up
@@ -52,21 +60,9 @@ LONGEST = 200  # letters of a name; the Hub allows 96
 PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two look-ups, and before a model is looked up again
 
 
-class KnownModel(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the Hub said of a model, and when it was asked (Unix seconds).
-
-    `head` is the commit at its main branch, "" if that is not known, and `since` the day on which it was first seen.
-    """
-
-    at: float = 0.0
-    head: str = ""
-    since: str = ""
-    facts: ModelFacts = UNKNOWN
-
-
 def is_time(context: WatchContext) -> bool:
     """Tell whether the settings want look-ups of models, and the last look-up is old enough."""
-    last = float(context.state.cursor("models asked") or 0)
+    last = context.state.recall(MODELS_ASKED) or 0.0
     is_wanted = context.watch.look_up_heads or context.watch.look_up_models
     return is_wanted and not 0 <= context.clock() - last < PAUSE
 
@@ -83,7 +79,7 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
     due = [model for at, model in sorted((at, model) for model, at in asked.items() if not 0 <= now - at < AGE)][:MOST]
     if not due:
         return False
-    state.set_cursor("models asked", str(now))
+    state.remember(MODELS_ASKED, now)
     with bulk_work():
         heads = read_heads(HubPlatform.client(context.opener), due) if context.watch.look_up_heads else {}
         facts = read_facts(HubPlatform.client(context.opener), due) if context.watch.look_up_models else {}
@@ -92,12 +88,12 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
     learned = {
         model: _learn(known.get(model), now, today, heads.get(model, ""), facts.get(model, nothing)) for model in due
     }
-    state.set_cursors("model", {model: msgspec.json.encode(one).decode() for model, one in learned.items()})
+    state.remember_all(MODEL, learned)
     is_new = any(
         model not in known or replaced(one, at=known[model].at) != known[model] for model, one in learned.items()
     )
     if is_new:
-        state.set_cursor("models moved", str(now))
+        state.remember(MODELS_MOVED, now)
     return is_new
 
 
@@ -118,8 +114,7 @@ def _asked_at(known: KnownModel | None, context: WatchContext) -> float:
 
 def known_models(state: WatchState) -> Mapping[str, KnownModel]:
     """What the Hub said of each model."""
-    found = state.cursors("model")
-    return {model: msgspec.json.decode(text, type=KnownModel) for model, text in found.items()}
+    return state.recall_all(MODEL)
 
 
 def known_facts(state: WatchState, entries: Iterable[Entry]) -> dict[str, ModelFacts]:
@@ -147,9 +142,9 @@ class BoardUpdater:
         state = self.context.state
         head = self.target.head()
         kept = state.boards.at(self.to)
-        if not head or kept is None or state.cursor("board", target=self.to) != head:
+        if not head or kept is None or state.recall(BOARD, target=self.to) != head:
             self.context.mark([Mark("board", "", self.to)])
-        if self._is_shown and state.cursor("site") != self.context.watch.site:
+        if self._is_shown and state.recall(SITE) != self.context.watch.site:
             self.context.mark([Mark("site", "", self.to)])
 
     def learn(self) -> None:
@@ -196,7 +191,7 @@ class BoardUpdater:
         self.context.mark([Mark("alarm", "", self.to)])
         observe_main(self.context, self.target, self.to)
         self._keep(entries)
-        self.context.state.set_cursor("board", self.target.head(), target=self.to)
+        self.context.state.remember(BOARD, self.target.head(), target=self.to)
         if self._is_shown:
             self.context.mark([Mark("site", "", self.to)])
 
@@ -207,13 +202,13 @@ class BoardUpdater:
         is_empty = kept is None or not state.boards.count_rows(self.to)
         if kept is None or is_empty or not self._is_shown:
             return  # the last pages stay until there is a row again
-        kept = replace(kept, models=state.cursor("models moved") or "")
+        kept = replace(kept, models=str(state.recall(MODELS_MOVED) or ""))
         site = Site(board_content(state, self.to, kept))
         done = retry_write(lambda: publish_site(site, context.watch.site, context.opener))
         if done.changed or done.removed:
             text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
             self.report.say("written", f"site {context.watch.site}", text)
-        state.set_cursor("site", context.watch.site)
+        state.remember(SITE, context.watch.site)
 
     def look_up_models(self) -> None:
         """Ask the Hub about the models of this board, where the settings say so and it is time."""
@@ -231,8 +226,8 @@ class BoardUpdater:
         is_first = context.state.boards.at(self.to) is None
         has_history = is_first and kept.head and "://" not in self.to  # that of a service is fetched by `site`
         history = folder_history(self.target.name, board.id) if has_history else ()
-        words = {key: str(word) for key, word in words_at(self.target, entries).items()}
-        context.state.set_cursor("evidence words", json.dumps(words), target=self.to)
+        words = words_at(self.target, entries)
+        context.state.remember(SHOWN_EVIDENCE, words, target=self.to)
         moved = context.state.boards.keep(self.to, kept, entries, iso_date(context.clock()), history=history)
         judge_twins(context, moved)
 
@@ -279,7 +274,7 @@ class BoardUpdater:
             text = plan_text(known.plan, mark, is_discussed=is_discussed, is_declined=known.is_declined)
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
-            self.context.state.set_cursor("plan discussion", url, target=self.to)
+            self.context.state.remember(PLAN_DISCUSSION, url, target=self.to)
             self.report.say("written", f"plan of {self.to}", f"the discussion says how it stands: {url}")
 
 
@@ -287,7 +282,7 @@ def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageCont
     """The content of a stored board's pages, without any path of this machine."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
     entries = state.boards.entries(target)
-    words = json.loads(state.cursor("evidence words", target=target) or "{}")
+    words = state.recall(SHOWN_EVIDENCE, target=target) or {}
     board = make_board(entries, declared, words)
     is_remote = "://" in target  # the commits of a folder are read, those of a service are not
     changes = state.boards.changes(target)

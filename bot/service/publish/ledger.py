@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from bot.service.context import WatchContext
 from bot.service.publish.reconcile import entries_of
 from bot.service.store import WatchState
 from bot.service.store.items import Mark, marks
+from bot.service.store.memory import LEDGER, RECOUNT, REPOSITORY, KeptLedger, SeenRepository
 
 PLACES: tuple[tuple[Fate, str], ...] = (
     ("main", "on main"),
@@ -167,13 +167,12 @@ def make_ledger(
 
 def ledgers_due(state: WatchState) -> float | None:
     """When the ledgers of a watch are to be made again (Unix seconds); None if nothing happened since the last time."""
-    text = state.cursor("recount")
-    return float(text) if text else None
+    return state.recall(RECOUNT)
 
 
 def count_pause(state: WatchState, targets: Iterable[str]) -> float:
     """Seconds between two times that the ledgers of a watch are made: each time reads all accepted rows."""
-    known = [stored_ledger(state, to).get("took", 0.0) for to in targets]
+    known = [one.took for to in targets if (one := state.recall(LEDGER, target=to))]
     return max(COUNT_EVERY, COUNT_SHARE * max(known, default=0.0))
 
 
@@ -183,8 +182,9 @@ def count_later(state: WatchState, targets: Collection[str], *, is_over: bool = 
     While a service is out of reach they wait for longer; `is_over` says that it is back.
     """
     if is_over or ledgers_due(state) is None:
-        last = min((stored_ledger(state, to).get("at", 0.0) for to in targets), default=0.0)
-        state.set_cursor("recount", str(last + count_pause(state, targets)))
+        known = [state.recall(LEDGER, target=to) for to in targets]
+        last = min((one.at if one else 0.0 for one in known), default=0.0)
+        state.remember(RECOUNT, last + count_pause(state, targets))
 
 
 def next_look(state: WatchState) -> float | None:
@@ -198,11 +198,17 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
     `took` is how long it took to make all of them, in seconds.
     """
     for one in ledgers:
-        counts = {"unexplained": len(one.unexplained), "waiting": one.waiting}
-        known = {"line": one.line, **counts, "declined": one.declined[:SHOWN], "at": context.clock(), "took": took}
-        known |= {"requests": one.requests.text, "head": one.head}
-        text = json.dumps(known)
-        context.state.set_cursor("ledger", text, target=one.target)
+        known = KeptLedger(
+            line=one.line,
+            unexplained=len(one.unexplained),
+            waiting=one.waiting,
+            declined=list(one.declined[:SHOWN]),
+            at=context.clock(),
+            took=took,
+            requests=one.requests.text,
+            head=one.head,
+        )
+        context.state.remember(LEDGER, known, target=one.target)
 
 
 # what people do at a target
@@ -211,21 +217,20 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
 def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     """Start again from nothing where a target's repository was deleted and made again; tell whether it was."""
     state, head = context.state, target.head()
-    text = state.cursor("repository", target=to)
-    known, _, last_head = (text or " ").rpartition(" ")
-    if stored_ledger(state, to).get("head", head) != head:
+    known, ledger = state.recall(REPOSITORY, target=to), state.recall(LEDGER, target=to)
+    if ledger is not None and ledger.head != head:
         count_later(state, context.targets_by_address)
-    if known and last_head == head:
+    if known is not None and known.head == head:
         return False
     seen = target.identity()
-    is_another = known not in {"", seen}
+    is_another = known is not None and known.id != seen
     with state.transaction():
         if is_another:
             target.forget()
             state.forget_target(to)
             rows = marks("row", sorted(state.rows.all_keys()), [to], "lost")
             context.mark([*rows, Mark("board", "", to)])
-        state.set_cursor("repository", f"{seen} {head}", target=to)
+        state.remember(REPOSITORY, SeenRepository(seen, head), target=to)
     return is_another
 
 
@@ -323,14 +328,3 @@ def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
             kept = [one for one in decided.get(key, ()) if one.what == "declined"]
             note = [RowDecision(digest, "removed", where=to, when=context.clock())] if digest else []
             state.decide(to, key, [*kept, *note])
-
-
-def stored_ledger(state: WatchState, target: str) -> dict[str, Any]:
-    """The last ledger of a target: its `line`, the first rows that are `declined`, and how many are `unexplained`.
-
-    `waiting` counts those of the unexplained that the bot tries by itself. The ledger was made `at` this time, in Unix
-    seconds. `requests` says in words what waits to be merged. Empty where there is none.
-    """
-    text = state.cursor("ledger", target=target)
-    found: dict[str, Any] = json.loads(text) if text else {}
-    return found

@@ -34,6 +34,7 @@ from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import PublishResult
 from bot.service.store.items import Item
+from bot.service.store.memory import FIRST_WRITE, PLACE
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class ModelRows(TargetRows[ModelLook]):
 
     def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
         """Where the results of each row's model were at the last look; many repositories are not asked again."""
-        found = self.context.state.cursors("place", target=self.settings.to)
+        found = self.context.state.recall_all(PLACE, target=self.settings.to)
         known = {model: place for place in get_args(Place) for model, text in found.items() if text == place}
         places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
         self.refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
@@ -189,10 +190,10 @@ class ModelRows(TargetRows[ModelLook]):
     @property
     def _may_write(self) -> bool:
         """Tell whether a first plan was approved, or something of the bot was found."""
-        return self.context.state.cursor("first write", target=self.settings.to) is not None
+        return self.context.state.recall(FIRST_WRITE, target=self.settings.to) is not None
 
     def _allow(self) -> None:
-        self.context.state.set_cursor("first write", "yes", target=self.settings.to)
+        self.context.state.remember(FIRST_WRITE, self.context.clock(), target=self.settings.to)
 
     def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
         """The items by model; items for which nothing is to be done are finished without a request.
@@ -220,7 +221,7 @@ class ModelRows(TargetRows[ModelLook]):
                 looks.append(self._look_at(model, items))
             except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
-                self.context.state.set_cursor("place", str(refusal), model, target=self.settings.to)
+                self.context.state.remember(PLACE, str(refusal), model, target=self.settings.to)
                 self.context.finish(items)
 
         self.report.attempt(items, call, finish=False)
@@ -263,7 +264,7 @@ class ModelRows(TargetRows[ModelLook]):
             self.report.say("unchanged", model, " ".join(desired.draft.remarks))
         place = place_of(look, is_written=publication is not None and not self.context.dry_run)
         refused = "; ".join(desired.draft.refused.values())
-        self.context.state.set_cursor("place", place or refused or None, model, target=self.settings.to)
+        self.context.state.remember(PLACE, place or refused or None, model, target=self.settings.to)
         if not self.context.dry_run:
             self._remember(look, is_ours=bool(desired.draft.files) or look.is_known)
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""

@@ -22,6 +22,7 @@ from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows
 from bot.service.publish.ledger import OpenRequests, observe_rows, taken_why
 from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.store.items import Item
+from bot.service.store.memory import TABLE
 
 FOREIGN = "its cells differ from what files and mapping give"
 
@@ -76,7 +77,7 @@ class TableRows(SubmittedRows[PlannedLook]):
     def observe(self) -> None:
         """Keep which of the written rows are in the table, and mark those that people changed there or removed."""
         state, to, head = self.context.state, self.settings.to, self.target.head()
-        kept = state.cursor("table", target=to)
+        kept = state.recall(TABLE, target=to)
         if kept == head:
             return
         written = self._written(to)
@@ -94,7 +95,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         with state.transaction():
             observe_rows(self.context, self.target, to, known, there, since=kept or "")
             state.published.keep(to, merged)
-            state.set_cursor("table", head, target=to)
+            state.remember(TABLE, head, target=to)
 
     def _drafted(self, written: Mapping[str, WrittenRow]) -> Draft:
         """The changes that the table would need to have rows as they were written."""

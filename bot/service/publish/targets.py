@@ -26,6 +26,7 @@ from bot.service.publish.publisher import TargetRows, due_rows
 from bot.service.publish.table_rows import TableRows
 from bot.service.settings.config import WatchTarget
 from bot.service.store.items import Item, Kind, Priority, marks
+from bot.service.store.memory import PLAN_COMMENT, RECOUNT
 from bot.service.talk.targets import TargetCommands, learn_approvals
 from bot.service.watch.outcome import Report
 
@@ -153,7 +154,7 @@ class Targets:
     def ledgers(self) -> list[Ledger]:
         """Where the accepted rows are, at every target."""
         found: list[Ledger] = []
-        self.context.state.set_cursor("recount", None)  # what happens from now on asks anew
+        self.context.state.remember(RECOUNT, None)  # what happens from now on asks anew
         for target, settings in self.context.targets:
             head = target.head()
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
@@ -196,14 +197,14 @@ class Targets:
         """
         state = self.context.state
         if self.context.due("sweep", target=to):
-            state.set_cursor("plan comment", "to be looked at", target=to)
-        elif state.cursor("plan comment", target=to) is None:
+            state.remember(PLAN_COMMENT, self.context.clock(), target=to)
+        elif state.recall(PLAN_COMMENT, target=to) is None:
             return
         unsettled = sum(state.items.count(kind) for kind in ("source", "judge", "file", "row"))
-        if not unsettled and state.cursor("source"):
+        if not unsettled and state.commit:
             if state.plans.at(to) is None:
                 self.context.mark(marks("plan", [""], [to]))
-            state.set_cursor("plan comment", None, target=to)
+            state.remember(PLAN_COMMENT, None, target=to)
 
     def _remove_source_duplicates(self) -> None:
         discussions = self.context.discussions

@@ -27,7 +27,6 @@ from bot.service.publish.entry_rows import first_folder
 from bot.service.publish.reconcile import entries_of, retry_write
 from bot.service.review.proposals import SourceRequest, parse_cached, read_proposal
 from bot.service.review.state import (
-    ReviewState,
     admitted,
     basis_of,
     digest_of_text,
@@ -40,6 +39,7 @@ from bot.service.review.state import (
     stickies,
 )
 from bot.service.store.items import Item, Mark, marks
+from bot.service.store.memory import REVIEWS, ReviewsListed, ReviewState
 from bot.service.talk.commands import (
     HOUR,
     SOURCE,
@@ -178,8 +178,8 @@ class Reviews:
 
     def must_be_listed(self) -> bool:
         """Tell whether a pass lists the requests without a hint: always while they are few, else from time to time."""
-        at, _, count = (self.context.state.cursor("reviews") or "").partition(" ")
-        return not count or int(count) <= SHORT_LIST or not 0 <= self.context.clock() - int(at) < LISTED_FOR
+        known = self.context.state.recall(REVIEWS)
+        return known is None or known.count <= SHORT_LIST or not 0 <= self.context.clock() - known.at < LISTED_FOR
 
     def list_requests(self, item: Item) -> None:
         """Mark each request of others in which something happened; this costs one list and the refs."""
@@ -201,12 +201,12 @@ class Reviews:
             for num, (seen, was) in moved.items():
                 keep_state(self.context, num, msgspec.structs.replace(was, seen=seen))
             self.context.mark(marks("review", map(str, [*moved, *sorted(ended)])))
-            state.set_cursor("reviews", f"{self.context.clock():.0f} {len(listed)}")
+            state.remember(REVIEWS, ReviewsListed(self.context.clock(), len(listed)))
             self.context.finish([item])
 
     def _lost(self) -> list[int]:
         """After a loss of the state, the newest merged requests of others: their reviews may not say so yet."""
-        if self.context.state.cursor("reviews") is not None:
+        if self.context.state.recall(REVIEWS) is not None:
             return []
         us, rows = self.discussions.us, self.discussions.listed("pull_request", "closed")
         return sorted(row.num for row in rows if row.status == "merged" and row.author != us)[-LOST:]
@@ -238,7 +238,7 @@ class Reviews:
         One that cannot be looked at counts as changed: it then fails alone, when it is its turn.
         """
         with suppress(BotError):
-            kept, main = parse_cached(self.context.state.proposal(num)), self.context.state.cursor("source") or ""
+            kept, main = parse_cached(self.context.state.proposal(num)), self.context.state.commit or ""
             proposal = read_proposal(self.context, self.source, kept.head, main, kept) if kept.head else None
             if proposal and digest_of_text(self._body(num, proposal, self._judge(proposal))) == state.said:
                 keep_state(self.context, num, msgspec.structs.replace(state, basis=basis))

@@ -9,8 +9,6 @@ from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
 from math import inf
 
-import msgspec
-
 from bot.platforms.discussions import Comment, Discussions, Listed, Thread
 from bot.platforms.source import is_wanted
 from bot.publishing.publication import Marker, find_marker
@@ -20,6 +18,7 @@ from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.review.proposals import subjects_of
 from bot.service.store.items import Item
+from bot.service.store.memory import REVIEW, ReviewState
 from bot.service.talk.commands import commands_line
 from bot.service.talk.waivers import dump_waivers
 from bot.service.watch.outcome import FIRST_WAIT, LONGEST_WAIT, Report
@@ -28,43 +27,19 @@ REVIEWS_OF_ONE = 20  # open requests of one account that are reviewed, the oldes
 REVIEWS_OF_ALL = 200  # open requests of all strangers that are reviewed
 
 
-class ReviewState(msgspec.Struct, frozen=True):
-    """The remembered state of a review.
-
-    `seen` is its head and how many comments the list counted when it was marked last: while both are the same, nothing
-    is asked. `memo` stands for the conversation and `basis` for the source, the board and the rules that its text was
-    made of; `said` is the digest of that text, "" if nothing was said.
-    """
-
-    seen: str = ""
-    memo: str = ""
-    said: str = ""
-    basis: str = ""
-
-
-def parse_state(text: str) -> ReviewState:
-    """Parse a state; one of another version counts as empty."""
-    try:
-        return msgspec.json.decode(text, type=ReviewState)
-    except msgspec.DecodeError:
-        return ReviewState()
-
-
 def state_of(context: WatchContext, num: int) -> ReviewState:
     """The remembered state of one review, an empty one if there is none."""
-    return parse_state(context.state.cursor("review", str(num)) or "")
+    return context.state.recall(REVIEW, str(num)) or ReviewState()
 
 
 def known_states(context: WatchContext) -> dict[int, ReviewState]:
     """The remembered states of all reviews, by number."""
-    found = context.state.cursors("review")
-    return {int(subject): parse_state(value) for subject, value in found.items()}
+    return {int(subject): value for subject, value in context.state.recall_all(REVIEW).items()}
 
 
 def keep_state(context: WatchContext, num: int, state: ReviewState | None) -> None:
     """Remember a review; None forgets it."""
-    value = msgspec.json.encode(state).decode() if state is not None else None
-    context.state.set_cursor("review", value, str(num))
+    context.state.remember(REVIEW, state, str(num))
     if state is None:
         context.state.set_proposal(num, None)
 
@@ -92,7 +67,7 @@ def basis_of(context: WatchContext, head: str) -> str:
     The files that are still to be read belong to the source.
     """
     state = context.state
-    source = [state.cursor("source"), state.items.count_due("file", inf)]
+    source = [state.commit, state.items.count_due("file", inf)]
     parts = [source, head, context.definition(), dump_waivers(context.waivers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -146,7 +121,7 @@ class MergedReviews:
         wanted = {change.path for change in found if is_wanted(change.path, self.context.watch.paths)}
         subjects = {subject for path in wanted for subject in subjects_of(path)}
         keys = sorted({one.key for one in state.submissions.of_files(subjects).values() if one.key})
-        is_read = state.cursor("source") == main and not state.items.is_waiting("file", subjects)
+        is_read = state.commit == main and not state.items.is_waiting("file", subjects)
         if not is_read or state.items.is_waiting("row", [*keys, ""]):  # its rows are not published yet
             now = self.context.clock()  # a target may be out of reach for weeks
             state.items.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Delete,
     Engine,
     Executable,
+    MetaData,
     Table,
     and_,
     bindparam,
@@ -43,9 +44,10 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.schema import DropTable
 
 from bot.errors import BotError, CallError, StateUnavailable
-from bot.service.store.tables import VERSION, cursors, form, metadata
+from bot.service.store.tables import VERSION, form, memories, metadata
 
 AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
 EVERY = 2**62  # the limit of a statement that gives all rows
@@ -83,7 +85,7 @@ class Database:
 
     @contextmanager
     def phase(self) -> Iterator[None]:
-        """Let this thread read plans, boards and small facts once in the block: what others write shows in the next."""
+        """Let this thread read plans, boards and memories once in the block: what others write shows in the next."""
         outer = self._read
         self._local.read = {}
         try:
@@ -258,6 +260,7 @@ LOCK = 7_235_120_614  # any number that no other program on the server takes
 NOTICED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
 # Errors of a server: it is gone or full, it only reads after a failover, or this account may not do that.
 OUTAGES = (OperationalError, InterfaceError, InternalError, ProgrammingError)
+OLDEST = ("memories", "cursors")  # a table that each version of the state has
 IN_MEMORY = "sqlite://"  # for one process, and gone with it
 SQLITE_HEADER = b"SQLite format 3\0"
 OURS = frozenset({".db", ".sqlite", ".sqlite3"})  # a file that may be put aside if it is no longer a database
@@ -405,7 +408,7 @@ def try_out(engine: Engine) -> str:
                 return f"{where} is empty; the first settlement makes its tables"
             if known != VERSION:
                 return f"{where} has the tables of another version; the next settlement empties it and reads everything"
-            connection.execute(cursors.insert().values(watch="", kind="doctor", target="", subject="", value=""))
+            connection.execute(memories.insert().values(watch="", kind="doctor", target="", subject="", value=""))
             connection.rollback()
     finally:
         dispose(engine)
@@ -421,6 +424,7 @@ def prepare(engine: Engine) -> None:
             where = _shown(engine)
             log.warning("%s has the tables of another version; it is emptied, and everything is read again", where)
             metadata.drop_all(connection)
+            connection.execute(DropTable(Table("cursors", MetaData()), if_exists=True))  # of older versions
         metadata.create_all(connection)
         if known != VERSION:
             connection.execute(form.insert().values(version=VERSION))
@@ -442,7 +446,7 @@ def _form_of(connection: Connection) -> int | None:
     if tables.has_table(form.name):
         version = connection.execute(select(form.c.version)).scalar()
         return version if isinstance(version, int) else 0
-    return 0 if tables.has_table(cursors.name) else None
+    return 0 if any(map(tables.has_table, OLDEST)) else None
 
 
 def _keep_private(_: object, __: object, args: Sequence[Any], ___: object) -> None:

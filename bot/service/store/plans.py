@@ -10,9 +10,9 @@ import msgspec
 from sqlalchemy import bindparam, delete, select, update
 
 from bot.publishing.plan import Plan
-from bot.service.store.cursors import Cursors
 from bot.service.store.engine import Part, same
 from bot.service.store.items import Items, Mark, held_by
+from bot.service.store.memory import LEDGER, Memories
 from bot.service.store.tables import plans
 
 
@@ -92,7 +92,7 @@ class Plans(Part):
             for row in known:
                 if (row.is_approved, row.is_declined) == (is_approved, not is_approved):
                     continue  # a declined plan is answered in every pass
-                Cursors(self.db, self.watch).set("ledger", None, target=row.target)  # its rows are elsewhere now
+                Memories(self.db, self.watch).remember(LEDGER, None, target=row.target)  # its rows are elsewhere now
                 items.say_why_held(row.target, held_by(digest, is_declined=not is_approved))
                 if not is_approved:  # the text about it says so; that of an approved one follows when it is carried out
                     items.mark([Mark("plan", "", row.target)], time.time())

@@ -1,4 +1,4 @@
-"""The state of one watch: small facts, past outcomes, and one store for each duty."""
+"""The state of one watch: what is remembered, past outcomes, and one store for each duty."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import time
 import zlib
 from collections.abc import Collection, Iterable, Mapping
 
-import msgspec
 from sqlalchemy import bindparam, delete, select, update
 
 from bot.evaluation.submission import iso_date
 from bot.publishing.decisions import RowDecision
 from bot.service.store.boards import Boards
-from bot.service.store.cursors import Cursors
 from bot.service.store.engine import Database, Part, among, older_than_newest, same
 from bot.service.store.items import Items
+from bot.service.store.memory import DECIDED, SOURCE, Memories
 from bot.service.store.plans import Plans
 from bot.service.store.sources import Files, Rows, Submissions
 from bot.service.store.tables import files, metadata, outcomes, proposals, published, submissions
@@ -44,7 +43,7 @@ class Published(Part):
         self.change_in(_FORGET_PUBLISHED, keys, target=target)
 
 
-class WatchState(Part):
+class WatchState(Memories):
     """The state of one watch."""
 
     def __init__(self, db: Database, watch: str) -> None:
@@ -57,18 +56,20 @@ class WatchState(Part):
         self.rows = Rows(db, watch)
         self.boards = Boards(db, watch)
         self.published = Published(db, watch)
-        known = Cursors(db, watch)
-        self.cursor, self.cursors, self.set_cursor, self.set_cursors = known.get, known.all, known.set, known.set_many
+
+    @property
+    def commit(self) -> str | None:
+        """The commit up to which the source was read; None if it never was, to its end."""
+        known = self.recall(SOURCE)
+        return None if known is None else known.commit
 
     def decided(self, target: str) -> dict[str, tuple[RowDecision, ...]]:
         """What people decided about rows at a target, by key."""
-        found = self.cursors("decided", target=target)
-        return {key: msgspec.json.decode(text, type=tuple[RowDecision, ...]) for key, text in found.items()}
+        return {key: tuple(found) for key, found in self.recall_all(DECIDED, target=target).items()}
 
     def decide(self, target: str, key: str, decisions: Collection[RowDecision]) -> None:
         """Replace what is known of people's decisions about a row."""
-        text = msgspec.json.encode(list(decisions)).decode() if decisions else None
-        self.set_cursor("decided", text, key, target=target)
+        self.remember(DECIDED, list(decisions) or None, key, target=target)
 
     def proposal(self, num: int) -> bytes | None:
         """The stored content of a request at the source; None if there is none."""

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 15  # a state of another version is emptied: that costs one full reading
+VERSION = 17  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -53,19 +53,19 @@ def only(condition: str) -> dict[str, Any]:
 # The form of these tables; a state without this table, or with another version in it, is emptied.
 form = Table("form", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
 
-# Small facts of a watch by their kind, such as the commit up to which its source was read.
-cursors = Table(
-    "cursors",
+# What is remembered of a watch by its kind, see `memory.py`; the value is JSON.
+memories = Table(
+    "memories",
     metadata,
     key("watch"),
     key("kind"),
     key("target"),
     key("subject"),
     Column("value", Words, nullable=False),
-    Index("cursors_of_all", "watch", **only("subject = ''")),
+    Index("memories_of_all", "watch", **only("subject = ''")),
 )
 
-# The files of a source at the commit of its cursor.
+# The files of a source at the commit that is remembered.
 files = Table(
     "files",
     metadata,

@@ -6,7 +6,6 @@ later edits of the comment change nothing, and a reply that somebody edited gran
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from bot.reporting.escape import brief
 from bot.reporting.explanation import column_named, explain
 from bot.service.context import WatchContext
 from bot.service.judge.reading import row_digests
+from bot.service.store.memory import ANSWERED
 from bot.service.watch.outcome import Report
 
 Who = Literal["anybody", "maintainers"]
@@ -100,12 +100,12 @@ def may_be_answered(context: WatchContext, author: str) -> bool:
     state, now = context.state, context.clock()
     limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}
     with state.transaction():
-        known = {who: json.loads(state.cursor("commands", who) or "[]") for who in limits}
+        known = {who: state.recall(ANSWERED, who) or [] for who in limits}
         recent = {who: [at for at in times if now - HOUR < at <= now] for who, times in known.items()}
         if any(len(recent[who]) >= most for who, most in limits.items()):
             return False
         for who, times in recent.items():
-            state.set_cursor("commands", json.dumps([*times, now]), who)
+            state.remember(ANSWERED, [*times, now], who)
     return True
 
 

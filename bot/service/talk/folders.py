@@ -24,6 +24,7 @@ from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, Mark
+from bot.service.store.memory import DISCUSSION
 from bot.service.talk.commands import (
     SOURCE,
     SourcePlace,
@@ -34,7 +35,7 @@ from bot.service.talk.commands import (
     unanswered,
     waivers_in,
 )
-from bot.service.talk.waivers import dump_waivers, shown_in
+from bot.service.talk.waivers import keep_waivers, shown_in
 from bot.service.watch.outcome import Report
 
 ALL = "*"
@@ -281,7 +282,7 @@ def answer_folders(folders: Folders) -> None:
         return
     for folder, num in open_ones.items():
         count = folders.discussions.counts.get(num)
-        if count is not None and context.state.cursor("discussion", str(num)) == str(count):
+        if count is not None and context.state.recall(DISCUSSION, str(num)) == count:
             continue  # no new comments since
         folders.report.attempt([], lambda f=folder, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
 
@@ -292,7 +293,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     asked = unanswered(thread.comments, us, names_of(SOURCE))
     granted = waivers_in(thread.comments, us, context.maintainers)  # a process may have ended after its answer
     if not asked and all(waiver in context.waivers for waiver in granted):
-        context.state.set_cursor("discussion", str(discussions.counts.get(num)), str(num))
+        context.state.remember(DISCUSSION, discussions.counts.get(num), str(num))
         return
     faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
     paths = [fault.path for fault in faults]
@@ -313,7 +314,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
     context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
     with context.state.transaction():
-        context.state.set_cursor("waivers", dump_waivers(context.waivers))
+        keep_waivers(context)
         for some in batches(paths, BATCH):
             found = context.state.submissions.at(some)
             again = judged(context, list(found.values()))

@@ -6,7 +6,6 @@ state remembers how many comments were seen, so that nothing is requested where 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from bot.publishing.publication import find_marker, plan_mark
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, marks
+from bot.service.store.memory import DECLINES, PLAN_COMMENTS, REQUEST
 from bot.service.talk.commands import (
     AT_REQUEST,
     PLAN,
@@ -55,11 +55,11 @@ class TargetCommands:
         self._find_declines()
         state = self.context.state
         counts = self.target.comment_counts()
-        known = state.cursors("request", target=self.to)
-        moved = {num: count for num, count in counts.items() if known.get(num) != str(count)}
+        known = state.recall_all(REQUEST, target=self.to)
+        moved = {num: count for num, count in counts.items() if known.get(num) != count}
         with state.transaction():
             for num, count in moved.items():
-                state.set_cursor("request", str(count), num, target=self.to)
+                state.remember(REQUEST, count, num, target=self.to)
             written = [num for num, count in moved.items() if count > 1]  # its text alone is no command
             self.context.mark(marks("request", written, [self.to]))
 
@@ -71,7 +71,7 @@ class TargetCommands:
     def _find_declines(self) -> None:
         """After a loss of the state, or where others are maintainers, find again what was declined."""
         maintainers = sorted(self.context.watch.maintainers_at(self.to))
-        if self.context.state.cursor("declines", target=self.to) == json.dumps(maintainers):
+        if self.context.state.recall(DECLINES, target=self.to) == maintainers:
             return
         us = self.comments.discussions.us
         for num in self.target.shared_requests() if maintainers else ():
@@ -82,7 +82,7 @@ class TargetCommands:
                 continue
             if request is not None:
                 note_declines(self.context, self.to, declines_in(request.comments, us, maintainers))
-        self.context.state.set_cursor("declines", json.dumps(maintainers), target=self.to)
+        self.context.state.remember(DECLINES, maintainers, target=self.to)
 
     def _settle_one(self, num: str) -> None:
         request = self.target.conversation(num)
@@ -94,7 +94,7 @@ class TargetCommands:
         place = RequestPlace(where, maintainers, board, say, self.context, self.target, us, request, self.report)
         for one in unanswered(request.comments, us, names_of(AT_REQUEST)):
             if not may_be_answered(self.context, one.comment.author):
-                self.context.state.set_cursor("request", None, num, target=self.to)  # it waits
+                self.context.state.remember(REQUEST, None, num, target=self.to)  # it waits
             elif not answer_commands(AT_REQUEST, place, [one]):
                 break  # it is merged: later comments there need no answer
         after = self.target.conversation(num)
@@ -135,13 +135,13 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         lambda: context.state.plans.decline(plan.digest),
     )
     replies, us = comments.replies(mark), comments.discussions.us
-    used = json.loads(context.state.cursor("plan comments", target=to) or "[]")
+    used = context.state.recall(PLAN_COMMENTS, target=to) or []
     # A command that is older than what the bot shows was about another plan, or is carried out.
     shown = max((one.changed for one in replies if one.author == us and find_marker(one.text) == mark), default=0.0)
 
     def note_used(comment: Comment) -> None:
         used.append(comment.id)
-        context.state.set_cursor("plan comments", json.dumps(used[-KEPT:]), target=to)
+        context.state.remember(PLAN_COMMENTS, used[-KEPT:], target=to)
 
     asked, answer = last_answer(plan.plan, replies, us, maintainers)
     if answer == "declined":

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from bot.errors import DiscussionsDisabled, Gone, TooLong
 from bot.evaluation.leaderboard import Waiver
@@ -15,6 +16,7 @@ from bot.service.context import WatchContext
 from bot.service.settings.config import Watch
 from bot.service.store import WatchState
 from bot.service.store.items import Mark
+from bot.service.store.memory import WAIVED, Waived
 from bot.service.talk.commands import about, waivers_in
 
 log = logging.getLogger(__name__)
@@ -24,12 +26,15 @@ SHOWN = re.compile(r"^SHA-256 `([0-9a-f]{64})`$", re.MULTILINE)
 
 def dump_waivers(waivers: Sequence[Waiver]) -> str:
     """Waivers as text."""
-    return json.dumps([waiver.model_dump(mode="json") for waiver in waivers])
+    return json.dumps(_dumped(waivers))
 
 
-def parse_waivers(text: str | None) -> list[Waiver]:
-    """Waivers from text; none if there is no text."""
-    return [Waiver.model_validate(row) for row in json.loads(text or "[]")]
+def _dumped(waivers: Sequence[Waiver]) -> list[dict[str, Any]]:
+    return [waiver.model_dump(mode="json") for waiver in waivers]
+
+
+def _waivers_in(known: Waived | None) -> list[Waiver]:
+    return [Waiver.model_validate(row) for row in known.waivers] if known else []
 
 
 def stored_waivers(state: WatchState, watch: Watch) -> list[Waiver]:
@@ -38,7 +43,7 @@ def stored_waivers(state: WatchState, watch: Watch) -> list[Waiver]:
     Those of accounts that the settings no longer name are left out.
     """
     maintainers = watch.maintainers_at(watch.source)
-    return [waiver for waiver in parse_waivers(state.cursor("waivers")) if waiver.who in maintainers]
+    return [waiver for waiver in _waivers_in(state.recall(WAIVED)) if waiver.who in maintainers]
 
 
 def learn_waivers(context: WatchContext) -> None:
@@ -48,8 +53,8 @@ def learn_waivers(context: WatchContext) -> None:
     a former maintainer do not count. Where the discussions cannot be read, the rows that may need a waiver wait.
     """
     state, maintainers = context.state, sorted(context.watch.maintainers)
-    kept, known = state.cursor("waivers"), state.cursor("maintainers")
-    if kept is not None and known == json.dumps(maintainers):
+    known = state.recall(WAIVED)
+    if known is not None and known.maintainers == maintainers:
         context.waivers[:] = stored_waivers(state, context.watch)
         return
     found: list[Waiver] = []
@@ -59,10 +64,15 @@ def learn_waivers(context: WatchContext) -> None:
             found = all_waivers(context.discussions, context.maintainers, context.leaderboard.id)
     context.waivers[:], context.has_waivers = found, True
     with state.transaction():
-        if parse_waivers(kept) != found and state.files.any():
+        if _waivers_in(known) != found and state.files.any():
             context.mark([Mark("judge")])
-        state.set_cursor("waivers", dump_waivers(found))
-        state.set_cursor("maintainers", json.dumps(maintainers))
+        state.remember(WAIVED, Waived(_dumped(found), maintainers))
+
+
+def keep_waivers(context: WatchContext) -> None:
+    """Remember the waivers of a pass, which were read for the maintainers that are remembered."""
+    known = context.state.recall(WAIVED)
+    context.state.remember(WAIVED, Waived(_dumped(context.waivers), known.maintainers if known else None))
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str], board: str) -> list[Waiver]:

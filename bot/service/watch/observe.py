@@ -15,6 +15,7 @@ from bot.service.context import WatchContext
 from bot.service.settings.config import WatchTarget
 from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
 from bot.service.store.items import Cause, Mark, marks
+from bot.service.store.memory import DISCUSSION, SOURCE, TARGET, SourceRead
 
 LISTED = 1000  # files that are recorded in one transaction
 SAMPLE_LOGS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
@@ -30,9 +31,10 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     all files are read again.
     """
     state, source = context.state, context.source
-    old, head = state.cursor("source"), source.head()
-    selection = selection_of(context)
-    is_selected = state.cursor("selection") == selection
+    known, head = state.recall(SOURCE), source.head()
+    old = None if known is None else known.commit
+    now = SourceRead(head, selection_of(context), context.definition(), forms_digest(context.leaderboard))
+    is_selected = known is not None and known.selection == now.selection
     is_rewritten = old is not None and old != head and not source.knows(old)
     if is_rewritten:
         state.forget_contents()
@@ -44,19 +46,20 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     changes: Sequence[Change] = []
     faulty: list[StoredSubmission] = []
     if old is None:
-        cause: Cause = "lost" if state.cursor("source") is None else "push"
+        cause: Cause = "lost" if known is None else "push"
         changes, faulty = _record_everything(context, head, cause)
     elif old != head:
         changes = _new(context, list(_wanted(source.changes(old, head), patterns_of(context))))
     with state.transaction():
         faulty += _record(context, changes)
-        _mark_redefined(context)
-        _mark_reformed(context)
-        if state.cursor("source") is None:
+        if known is None:
             context.mark(_lost(context))
-        _mark_targets(context)
-        state.set_cursor("source", head)
-        state.set_cursor("selection", selection)
+        elif known.definition != now.definition:  # everything is judged again
+            context.mark([Mark("judge")])
+        if known is not None and known.forms != now.forms:  # every file is read again
+            context.mark(marks("file", sorted(state.files.paths()), cause="bulk"))
+        _mark_targets(context, is_first=known is None)
+        state.remember(SOURCE, now)
     return faulty
 
 
@@ -64,24 +67,8 @@ def _forget_talk(context: WatchContext) -> None:
     """Forget which discussions are ours: where the repository was made again, the numbers are those of others."""
     if context.discussions is not None:
         context.discussions.known.clear()
-    for number in context.state.cursors("discussion"):
-        context.state.set_cursor("discussion", None, number)
-
-
-def _mark_reformed(context: WatchContext) -> None:
-    """Have every file read again where the forms of the declaration changed since the last pass."""
-    known, forms = context.state.cursor("forms"), forms_digest(context.leaderboard)
-    if (known or "") != forms:
-        context.mark(marks("file", sorted(context.state.files.paths()), cause="bulk"))
-        context.state.set_cursor("forms", forms)
-
-
-def _mark_redefined(context: WatchContext) -> None:
-    """Have everything judged again where something that decides verdicts changed since the last pass."""
-    known, definition = context.state.cursor("definition"), context.definition()
-    if known != definition:
-        context.mark([Mark("judge")] if known is not None else [])
-        context.state.set_cursor("definition", definition)
+    for number in context.state.recall_all(DISCUSSION):
+        context.state.remember(DISCUSSION, None, number)
 
 
 def selection_of(context: WatchContext) -> str:
@@ -161,16 +148,16 @@ def _lost(context: WatchContext) -> list[Mark]:
     return [*marks("row", [""], targets, "lost"), *said]
 
 
-def _mark_targets(context: WatchContext) -> None:
+def _mark_targets(context: WatchContext, *, is_first: bool) -> None:
     """Mark all rows at a target that is new in the settings, or whose deciding settings changed."""
-    state, known = context.state, context.state.cursors("target")
+    state, known = context.state, context.state.recall_all(TARGET)
     decides = {settings.to: _decides(settings, context.leaderboard) for _, settings in context.targets}
     for to in known.keys() - decides.keys():  # what changes while it is away is marked when it comes back
-        state.set_cursor("target", None, to)
+        state.remember(TARGET, None, to)
     for to in [to for to, digest in decides.items() if known.get(to) != digest]:
-        if state.cursor("source") is not None:
+        if not is_first:
             context.mark(marks("row", sorted(state.rows.all_keys()), [to], "declaration"))
-        state.set_cursor("target", decides[to], to)
+        state.remember(TARGET, decides[to], to)
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:

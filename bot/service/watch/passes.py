@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from bot.service.publish.ledger import Ledger
 from bot.service.settings.config import Watch
 from bot.service.store import Store, WatchState
 from bot.service.store.leases import LOOK, lease_name, pass_leases
+from bot.service.store.memory import FAILURES
 from bot.service.store.plans import Plans
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.settle import run_pass
@@ -94,7 +94,8 @@ def _nowhere(ledgers: Sequence[Ledger]) -> Iterator[Outcome]:
 
 def _with_new_causes(state: WatchState, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
     """The outcomes, in which one failure of each cause counts as new if the pass before had none of that cause."""
-    known = set(json.loads(state.cursor("failures") or "[]"))
+    before = state.recall(FAILURES)
+    known = set(before or ())
     causes, found = set[str](), list[Outcome]()
     for one in outcomes:
         cause = re.sub(r"[0-9]+", "0", one.text)  # seconds and numbers of requests make no other cause
@@ -102,7 +103,7 @@ def _with_new_causes(state: WatchState, outcomes: Sequence[Outcome], *, dry_run:
         causes |= {cause} if one.outcome == "failed" else set()
         found.append(replace(one, is_new=is_new))
     if not dry_run and causes != known:
-        state.set_cursor("failures", json.dumps(sorted(causes)) if causes else None)
+        state.remember(FAILURES, sorted(causes) or None)
     return found
 
 

@@ -22,15 +22,15 @@ from bot.service.publish.ledger import (
     count_pause,
     ledgers_due,
     note_ledgers,
-    stored_ledger,
 )
 from bot.service.publish.targets import ROWS, Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
 from bot.service.store import StoredSubmission, batches
 from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
+from bot.service.store.memory import CLOCK, LEDGER, RECOUNT, SWEPT
 from bot.service.talk.folders import Folders, answer_folders
-from bot.service.talk.waivers import dump_waivers, learn_waivers
+from bot.service.talk.waivers import keep_waivers, learn_waivers
 from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Report, WatchPass
 
@@ -94,7 +94,7 @@ class Pass:
         the time, and only when no other process has rows.
         """
         state, targets = self.context.state, self.context.targets_by_address
-        known = [stored_ledger(state, to) for to in targets]
+        known = [state.recall(LEDGER, target=to) for to in targets]
         is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
         is_moving = self.targets.are_with_workers()
         new = {one.outcome for one in self.report.outcomes if one.is_new}
@@ -102,7 +102,7 @@ class Pass:
             count_later(state, targets, is_over=bool(new - {"failed"}))
         if is_moving:
             return False
-        return is_held or not all(known) or any(one["unexplained"] for one in known) or self._is_count_due()
+        return is_held or not all(known) or any(one and one.unexplained for one in known) or self._is_count_due()
 
     def _is_count_due(self) -> bool:
         """Tell whether it is time to make the ledgers again, or the clock was set back since that was noted."""
@@ -119,7 +119,7 @@ class Pass:
             self._mark_unexplained(found)
         else:
             again = self.context.clock() + self.context.watch.settle_every
-            self.context.state.set_cursor("recount", str(again))
+            self.context.state.remember(RECOUNT, again)
         return found
 
     def _mark_unexplained(self, found: Sequence[Ledger]) -> None:
@@ -154,17 +154,17 @@ class Pass:
             self.report.say_plans()
             with state.transaction():
                 if context.has_waivers:
-                    state.set_cursor("waivers", dump_waivers(context.waivers))
-                state.set_cursor("clock", str(context.clock()))
+                    keep_waivers(context)
+                state.remember(CLOCK, context.clock())
 
     def _begin(self, *, everything: bool) -> None:
         """Mark what every pass looks at. Where the clock was set back, every waiting item is moved back as far."""
         context, state = self.context, self.context.state
-        now, last = context.clock(), float(state.cursor("clock") or 0.0)
+        now, last = context.clock(), state.recall(CLOCK) or 0.0
         with state.transaction():
             if last - now > SKEW:
                 state.items.bring_forward(now, last - now)
-                state.set_cursor("clock", str(now))
+                state.remember(CLOCK, now)
             if everything:
                 state.items.retry_all(now)
             context.mark([Mark("source"), *self._always(everything=everything)])
@@ -177,10 +177,10 @@ class Pass:
 
     def _daily_marks(self) -> list[Mark]:
         """Once a day, and after a loss of the state: the marks to look for duplicates of what the bot posted."""
-        context, day = self.context, str(int(self.context.clock() // DAILY))
-        if context.dry_run or context.state.cursor("swept") == day:
+        context, day = self.context, int(self.context.clock() // DAILY)
+        if context.dry_run or context.state.recall(SWEPT) == day:
             return []
-        context.state.set_cursor("swept", day)
+        context.state.remember(SWEPT, day)
         said = [Mark("sweep")] if context.discussions is not None else []
         return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
@@ -213,9 +213,9 @@ class Pass:
         """
         context, people = self.context, copy_context()
         commit, count = None, context.state.items.count_due("file", context.clock(), "bulk")
-        while count and commit != (commit := context.state.cursor("source")) and commit is not None:
+        while count and commit != (commit := context.state.commit) and commit is not None:
             with context.source.in_bulk(commit, count) as source:
-                while context.state.cursor("source") == commit and self._read_part(source):
+                while context.state.commit == commit and self._read_part(source):
                     people.run(self._look_again)
 
     def _read_part(self, source: Source) -> bool:
