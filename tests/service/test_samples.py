@@ -11,6 +11,7 @@ from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.service.checks.verify import Verifier
 from tests.audits.samples.test_attacks import METRIC, VALUE, edited, lighteval_rows, write_lighteval
+from tests.audits.samples.test_check import hashed
 from tests.cli.test_samples import RIGHT, rows
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -141,3 +142,65 @@ def test_a_board_that_begins_to_ask_reads_the_logs_that_are_there(story: Story) 
     context = story.contexts.open_context(story.watch)
     found = context.state.submissions.at([PATH])
     assert [entry.rests_on for entry in context.made(list(found.values())).entries] == ["rescored"]
+
+
+def run_of(model: str, right: tuple[int, int, int], *, easier: bool = False) -> dict[str, bytes]:
+    """The files of a model's run, of the questions of the task or of easier ones."""
+    path = path_of(model)
+    folder = path.rpartition("/")[0]
+    files = {path: result(model, right=right)}
+    for task, count in zip(RIGHT, right, strict=True):
+        found = [hashed(row | own(model, row)) for row in rows(task, count)]
+        if easier:
+            found = [hashed(row | {"doc": {"question": f"1 + {number}"}}) for number, row in enumerate(found)]
+        text = "".join(json.dumps(row) + "\n" for row in found)
+        files[f"{folder}/samples_{task}_{STAMP}.jsonl"] = text.encode()
+    return files
+
+
+def own(model: str, row: dict[str, object]) -> dict[str, object]:
+    """What a model gives beside its right answers: its own log-likelihoods."""
+    first = str(row["resps"][0][0][0])  # type: ignore[index]
+    return {"resps": [[[f"{first}{len(model)}", "False"]], [["-2.0", "False"]]]}
+
+
+def test_questions_that_no_other_row_has_are_refused_by_the_service_and_by_verify(story: Story) -> None:
+    """Two rows have the questions of the task; the third has easy ones."""
+    for model, count in (("acme/one", 41), ("acme/two-b", 42)):
+        story.hub.push(story.source, run_of(model, (count, 50, 60)))
+    assert rejected(story) == []
+    story.hub.push(story.source, run_of("evil/best", (100, 100, 100), easier=True))
+    (why,) = rejected(story)
+    assert "other-questions" in why
+    assert "are not those of the other rows on the board" in why
+    assert sorted(backed(story)) == ["rescored", "rescored"]
+
+    verifier = Verifier(target(story), Opener(story.contexts.access, story.folder))
+    assert {row.outcome for row in verifier.verify()} == {"follows"}
+
+
+def test_the_log_of_another_model_is_refused(story: Story) -> None:
+    story.hub.push(story.source, run_of("acme/one", (41, 50, 60)))
+    assert rejected(story) == []
+    copied = {
+        path.replace("acme__one", "evil__two"): result("evil/two", right=(41, 50, 60))
+        if path.endswith(".json")
+        else data
+        for path, data in run_of("acme/one", (41, 50, 60)).items()
+    }
+    story.hub.push(story.source, copied)
+    (why,) = rejected(story)
+    assert "copied-samples" in why
+    assert "is the sample log of acme/one to the byte" in why
+
+
+def test_verify_says_which_logs_it_did_not_read_and_reads_those_that_the_declaration_requires(story: Story) -> None:
+    story.hub.push(story.source, run_of("acme/one", (41, 50, 60)))
+    story.settle()
+    opener = Opener(story.contexts.access, story.folder)
+    notices = {
+        reads: next(Verifier(target(story), opener, reads_samples=reads).verify()).notice
+        for reads in (None, False, True)
+    }
+    assert "3 sample logs show was not read again: that it rests on rescored is the row's own word" in notices[False]
+    assert "not read again" not in notices[None] + notices[True]

@@ -74,6 +74,8 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
     gone += [path for path in before if path not in found and path not in kept and file_of(path) in again]
     with state.transaction():
         state.submissions.keep(read, gone)
+        if context.leaderboard.asks_samples:  # their logs are compared with those of other rows
+            state.submissions.set_verdicts(judged(context, read))
         causes = {item.cause for item in items}
         cause: Cause = "push" if "push" in causes else "bulk" if "bulk" in causes else "lost"
         mark_changed(context, [before[path] for path in gone], read, before, cause)
