@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROWS = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line.startswith("| ")][2:]
+LINES = (ROOT / "SECURITY.md").read_text().splitlines()
+HEADS = {place - 1 for place, line in enumerate(LINES) if line.startswith("| ---")}
+ROWS = [
+    line
+    for place, line in enumerate(LINES)
+    if line.startswith("| ") and not line.startswith("| ---") and place not in HEADS
+]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[2:60])
