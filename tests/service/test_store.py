@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.publishing.plan import Plan, PlannedRow
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, WatchState, connect
+from bot.service.store.engine import open_engine, prepare, try_out
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
 from bot.service.store.memory import CLOCK, LEDGER, MOVED, PLACE, REVIEW, SOURCE, KeptLedger, ReviewState, SourceRead
@@ -161,6 +163,20 @@ def test_a_state_that_cannot_be_written_says_why_and_stays(tmp_path: Path, code:
     assert path.is_file()
     assert not path.with_suffix(".db.broken").exists()
     store.close()
+
+
+def test_a_full_disk_leaves_no_half_made_state(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path / 'state.db'}")
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA max_page_count = 9"))
+    with pytest.raises(StateUnavailable, match="the disk is full"):
+        prepare(engine)
+    assert try_out(engine).endswith("is empty; the first settlement makes its tables")
+    engine.dispose()
+
+
+def test_a_file_system_that_processes_cannot_share_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StateUnavailable, match="no shared memory, as a mounted bucket .* DATABASE_URL=postgresql://"):
+        connect(f"sqlite:///file:{tmp_path / 'state.db'}?vfs=unix-dotfile&uri=true")
 
 
 def test_a_state_that_another_process_holds_says_so(tmp_path: Path) -> None:

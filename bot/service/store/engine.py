@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -244,6 +245,24 @@ def batches(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
 
 
 BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+# How SQLite says that a file system has no locks, or no memory that processes share: a write-ahead log needs both.
+UNSHARED = frozenset(
+    {
+        sqlite3.SQLITE_IOERR_LOCK,
+        sqlite3.SQLITE_IOERR_RDLOCK,
+        sqlite3.SQLITE_IOERR_UNLOCK,
+        sqlite3.SQLITE_IOERR_SHMLOCK,
+        sqlite3.SQLITE_IOERR_SHMMAP,
+        sqlite3.SQLITE_IOERR_SHMOPEN,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+NO_SHARING = (
+    "its file system has no locks or no shared memory, as a mounted bucket and some network drives have none; name a "
+    "file on a disk of this machine, which may be lost, or a server: DATABASE_URL=postgresql://…"
+)
+FULL = 65_536  # bytes; with less on the disk SQLite cannot open a state
 WHY = {
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_BUSY: "another process holds it; run one process for each state",
@@ -416,8 +435,13 @@ def try_out(engine: Engine) -> str:
 
 
 def prepare(engine: Engine) -> None:
-    """Make the tables, and empty those of another version first. Two processes that begin at once take turns."""
+    """Make the tables, and empty those of another version first: all of it or nothing, as where the disk is full.
+
+    Two processes that begin at once take turns.
+    """
     with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")  # the driver itself begins none before it makes a table
         if engine.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
         if (known := _form_of(connection)) not in {None, VERSION}:
@@ -463,7 +487,10 @@ def _keep_private(_: object, __: object, args: Sequence[Any], ___: object) -> No
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
     """Let readers and one writer work at once; a power cut may lose the last transactions."""
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
+    [mode] = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    if mode not in {"wal", "memory"}:
+        raise StateUnavailable(connection.execute("PRAGMA database_list").fetchone()[2], NO_SHARING)
+    for pragma in ("synchronous=NORMAL", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -482,7 +509,12 @@ def _translate(context: ExceptionContext) -> None:
     error = context.original_exception
     where = _shown(context.engine)
     if isinstance(error, sqlite3.Error):
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        said = getattr(error, "sqlite_errorcode", 0)
+        code = said & 0xFF
+        if code == sqlite3.SQLITE_IOERR and _is_full(context.engine):
+            code = sqlite3.SQLITE_FULL
+        elif said in UNSHARED:
+            raise StateUnavailable(where, NO_SHARING) from error
         if code in BROKEN:
             raise BrokenState(f"{where} is broken, and the next settlement renames it: {error}") from error
         if isinstance(error, sqlite3.OperationalError):
@@ -491,6 +523,14 @@ def _translate(context: ExceptionContext) -> None:
         raise CallError(f"DATABASE_URL: {' '.join(str(error).split())[:200]}") from error
     elif isinstance(context.sqlalchemy_exception, OUTAGES):
         raise StateUnavailable(where, " ".join(str(error).split())[:200]) from error
+
+
+def _is_full(engine: Engine | None) -> bool:
+    """Tell whether the disk of a SQLite state has no room: SQLite does not name that in each of its errors."""
+    path = sqlite_file(engine.url) if engine is not None else None
+    with suppress(OSError):
+        return path is not None and shutil.disk_usage(path.absolute().parent).free < FULL
+    return False
 
 
 def _shown(engine: Engine | None) -> str:

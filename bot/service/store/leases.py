@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select, text
 from bot.errors import BotError, LeaseLost, StateUnavailable
 from bot.platforms.writes import checked_lease
 from bot.service.settings.config import Watch
-from bot.service.store.engine import Database, parse_database, sqlite_file
+from bot.service.store.engine import NO_SHARING, Database, parse_database, sqlite_file
 
 LOOK = 0.25  # seconds between two tries
 # Where the machine itself is gone, the server finds out in 25 seconds.
@@ -142,6 +142,8 @@ def state_lock(database: str, *, patience: float = 0.0) -> Iterator[None]:
             "their plans; for anything else stop it first"
         )
         raise StateInUse(str(path), why) from None
+    except NotImplementedError:  # so the library says that a file system has no locks
+        raise StateUnavailable(str(path), NO_SHARING) from None
     except OSError as error:
         raise StateUnavailable(str(path), error.strerror or str(error)) from None
     try:
