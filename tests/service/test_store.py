@@ -175,7 +175,7 @@ def test_a_full_disk_leaves_no_half_made_state(tmp_path: Path) -> None:
 
 
 def test_a_file_system_that_processes_cannot_share_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(StateUnavailable, match="no shared memory, as a mounted bucket .* DATABASE_URL=postgresql://"):
+    with pytest.raises(StateUnavailable, match=r"no shared memory, as a mounted bucket .* DATABASE_URL=postgresql://"):
         connect(f"sqlite:///file:{tmp_path / 'state.db'}?vfs=unix-dotfile&uri=true")
 
 
