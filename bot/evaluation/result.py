@@ -164,7 +164,8 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     `count` is the number of samples of one filter, `documents` a digest of their documents in any order. `means` are
     the means of metrics whose value must be one, `answers` the metrics that follow from the logged answers wherever
     they can be scored again, `wrong` those that do not, `unscored` those of which samples with a score lack what it
-    would follow from. `others` says why the questions are not those of the result,
+    would follow from. `unanswered` counts answers that are empty or end inside of thoughts, `answered_mean` is the mean
+    of the first metric over the others. `others` says why the questions are not those of the result,
     `unreadable` why the log cannot be read to its end; both are "" where nothing is wrong.
     """
 
@@ -179,6 +180,8 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     others: str = ""
     unreadable: str = ""
     unscored: tuple[WrongMetric, ...] = ()
+    unanswered: int = 0
+    answered_mean: float | None = None
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):

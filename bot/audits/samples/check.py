@@ -22,6 +22,7 @@ from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.rescore import Rescorer, Unscorable
 from bot.audits.samples.rescore_inspect import InspectRescorer
 from bot.audits.samples.sample import HASHES, Sample, document_hash, sha256
+from bot.audits.samples.unanswered import Unanswered
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import first_of, is_mean_of_proportions, samples_behind_key, whole
 from bot.evaluation.finding import counted
@@ -120,6 +121,7 @@ class _Check:
         self._in_order = list(scoring.filters) if scoring is not None else []
         self._targets = Targets(scoring.target if scoring is not None else "")
         self._tell_tale = TellTale()
+        self._unanswered = Unanswered()
         self._extra = 0
         self._tallies: dict[tuple[str, str], _Tally] = {}
         self._questions: dict[str, Questions] = {}
@@ -156,6 +158,7 @@ class _Check:
             self._say(f"the document {sample.doc_id} is in the log more than once")
         if len(self._questions) == 1:
             self._tell_tale.add(sample)
+            self._unanswered.add(sample, [*_values(sample)])
             if sample.form.startswith("lm-eval"):
                 self._targets.add(sample)
         for name, values in _values(sample):
@@ -265,6 +268,7 @@ class _Check:
                 for key, one in tallies.items()
                 if one.unscored and (one.follows or self._is_of_lm_eval)
             ),
+            *self._unanswered.outcome(),
         )
 
     def _check_count(self, result: Result, questions: Questions) -> None:

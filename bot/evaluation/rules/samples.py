@@ -246,7 +246,42 @@ def copied_samples(case: Case) -> Violations:
     )
 
 
+MOST_UNANSWERED = 0.05  # of the answers of a log
+
+
+@rule(Severity.WARNING, is_one_a_task=True)
+def answers_missing(case: Case) -> Violations:
+    """Many answers are not there.
+
+    ## What it does
+    Counts the answers in each log that are empty, or end inside of the model's thoughts, and reports more than 5 %.
+
+    ## Why is this bad?
+    The value then says how often the model came to an end. Most often the budget of tokens ended inside of the
+    thoughts.
+
+    ## Example
+    (declaration) evidence: {"samples": "checked"}
+    (samples) leaderboard_mmlu_pro/unanswered: 6000
+    (samples) leaderboard_mmlu_pro/answered_mean: 0.75
+
+    ## Use instead
+    (declaration) evidence: {"samples": "checked"}
+    (samples) leaderboard_mmlu_pro/unanswered: 60
+    """
+    for one, log in _looked_at(case):
+        if log is not None and log.unanswered > MOST_UNANSWERED * max(1, log.count):
+            others = f"; the others give {log.answered_mean:.4g}" if log.answered_mean is not None else ""
+            share = f"{log.unanswered:,} of {log.count:,} answers in {log.path}"
+            yield case.at(
+                [one],
+                f"{share} are empty or end inside of thoughts{others}",
+                "measure it again with a larger budget of tokens (max_gen_toks), or with thinking switched off",
+            )
+
+
 SAMPLE_RULES: tuple[Rule, ...] = (
+    answers_missing,
     samples_missing,
     samples_unreadable,
     samples_disagree,
