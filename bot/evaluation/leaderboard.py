@@ -269,11 +269,12 @@ class Leaderboard(DeclarationModel):
         return ((task, leaf) for task in self.tasks for leaf in task.leaves)
 
     def formats_of(self, leaf: Leaf) -> tuple[str, ...]:
-        """The formats whose harness measures a leaf: those that are named for it, by definitions or keys, or all."""
-        accepted = self.harness.formats
-        named = [one.formats for one in self.harness.definitions if leaves_like_any(one.leaves, leaf.id)]
-        declared = {one for formats in named for one in formats} or set(leaf.keys)
-        return tuple(one for one in accepted if one in declared) or accepted
+        """The formats whose harness measures a leaf: all, but of one whose key has a bar those that write it so."""
+        accepted, barred = self.harness.formats, {one for one, key in leaf.keys.items() if "|" in key}
+        if barred:
+            named = [one.formats for one in self.harness.definitions if leaves_like_any(one.leaves, leaf.id)]
+            barred = {one for formats in named for one in formats} or barred
+        return tuple(one for one in accepted if one in barred) or accepted
 
     @cached_property
     def digest(self) -> str:

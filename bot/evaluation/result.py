@@ -66,7 +66,8 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
 
     `samples` is the number of samples that were scored, `original` the size of the task; None if not recorded.
-    `unscored` counts samples that ran and have no score, so that they are missing from the mean. `reducer` says how
+    `unscored` counts samples that ran and have no score, so that they are missing from the mean, and `errored` those
+    that ended with an error and are missing from it, too. `reducer` says how
     several answers to one sample became one number ("mean", "max", "pass_at_2"), "" if each was answered once;
     `epochs` is the number of those answers. `until` is the text at which generation stopped, "" if that is not
     recorded; several are joined by a line break. `pointers` says where a number lies, by its key, in formats where that
@@ -84,6 +85,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     original: int | None = None
     pointers: Mapping[str, str] = {}
     unscored: int | None = None
+    errored: int | None = None
     reducer: str = ""
     epochs: int = 1
     until: str = ""

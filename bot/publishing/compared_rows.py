@@ -29,17 +29,9 @@ MOST_FOLDED = 20  # comparisons that one comment holds
 
 def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, str | int]]]:
     """The settings in an entry: those of the whole run, and those of single leaves by name."""
-    settings = {
-        "precision": entry.model.precision,
-        "chat template": "yes" if entry.model.chat_template else "no",
-    }
+    settings = {"precision": entry.model.precision, "chat template": "yes" if entry.model.chat_template else "no"}
     leaves = [leaf for task in entry.tasks for leaf in task.leaves]
-    files = {leaf.id: entry.evidence_of(leaf) for leaf in leaves}
-    harnesses = {leaf: file.harness if file else entry.harness for leaf, file in files.items()}
-    return settings, {
-        "harness": {leaf: one.name for leaf, one in harnesses.items()},
-        "harness version": {leaf: one.version or (one.git_hash or "")[:9] for leaf, one in harnesses.items()},
-        "format": {leaf: file.format for leaf, file in files.items() if file},
+    of_leaves: dict[str, Mapping[str, str | int]] = {
         "bounds": {leaf.id: f"{leaf.lower_bound} to {leaf.upper_bound}" for leaf in leaves},
         "num_fewshot": entry.num_fewshot,
         "version": entry.versions,
@@ -50,6 +42,23 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, st
         },
         "samples": entry.num_samples,
     }
+    formats = sorted({file.format for file in entry.evidence if file.format})
+    harness = {
+        "harness": entry.harness.name,
+        "harness version": entry.harness.version or (entry.harness.git_hash or "")[:9],
+        "format": ", ".join(formats),
+    }
+    files = {leaf.id: file for leaf in leaves if (file := entry.evidence_of(leaf)) is not None}
+    if len({(file.harness.name, file.format) for file in files.values()}) < 2:
+        return {**harness, **settings}, of_leaves
+    of_leaves |= {  # tasks of several harnesses: what is said of one is not true of the others
+        "harness": {leaf: file.harness.name for leaf, file in files.items()},
+        "harness version": {
+            leaf: file.harness.version or (file.harness.git_hash or "")[:9] for leaf, file in files.items()
+        },
+        "format": {leaf: file.format for leaf, file in files.items()},
+    }
+    return settings, of_leaves
 
 
 def run_of_entry(

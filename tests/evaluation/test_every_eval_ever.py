@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
+from bot.evaluation.submission import parse_submission
 from tests.evaluation.drafting import drafted, only_task
 from tests.evaluation.judging import dumps, judgement_of
 
@@ -169,3 +171,67 @@ def test_a_token_in_the_arguments_is_named_and_not_held() -> None:
 def test_an_unknown_library_has_no_release() -> None:
     harness = parse_result(dumps(record(ACC, eval_library={"name": "unknown", "version": "unknown"}))).harness
     assert (harness.name, harness.version) == ("unknown", None)
+
+
+def euroeval(dataset: str, model: str = "acme/atlas-7b", **details: str) -> dict[str, Any]:
+    """A line as EuroEval 17 writes it: names of metrics, percentages, an interval, and the rounds as a text."""
+    interval = {"lower": 40.04, "upper": 43.96, "confidence_level": 0.95, "method": "bootstrap"}
+    scores = [("test_mcc", 42.0, {"confidence_interval": interval, "num_samples": 2}), ("test_macro_f1", 61.0, {})]
+    listed = [
+        result(name, score, max_score=100) | {"score_details": {"score": score, "uncertainty": uncertainty}}
+        for name, score, uncertainty in scores
+    ]
+    for one in listed:
+        one["source_data"] = {"dataset_name": dataset, "source_type": "hf_dataset"}
+    rounds = '[{"mcc": 0.41, "macro_f1": 0.6}, {"mcc": 0.43, "macro_f1": 0.62}]'
+    known = {"dataset": dataset, "few_shot": "true", "validation_split": "false", "raw_results": rounds}
+    library = {"name": "euroeval", "version": "17.6.0", "additional_details": known | details}
+    info = {"name": model, "id": model, "additional_details": {"num_model_parameters": "7000000000"}}
+    return record(*listed, eval_library=library, model_info=info)
+
+
+def lines_of(*records: dict[str, Any]) -> bytes:
+    return "".join(f"{json.dumps(one)}\n" for one in records).encode()
+
+
+def test_the_lines_of_euroeval_are_leaves_by_their_datasets() -> None:
+    mark = {"canary": "not a record"}
+    found = parse_result(lines_of(euroeval("scala-da"), mark, euroeval("angry-tweets", few_shot="false")))
+    assert (found.format, found.harness.name, found.harness.version) == ("every-eval-ever", "EuroEval", "17.6.0")
+    assert list(found.leaves) == ["scala-da", "angry-tweets (zero-shot)"]
+    leaf = found.leaves["scala-da"]
+    assert {name: round(value, 12) for name, value in leaf.numbers.items()} == {
+        "mcc": 42.0,
+        "mcc_stderr": 1.0,
+        "macro_f1": 61.0,
+    }
+    assert (leaf.samples, leaf.epochs, leaf.contradicted) == (None, 2, {})
+    assert found.model.parameters == 7_000_000_000
+
+
+def test_a_draft_takes_the_first_metric_of_euroeval() -> None:
+    draft = draft_of([parse_result(dumps(euroeval("scala-da")))])
+    assert [one["name"] for one in draft.tasks[0].keys["metrics"]] == ["mcc"]
+
+
+def test_a_value_that_its_rounds_do_not_give_is_told() -> None:
+    line = euroeval("scala-da", raw_results='[{"mcc": 0.1}, {"mcc": 0.12}]')
+    assert "the mean of its 2 rounds is" in parse_result(dumps(line)).leaves["scala-da"].contradicted["mcc"]
+
+
+def test_a_file_of_lines_has_a_result_for_each_model() -> None:
+    data = lines_of(euroeval("scala-da"), euroeval("scala-da", model="acme/other-1b"))
+    first = parse_submission("all.jsonl", {"": data})
+    assert [one.result.model.id for one in first.parts if one.result] == ["acme/atlas-7b", "acme/other-1b"]
+
+
+def test_a_line_that_is_broken_is_named() -> None:
+    broken = parse_submission("all.jsonl", {"": lines_of(euroeval("scala-da"), euroeval("x"))[:-20]})
+    assert broken.problem is not None
+    assert broken.problem.line == 2
+
+
+def test_a_name_that_is_only_a_metric_leaves_the_leaf_to_the_dataset() -> None:
+    one = result("accuracy", 0.5) | {"source_data": {"dataset_name": "gsm8k", "source_type": "hf_dataset"}}
+    assert list(parse_result(dumps(record(one))).leaves) == ["gsm8k"]
+    assert list(parse_result(dumps(record(result("mathqa_accuracy", 0.5)))).leaves) == ["mathqa_accuracy"]

@@ -216,3 +216,25 @@ def test_a_real_run_checked_by_hand(reference: Path) -> None:
     assert leaf.numbers["exact_match"] == pytest.approx(1 / 9)
     assert leaf.numbers["exact_match_stderr"] == pytest.approx(sqrt(1 / 9 * 8 / 9 / 8))
     assert (leaf.num_fewshot, leaf.samples) == (5, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "groups", "main"),
+    [
+        ("narrative_qa", ["narrative_qa"], "f1_score"),
+        ("natural_qa:mode=closedbook", ["natural_qa"], "f1_score"),  # with and without a book it is one metric
+        ("legalbench:subset=abercrombie", ["legalbench"], "quasi_exact_match"),
+        ("gsm", ["gsm"], "final_number_exact_match"),
+        ("wmt_14:language_pair=cs-en", ["wmt_14"], "bleu_4"),
+        ("our_own:part=1", ["our_own"], "exact_match"),  # HELM names none
+    ],
+)
+def test_a_draft_takes_the_main_metric_of_the_scenario(name: str, groups: list[str], main: str) -> None:
+    metrics = ["exact_match", "quasi_exact_match", "f1_score", "final_number_exact_match", "bleu_4", "num_instances"]
+    parts = {
+        "run_spec.json": dumps(spec() | {"name": f"{name},model=openai_gpt2", "groups": groups}),
+        "stats.json": dumps([stat(one, 0.19) for one in metrics]),
+    }
+    [task] = draft_of([parse_content(Content(parts))]).tasks
+    assert [one["name"] for one in task.keys["metrics"]] == [main]
+    assert "unit" not in task.keys  # BLEU is a fraction here

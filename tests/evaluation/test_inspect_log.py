@@ -206,3 +206,11 @@ def test_a_command_measures_tasks_of_inspect_evals_again() -> None:
     )
     assert not rerun(Rerun(result.model, ("toy match",), None, {}))
     assert not rerun(Rerun(result.model, ("inspect_evals/toy(cot=true) match",), None, {}))
+
+
+@pytest.mark.parametrize(("epochs", "total", "completed", "errored"), [(1, 10, 7, 3), (2, 20, 17, 2), (1, 10, 10, 0)])
+def test_samples_that_ended_with_an_error_are_counted(epochs: int, total: int, completed: int, errored: int) -> None:
+    counts = {"total_samples": total, "completed_samples": completed, "scores": [score("match", 0.5, scored=7)]}
+    log = header(results=counts)
+    log["eval"]["config"] = {"epochs": epochs}
+    assert parse_result(dumps(log)).leaves["inspect_evals/toy match"].errored == errored

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
+import msgspec
 from jiter import from_json
 
 from bot.errors import MalformedResult
@@ -53,6 +56,7 @@ PLACES = {
     "definition": "/evaluation_results/{leaf}",
 }
 LEVEL, MOST_DIGITS = 0.95, 16  # of a confidence interval that is read; of a number of parameters
+FURTHER = frozenset({"macro_f1", "micro_f1", "weighted_f1", "rouge1", "rouge2", "rougel", "chrf", "chrf++", "ndcg@10"})
 TOOLS = {"euroeval": "EuroEval"}
 REPOSITORIES = {"EuroEval": "EuroEval/EuroEval"}
 AGENT = ("agent_name", "agent_scaffold")  # what adapters of boards of agents call the program around the model
@@ -239,11 +243,7 @@ def _dataset(record: Mapping[str, Any], listed: Sequence[Any]) -> str:
     """The dataset of a record whose names are only those of metrics, and how it was asked; "" for other records."""
     names = [text(table(one).get("evaluation_name")) for one in listed]
     datasets = {text(table(table(one).get(DATA)).get("dataset_name")) for one in listed}
-    own = [table(table(one).get("metric_config")) for one in listed]
-    is_metric = _is_euroeval(record) or all(
-        name.startswith(START) or name in {text(config.get("metric_id")), text(config.get("metric_name"))}
-        for name, config in zip(names, own, strict=True)
-    )
+    is_metric = _is_euroeval(record) or all(map(_is_name_of_metric, names))
     if len(datasets) != 1 or not is_metric:
         return ""
     details = table(table(record.get("eval_library")).get("additional_details"))
@@ -251,6 +251,18 @@ def _dataset(record: Mapping[str, Any], listed: Sequence[Any]) -> str:
     shown = ", ".join(mark for mark, is_so in marks.items() if is_so)
     dataset = datasets.pop()
     return f"{dataset} ({shown})" if shown and dataset else dataset
+
+
+@cache
+def _metrics() -> frozenset[str]:
+    """The names of the metrics that are known; patterns would match names of benchmarks."""
+    text = files("bot").joinpath("data", "metrics.toml").read_text(encoding="utf-8")
+    kinds = msgspec.toml.decode(text, type=dict[str, list[dict[str, Any]]])["kinds"]
+    return FURTHER | {name for kind in kinds for name in kind["names"] if "*" not in name}
+
+
+def _is_name_of_metric(name: str) -> bool:
+    return name.removeprefix(START).lower().replace(" ", "_") in _metrics()
 
 
 def _metric(config: Mapping[str, Any]) -> str:

@@ -228,12 +228,19 @@ def _leaves(
             whole(table(run.get("dataset")).get("samples")),
             pointers,
             unscored=whole(score.get("unscored_samples")),
+            errored=_errored(results, epochs),
             reducer=reducer if epochs > 1 else "",
             epochs=epochs,
             definition=definition,
             scoring=_scoring(score, scorings),
         )
     return found
+
+
+def _errored(results: Mapping[str, Any], epochs: int) -> int | None:
+    """The samples that did not complete; one that failed in a single epoch is one."""
+    total, completed = whole(results.get("total_samples")), whole(results.get("completed_samples"))
+    return None if total is None or completed is None or completed > total else -((completed - total) // epochs)
 
 
 def _scoring(score: Mapping[str, Any], scorings: list[Scoring]) -> int:

@@ -64,4 +64,11 @@ def _violation(case: Case, found: list[Measurement]) -> Violation:
     part = f"{number:,.15g} of its {original:,} samples" if original else _samples(number)
     more = f"; the same for {counted(len(keys) - 1, 'more subtask')} of {task.title}" if len(keys) > 1 else ""
     message = f"{first.required.leaf_key} was run on {most}{part}{more}"
+    errored = first.leaf.errored or 0
+    if errored and original and samples is not None and samples + (first.leaf.unscored or 0) + errored >= original:
+        message = (
+            f"{first.required.leaf_key}: {counted(errored, 'sample')} of {original:,} ended with an error and "
+            f"{'is' if errored == 1 else 'are'} missing from the score{more}"
+        )
+        return case.again(found, message, "find out why they failed, and run them again", "samples")
     return case.again(found, message, "measure all samples", "samples")
