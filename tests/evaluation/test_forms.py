@@ -341,7 +341,7 @@ PUBLIC = {
     "robustbench": (
         "model_info/cifar10/Linf/Addepalli2022_RN18.json",
         {"name": "Scaling", "dataset": "cifar10", "clean_acc": "80.24", "autoattack_acc": "51.06"},
-        ("Addepalli2022_RN18", "cifar10 Linf", {"clean_acc": 80.24, "autoattack_acc": 51.06}, None),
+        ("Addepalli2022_RN18", "cifar10 Linf robust", {"accuracy": 51.06}, None),
     ),
 }
 

@@ -39,6 +39,7 @@ SETTINGS = ("temperature", "top_p", "num_fewshot", "n_shot", "shots", "max_token
             "prompt", "prompt_version", "mode", "seed", "prompted")  # fmt: skip
 COUNTS = ("n", "samples", "num_samples", "n_samples", "num", "count", "total", "size", "num_examples", "n_examples",
           "support")  # fmt: skip
+AVERAGES = frozenset({"average", "avg", "mean", "overall", "average_score", "avg_score", "macro_avg"})
 ERRORS = ("stderr", "se", "sem", "std_err", "standard_error")
 COSTS = re.compile(r"(^|_)(costs?|price|usd|dollars?|seconds?|secs?|time|latency|duration|tokens?)(_|$)", re.IGNORECASE)
 # Numbers that are no scores, by the words of their keys.
@@ -310,7 +311,19 @@ def _values(rows: Rows, apart: tuple[str, ...] = ()) -> list[DraftedValue]:
         _add(root, row.value, 0)
     found: list[DraftedValue] = []
     _collect(root, _Way(told=apart), found)
-    return found[:MOST_VALUES]
+    return _by_leaf(found[:MOST_VALUES])
+
+
+def _by_leaf(values: Sequence[DraftedValue]) -> list[DraftedValue]:
+    """The values, each metric of a leaf after the first as a leaf of its own: a declaration counts each leaf once."""
+    first: dict[str, str] = {}
+    found = []
+    for value in {one.keys["value"]: one for one in values}.values():  # objects of two kinds may share a place
+        leaf, metric = str(value.keys["leaf"]), str(value.keys.get("metric", ""))
+        is_first = first.setdefault(leaf, metric) == metric
+        keys = {**value.keys, "leaf": leaf if is_first else f"{leaf} {metric}"}
+        found.append(DraftedValue(keys, value.todo))
+    return found
 
 
 def _add(node: _Node, value: Any, depth: int) -> None:
@@ -366,7 +379,7 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue]) -> None:
         _collect(node.inside[ANY], way.to_elements(_naming(node.elements)), found)
         return
     numbers = {key: one for key, one in node.inside.items() if one.is_number and not one.inside}
-    scores = {key: one for key, one in numbers.items() if not NO_SCORE.search(key)}
+    scores = {key: one for key, one in numbers.items() if _is_score(key, numbers)}
     if len(scores) > 1 and way.place and not way.told:
         merged = _Node()
         for one in scores.values():
@@ -384,6 +397,13 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue]) -> None:
         else:
             for key in alike:
                 _collect(groups[key], way.to(key), found)
+
+
+def _is_score(key: str, numbers: Mapping[str, _Node]) -> bool:
+    """Tell whether a number may be a score: a mean beside several numbers follows from them, and a cost is none."""
+    if key.lower() in AVERAGES and len(numbers) > 2:
+        return False
+    return COSTS.search(key) is None and NO_SCORE.search(key) is None
 
 
 def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:
@@ -432,9 +452,7 @@ def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -
     keys: dict[str, Any] = {"value": place, "leaf": leaf}
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
-    is_cost = COSTS.search(metric) is not None
-    unit, todo = ("plain", "") if is_cost else _unit(node)
-    keys |= {"unit": unit} | ({"higher_is_better": False} if is_cost else {})
+    keys["unit"], todo = _unit(node)
     if metric and way.told and "[*]" not in way.place:
         count = next((key for key in COUNTS if key in siblings), "")
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
