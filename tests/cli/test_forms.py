@@ -84,3 +84,6 @@ def test_a_file_that_no_form_reads_is_told_the_command_that_proposes_one(folder:
     _, stdout, _ = bot("check", "runs/one.json")
     assert "leaderboard-bot init FOLDER --results" in stdout
     assert "convert" not in stdout.lower()
+    places = ("--source", "./runs", "--to", "./target")
+    assert bot("init", "board", "--results", "runs/one.json", *places)[0] == 0
+    assert bot("check", "runs/one.json", "--leaderboard", "board/board.toml")[0] == 0

@@ -106,6 +106,7 @@ class FormReader:
         self.budget = Visits()
         self.row = self.whole
         self.matched: set[int] = set()
+        self.percentages: dict[int, list[tuple[MeasuredRows, Number]]] = {}
         self.measured: MeasuredRows
 
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
@@ -142,12 +143,22 @@ class FormReader:
             self.measured.rows.append(self.row.value)
             for number, value in enumerate(self.form.values):
                 self._read_value(number, value)
+        self._doubt_small_percentages()
         results = [self._result(one) for one in by_key.values()]
         if not any(one.leaves for one in results):
             raise self._nothing(results)
         if len(results) == 1:
             return [FilePart(results[0])]
         return [FilePart(result, one.rows) for result, one in zip(results, by_key.values(), strict=True)]
+
+    def _doubt_small_percentages(self) -> None:
+        """Note percentages of which none in the file is above 1: they may be fractions."""
+        for number, found in self.percentages.items():
+            values = [one.value for _, one in found]
+            if values and min(values) >= 0 and 0 < max(values) <= 1:
+                why = f"gives {counted(len(found), 'number')}, none above 1: is the unit fraction?"
+                for self.measured, one in found:
+                    self.say(self.form.values[number].place.text, why, one.match, is_error=False)
 
     def _nothing(self, results: Sequence[Result]) -> MalformedResult:
         """Why no number was found."""
@@ -210,10 +221,8 @@ class FormReader:
             found = [one for match in matches if (one := self._of_match(value, match)) is not None]
         if matches:
             self.matched.add(number)
-        plain = [one.value for one in found]
-        if value.unit == "percent" and value.kind == "value" and plain and min(plain) >= 0 and 0 < max(plain) <= 1:
-            why = f"gives {counted(len(found), 'number')}, none above 1: is the unit fraction?"
-            self.say(value.place.text, why, matches[0], is_error=False)
+        if value.unit == "percent" and value.kind == "value":
+            self.percentages.setdefault(number, []).extend((self.measured, one) for one in found)
         for one in found:
             self._keep(value, one)
 
