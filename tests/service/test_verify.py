@@ -259,12 +259,13 @@ def test_a_badge_says_how_many_rows_follow(place: Path, name: str) -> None:
     second = (place / name).read_text()
 
     if name.endswith("json"):
-        assert [json.loads(text)["message"] for text in (first, second)] == ["2 of 2", "1 of 2 do not follow"]
+        said = [json.loads(text)["message"] for text in (first, second)]
+        assert said == ["2 of 2, evidence file", "1 of 2 do not follow"]
         assert set(json.loads(first)) == {"schemaVersion", "label", "message", "color", "isError"}
     else:
         assert [ET.fromstring(text).get("aria-label") for text in (first, second)] == [
-            "rows verified: 2 of 2",
-            "rows verified: 1 of 2 do not follow",
+            "rows that follow: 2 of 2, evidence file",
+            "rows that follow: 1 of 2 do not follow",
         ]
 
 
