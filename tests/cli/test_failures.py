@@ -14,6 +14,7 @@ import pytest
 from bot.service.settings.environment import read_access
 from tests.command import BOT, bot
 from tests.evaluation.judging import KESTREL
+from tests.variants import one_of
 
 MEMORY = 400 * 1024 * 1024  # bytes of address space that a check may take; a 2 GB file does not fit
 
@@ -230,7 +231,7 @@ def test_closed_streams_are_no_failure() -> None:
         assert (done.returncode, done.stderr) == (0, b""), closing
 
 
-@pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}])
+@pytest.mark.parametrize("variables", one_of([{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}]))
 def test_an_old_locale_changes_letters_and_no_verdict(variables: dict[str, str]) -> None:
     status, out, err = bot("check", KESTREL, env={**os.environ, **variables})
 
@@ -300,7 +301,7 @@ def test_a_proxy_that_is_none_is_one_line(proxy: str, target: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("SSL_CERT_FILE", "/none"), ("HF_HUB_DOWNLOAD_TIMEOUT", "ten"), ("HF_HUB_ETAG_TIMEOUT", "-")],
+    one_of([("SSL_CERT_FILE", "/none"), ("HF_HUB_DOWNLOAD_TIMEOUT", "ten"), ("HF_HUB_ETAG_TIMEOUT", "-")]),
 )
 def test_other_odd_settings_of_the_clients_are_one_line(name: str, value: str) -> None:
     told = {**os.environ, name: value, "HF_ENDPOINT": "http://127.0.0.1:1"}

@@ -15,6 +15,7 @@ from bot.evaluation.judge import judge
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed
 from tests.evaluation.judging import base, base_v1, declared, dumps, outcome_of, patch, rules_of, stderr
+from tests.variants import crossed
 
 # lm-eval 0.4: top-level keys by the first release that has them.
 SINCE = {
@@ -236,8 +237,10 @@ def read(pointer: str, value: Any) -> Result:
     return parse_result(dumps(patch(base(), pointer, value)))
 
 
-@pytest.mark.parametrize("value", [None, [], {}, 0, 1.5, "x", True, [["a"]], {"a": {"b": []}}])
-@pytest.mark.parametrize("key", [key for key in base() if key != "results"])
+@crossed(
+    key=[key for key in base() if key != "results"],
+    value=[None, [], {}, 0, 1.5, "x", True, [["a"]], {"a": {"b": []}}],
+)
 def test_any_type_in_any_part_reads_or_counts_as_absent(key: str, value: Any) -> None:
     result = read(f"/{key}", value)
     assert len(result.leaves) >= 39

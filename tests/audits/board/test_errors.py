@@ -12,6 +12,7 @@ import pytest
 from bot.audits.board.audit import audit_board
 from tests.audits.board.boards import board, floored, low, planted, sound
 from tests.evaluation.judging import ROOT
+from tests.variants import crossed
 
 SHARES = (0.30, 0.45, 0.60, 0.78)
 HEIGHTS = {"high": lambda columns, _: columns, "low": low}
@@ -50,9 +51,7 @@ def test_the_error_rates_are_those_of_the_docs(rows: int, boards: int, height: s
     assert line in (ROOT / "docs" / "audit-board.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("height", ["high", "low"])
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("seed", range(3))
+@crossed(seed=range(3), share=SHARES, height=["high", "low"])
 def test_a_planted_floor_is_named_and_nothing_else(seed: int, share: float, height: str) -> None:
     random = Random(seed)
     columns = HEIGHTS[height](sound(300, random), random)

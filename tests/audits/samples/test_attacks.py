@@ -26,6 +26,7 @@ from tests.evaluation.judging import stderr
 from tests.evaluation.test_helm import spec, stat
 from tests.evaluation.test_lighteval import release_011
 from tests.platforms.git.test_source import Folder
+from tests.variants import one_of
 
 QUESTIONS = 20
 RIGHT = [number % 4 == 0 for number in range(QUESTIONS)]  # what the model answers rightly
@@ -302,7 +303,7 @@ def test_an_edited_metric_and_an_edited_answer_are_scored_again(tmp_path: Path, 
     assert found(tmp_path / "answer", form, edited(rows, 1, *ANSWER[form]))[0] == {"answer-scored-otherwise"}
 
 
-@pytest.mark.parametrize("form", LOGS)
+@pytest.mark.parametrize("form", one_of(LOGS))
 def test_hard_samples_left_out_and_doubled_ones_are_other_questions(tmp_path: Path, form: str) -> None:
     rows = LOGS[form][0]()
     easy = [row for row, is_right in zip(rows, RIGHT, strict=True) if is_right]

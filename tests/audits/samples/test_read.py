@@ -21,6 +21,7 @@ from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample, sha256
 from bot.errors import CallError
 from tests.platforms.hub.test_git import command_lines
+from tests.variants import one_of
 
 SECONDS = 15  # of the processor
 ROW = {
@@ -229,7 +230,7 @@ def test_an_archive_whose_samples_unpack_to_any_size_is_refused(
         list(read_log(tmp_path / "x.eval"))
 
 
-@pytest.mark.parametrize("kept", ["once", "in each row"])
+@pytest.mark.parametrize("kept", one_of(["once", "in each row"]))
 def test_a_parquet_log_that_unpacks_to_any_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
@@ -254,7 +255,7 @@ def test_a_row_of_a_parquet_log_is_bounded(tmp_path: Path, monkeypatch: pytest.M
         list(read_log(tmp_path / "x.parquet"))
 
 
-@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_PRINTED"])
+@pytest.mark.parametrize("limit", one_of(["MOST_ROWS", "MOST_PRINTED"]))
 def test_a_parquet_log_of_very_many_rows_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(lighteval, limit, 1000)
     rows = 20_000_000

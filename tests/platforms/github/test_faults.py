@@ -19,6 +19,7 @@ from bot.service.publish.one_call import publish
 from tests.platforms.github.entries import entry
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, publish_to, requests, target
+from tests.variants import one_of
 from tests.world.github_server import GitHubServer
 
 __all__ = ["github"]
@@ -31,7 +32,7 @@ def _try(call: Callable[[], object]) -> None:
         return
 
 
-@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit", "comment"]))
 def test_six_at_once_leave_one_of_each(github: GitHubServer, form: Form) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: publish_to(github, entry(), form), range(6)))

@@ -17,6 +17,7 @@ from bot.publishing.tables.json_sheet import JsonSheet
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.markdown_sheet import LARGEST, MOST_TABLES, MarkdownSheet
 from bot.publishing.tables.sheet import MOST_CELLS, MOST_COLUMNS
+from tests.variants import one_of
 
 SECONDS = 15  # of the processor; each of these took minutes, or all memory
 MODELS = [ModelFiles(Model("acme/atlas"), ())]
@@ -66,7 +67,7 @@ CELLS = {
 }
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", one_of(CELLS))
 def test_brackets_and_backslashes_take_no_time_in_a_table(name: str) -> None:
     first, count, second, more = CELLS[name]
     cell = first * count + second * more
