@@ -147,6 +147,7 @@ def test_an_import_stops_when_its_database_was_restarted_and_goes_on_when_called
     assert sum(path.startswith("entries/") for path, _ in target.main.tree.files()) == 230
 
 
+@pytest.mark.slow
 def test_what_others_wrote_while_a_person_thought_is_not_written_again(
     hub: Hub, repository: Repository, runner: CliRunner, tmp_path: Path
 ) -> None:

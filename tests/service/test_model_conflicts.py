@@ -248,6 +248,7 @@ def test_a_model_that_was_renamed_gets_nothing_under_its_new_name(story: ModelSt
     assert (story.hub.requests(story.model), story.acts()) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_very_large_result_file_of_somebody_else_is_passed_over(story: ModelStory) -> None:
     story.hub.push(story.model, {".eval_results/large.yaml": b"# x\n" * 30_000}, user="owner")
     story.begun()

@@ -52,6 +52,7 @@ def test_a_dry_run_reads_nothing_again(hub: Hub, tmp_path: Path, postgres: Clust
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["status"], ["settle", "--dry-run"]], ids=" ".join)
 def test_what_only_looks_neither_makes_nor_empties_the_tables(
     hub: Hub, tmp_path: Path, postgres: Cluster, command: list[str]
@@ -78,6 +79,7 @@ def test_what_only_looks_neither_makes_nor_empties_the_tables(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_away_is_an_outage_and_costs_nothing(hub: Hub, tmp_path: Path) -> None:
     with running() as cluster:
         story = Story(hub, tmp_path, database=cluster.database())

@@ -261,6 +261,7 @@ def test_a_strangers_evidence_runs_nothing(world: World) -> None:
     world.check()
 
 
+@pytest.mark.slow
 def test_a_strangers_target_and_source_run_nothing(world: World) -> None:
     world.run("board", "./evil", "-l", "tiny.toml")
     world.run("site", "./evil", "--out", "site", "-l", "tiny.toml")
