@@ -16,6 +16,7 @@ from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import MOST_HISTORIES
 from tests.evaluation.judging import entry_from
 from tests.platforms.git.test_source import Folder
+from tests.variants import one_of
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -123,7 +124,7 @@ def test_a_large_file_that_git_has_a_pointer_of_is_read_from_the_hub(
     assert [call for call in hub.calls[before:] if "/resolve/" in call.raw_path and evidence_of(1) in call.raw_path]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", one_of(range(3)))
 def test_a_history_that_is_read_once_gives_the_same_commits_as_one_question_after_the_other(
     tmp_path: Path, seed: int
 ) -> None:
