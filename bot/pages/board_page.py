@@ -32,7 +32,7 @@ Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class BoardColumn:
     """A column's head; `name` is that of the CSV, `kind` says how it sorts.
 
     "" sorts as numbers, the largest first; "rank" and "low" the smallest first; "text" as text.
@@ -127,16 +127,18 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         yield over_time("Average by the date of measuring, with the best up to each day", points, axis)
 
 
-def _columns(content: PageContent, *, is_raw: bool) -> list[Column]:
+def _columns(content: PageContent, *, is_raw: bool) -> list[BoardColumn]:
     tasks = content.board.leaderboard.tasks
-    without = [Column("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
+    without = [BoardColumn("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
     return [
-        Column("rank", "Rank", "rank", "scores.html#ranks"),
-        Column("model", "Model", "text"),
-        Column("average", "Average", "", "scores.html#uncertainty"),
+        BoardColumn("rank", "Rank", "rank", "scores.html#ranks"),
+        BoardColumn("model", "Model", "text"),
+        BoardColumn("average", "Average", "", "scores.html#uncertainty"),
         *without,
         *(
-            Column(name, with_end(name, HEAD), "", "scores.html#columns", holds=len(ids) if content.is_folded else 0)
+            BoardColumn(
+                name, with_end(name, HEAD), "", "scores.html#columns", holds=len(ids) if content.is_folded else 0
+            )
             for name, ids in content.board.leaderboard.groups.items()
         ),
         *(
@@ -144,27 +146,31 @@ def _columns(content: PageContent, *, is_raw: bool) -> list[Column]:
             for task, title in zip(tasks, without_shared([task.title for task in tasks]), strict=True)
         ),
         *(_other(column) for column in content.board.leaderboard.columns),
-        *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
-        *([Column("size", "Size (B)")] if content.has_sizes else []),
-        *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
-        *([Column("precision", "Precision", "text")] if _differ(content)[0] else []),
-        *([Column("chat", "Template", "text")] if _differ(content)[1] else []),
-        Column("date", "Date", "text"),
-        Column("warnings", "Warnings"),
+        *([BoardColumn("evidence", "Evidence", "text")] if content.has_evidence else []),
+        *([BoardColumn("size", "Size (B)")] if content.has_sizes else []),
+        *(
+            [BoardColumn("licence", "Licence", "text"), BoardColumn("type", "Type", "text")]
+            if content.has_licences
+            else []
+        ),
+        *([BoardColumn("precision", "Precision", "text")] if _differ(content)[0] else []),
+        *([BoardColumn("chat", "Template", "text")] if _differ(content)[1] else []),
+        BoardColumn("date", "Date", "text"),
+        BoardColumn("warnings", "Warnings"),
     ]
 
 
-def _other(column: DeclaredColumn) -> Column:
+def _other(column: DeclaredColumn) -> BoardColumn:
     unit = f" ({column.unit})" if column.unit not in {"fraction", "percent"} else ""
-    return Column(column.id, with_end(column.title, HEAD) + unit, "" if column.higher_is_better else "low")
+    return BoardColumn(column.id, with_end(column.title, HEAD) + unit, "" if column.higher_is_better else "low")
 
 
-def _column(content: PageContent, task: Task, title: str, *, is_raw: bool) -> Column:
+def _column(content: PageContent, task: Task, title: str, *, is_raw: bool) -> BoardColumn:
     is_low = is_raw and not task.higher_is_better
     shown = with_end(title, HEAD)
     said = ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
     full = task.title + said if shown != task.title else ""
-    return Column(
+    return BoardColumn(
         task.id, shown + said, "low" if is_low else "", column_page(task.id), full, _fold_of(content, task.id)
     )
 

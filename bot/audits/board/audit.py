@@ -160,7 +160,7 @@ def moved_rows(names: Sequence[str], having: Sequence[float], lacking: Sequence[
     return tuple(sorted(rows, key=lambda row: (-abs(row.rank_with - row.rank_without), row.rank_without)))
 
 
-class Means:
+class RowMeans:
     """The means of the rows over columns, from exact sums: to leave a column out costs one subtraction a row.
 
     Each mean is that of `fsum` over the columns that are left, to the last bit.
@@ -284,9 +284,9 @@ def audit_board(board: PublishedTable) -> BoardAudit:
         return BoardAudit(len(names), missing, (), (), None, (), {}, left_out, silent, wrong_means=wrong)
     if board.less_is_better:
         columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
-    everywhere, sound = Means(columns), Means(columns)
+    everywhere, sound = RowMeans(columns), RowMeans(columns)
     having, ranked = everywhere.without(), {column: ranks(values) for column, values in columns.items()}
-    sound_ranks = Means(ranked)
+    sound_ranks = RowMeans(ranked)
     effects = {column: effect_of(names, having, everywhere.without(column)) for column in columns}
     named: dict[str, ColumnFigures] = {}
     rounds = max(1, MOST_JUDGED // (len(names) * len(columns)))

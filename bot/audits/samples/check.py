@@ -16,7 +16,7 @@ from math import inf, isclose
 from pathlib import Path
 
 from bot.audits.samples.helm import STATES, STATISTICS
-from bot.audits.samples.questions import Questions, Targets, TellTale
+from bot.audits.samples.questions import LoggedTargets, Questions, TellTale
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.rescore import Rescorer, Unscorable
@@ -119,7 +119,7 @@ class _Check:
         self._is_of_lm_eval = result.format.startswith("lm-eval")
         self._rescorer = Rescorer(leaf_key, scoring) if self._is_of_lm_eval else InspectRescorer(scoring)
         self._in_order = list(scoring.filters) if scoring is not None else []
-        self._targets = Targets(scoring.target if scoring is not None else "")
+        self._targets = LoggedTargets(scoring.target if scoring is not None else "")
         self._tell_tale = TellTale()
         self._unanswered = Unanswered()
         self._extra = 0

@@ -118,7 +118,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_AGREEMENT, FEWEST = 0.3, 10  # of targets with a field, before it counts as the answer; documents
 
 
-class Targets:
+class LoggedTargets:
     """Whether the targets of a log are the answers that its documents have.
 
     `declared` is the field or the template that the settings of the task name. Where they name none, a field with a

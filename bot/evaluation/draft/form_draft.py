@@ -63,7 +63,7 @@ FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], bool]]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class DraftedRow:
     """One measurement of a file as it may be: its value, and what the way to it and the path of the file say."""
 
     value: Any
@@ -71,11 +71,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
+class DraftedRows:
     """A way to find the measurements in files: the place of rows ("" for the whole file), and the rows."""
 
     place: str
-    rows: tuple[Row, ...]
+    rows: tuple[DraftedRow, ...]
     files: int
     has_lines: bool
 
@@ -136,7 +136,7 @@ def draft_form(files: Mapping[str, bytes], is_model: Callable[[str], bool] | Non
     `is_model` tells of a text whether a table names a model so; without it the names of keys decide.
     """
     read = dict(_decoded(files))
-    best: tuple[tuple[float, ...], Rows, str, list[DraftedValue]] | None = None
+    best: tuple[tuple[float, ...], DraftedRows, str, list[DraftedValue]] | None = None
     for group in _alike(read):
         for rows in _ways({path: read[path] for path in group}):
             plain = _values(rows)
@@ -182,10 +182,10 @@ def _is_alike(one: Collection[Any], other: Collection[Any]) -> bool:
     return both >= ALIKE * max(1, min(len(one), len(other)))
 
 
-def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[Rows]:
+def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
     """The ways in which these files may hold measurements: whole, in lists of objects, or in objects by name."""
     named = _path_names(list(read))
-    places: dict[str, list[Row]] = {}
+    places: dict[str, list[DraftedRow]] = {}
     seen: Counter[str] = Counter()
     for path, (value, _) in read.items():
         for place, rows in _rows_in(value, named[path], "", 0):
@@ -195,23 +195,23 @@ def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[Rows]:
     has_lines = any(lines for _, lines in read.values())
     for place, found in places.items():
         if 2 * seen[place] > len(read):
-            yield Rows(place, tuple(found[:MOST_ROWS]), seen[place], has_lines)
+            yield DraftedRows(place, tuple(found[:MOST_ROWS]), seen[place], has_lines)
 
 
-def _rows_in(value: Any, names: Mapping[str, str], place: str, depth: int) -> Iterator[tuple[str, list[Row]]]:
+def _rows_in(value: Any, names: Mapping[str, str], place: str, depth: int) -> Iterator[tuple[str, list[DraftedRow]]]:
     if isinstance(value, dict):
         if not place:
-            yield "", [Row(value, names)]
+            yield "", [DraftedRow(value, names)]
         inner = [one for one in value.values() if isinstance(one, dict)]
         alike = [one for one in inner if _is_alike(inner[0], one)]
         if len(inner) == len(value) and inner and 5 * len(alike) >= 4 * len(inner):
             at = f"{place}.{{model}}" if place else "{model}"
-            yield at, [Row(one, {**names, "model": key}) for key, one in value.items()]
+            yield at, [DraftedRow(one, {**names, "model": key}) for key, one in value.items()]
         for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
             if isinstance(one, dict | list):
                 yield from _rows_in(one, names, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
     elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        yield f"{place}[*]", [Row(one, names) for one in value]
+        yield f"{place}[*]", [DraftedRow(one, names) for one in value]
 
 
 def _path_names(paths: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -222,7 +222,7 @@ def _path_names(paths: Sequence[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def _models(rows: Rows) -> Iterator[tuple[str, list[str]]]:
+def _models(rows: DraftedRows) -> Iterator[tuple[str, list[str]]]:
     """The places at which the rows may name their models, each with the names."""
     found: dict[str, list[str]] = {}
     for row in rows.rows:
@@ -252,7 +252,11 @@ def _last(place: str) -> str:
 
 
 def _rank(
-    rows: Rows, model: str, named: Sequence[str], values: Sequence[DraftedValue], is_model: Callable[[str], bool] | None
+    rows: DraftedRows,
+    model: str,
+    named: Sequence[str],
+    values: Sequence[DraftedValue],
+    is_model: Callable[[str], bool] | None,
 ) -> tuple[float, ...]:
     """How likely this way is: the models that the table names, the key's name, then what it leaves to be guessed."""
     distinct = set(named)
@@ -291,7 +295,7 @@ class _Node:
         return frozenset(own | below)
 
 
-def _apart(rows: Rows, model: str) -> tuple[str, ...]:
+def _apart(rows: DraftedRows, model: str) -> tuple[str, ...]:
     """The texts that tell several rows of one model apart, such as the task of each line of a CSV."""
     firsts: dict[str, list[dict[str, Any]]] = {}
     for row in rows.rows:
@@ -304,7 +308,7 @@ def _apart(rows: Rows, model: str) -> tuple[str, ...]:
     return _naming(group) if len(group) > 1 else ()
 
 
-def _values(rows: Rows, apart: tuple[str, ...] = ()) -> list[DraftedValue]:
+def _values(rows: DraftedRows, apart: tuple[str, ...] = ()) -> list[DraftedValue]:
     """The numbers of the rows, with the names that tell them apart; `apart` are those of several rows of one model."""
     root = _Node()
     for row in rows.rows:
@@ -478,7 +482,7 @@ def _words(place: str) -> str:
     return re.sub(r"[^\w ]+", " ", place.replace("[*]", "")).strip()
 
 
-def _form(rows: Rows, model: str, values: list[DraftedValue], files: int) -> DraftedForm:
+def _form(rows: DraftedRows, model: str, values: list[DraftedValue], files: int) -> DraftedForm:
     """The table of a form, with what else the rows say of a measurement."""
     keys: dict[str, Any] = {"id": ID}
     todo: list[str] = []
@@ -498,7 +502,7 @@ def _form(rows: Rows, model: str, values: list[DraftedValue], files: int) -> Dra
     return DraftedForm(keys, tuple(values), tuple(todo), tuple(names[:3]), rows.files, files)
 
 
-def _described(rows: Rows, model: str) -> dict[str, Any]:
+def _described(rows: DraftedRows, model: str) -> dict[str, Any]:
     """The places of what else the rows say: revision, date, precision, version, agent and settings."""
     texts: dict[str, list[str]] = {}
     for row in rows.rows:
@@ -531,5 +535,5 @@ def _place_of(texts: Mapping[str, Sequence[str]], wanted: Iterable[str], is_it: 
     return ""
 
 
-def _optional(place: str, texts: Mapping[str, Sequence[str]], rows: Rows) -> str:
+def _optional(place: str, texts: Mapping[str, Sequence[str]], rows: DraftedRows) -> str:
     return place if len(texts[place]) == len(rows.rows) else f"{place}?"

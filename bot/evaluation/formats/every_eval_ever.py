@@ -68,7 +68,7 @@ DECIDING = {
 }
 
 
-class Measured(NamedTuple):
+class EvaluatedLeaf(NamedTuple):
     """One member of a list: its leaf and the key of its value, its parts, the pointer to it, and its record."""
 
     name: str
@@ -217,12 +217,12 @@ def _parameters(value: object) -> int | None:
     return count if count and count > 0 else None
 
 
-def _leaves(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Measured]]:
+def _leaves(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, EvaluatedLeaf]]:
     """The results by their names and the keys of their values; two of one name and metric are two leaves.
 
     Where the names of a record are those of metrics, the dataset is the leaf.
     """
-    leaves: dict[str, dict[str, Measured]] = {}
+    leaves: dict[str, dict[str, EvaluatedLeaf]] = {}
     for above, record in records:
         listed = items(record.get("evaluation_results"))
         dataset = _dataset(record, listed)
@@ -231,7 +231,7 @@ def _leaves(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[
             if not name or SCORE not in table(table(members).get("score_details")):
                 continue
             key = name.removeprefix(START) if dataset else _metric(table(members.get("metric_config")))
-            one = Measured(dataset or name, key, members, f"{above}/evaluation_results/{place}", record)
+            one = EvaluatedLeaf(dataset or name, key, members, f"{above}/evaluation_results/{place}", record)
             known = leaves.setdefault(one.name, {})
             if one.key in known:
                 known = leaves.setdefault(free_name(one.name, leaves), {})
@@ -271,7 +271,7 @@ def _metric(config: Mapping[str, Any]) -> str:
     return text(config.get("metric_id")) or text(config.get("metric_name")) or (word[1] if word else SCORE)
 
 
-def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
+def _leaf(found: list[EvaluatedLeaf], asked: AskedDefinitions) -> LeafResult:
     """The values of one name, with their standard errors, and how many samples are behind them."""
     numbers: dict[str, Any] = {}
     pointers: dict[str, str] = {}

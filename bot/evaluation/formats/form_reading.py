@@ -40,7 +40,7 @@ class FilePart(NamedTuple):
     rows: Any = None
 
 
-class Number(NamedTuple):
+class ReadNumber(NamedTuple):
     """A number with the leaf and the metric that it is of, where it lies, and how many samples are behind it."""
 
     leaf: str
@@ -106,7 +106,7 @@ class FormReader:
         self.budget = Visits()
         self.row = self.whole
         self.matched: set[int] = set()
-        self.percentages: dict[int, list[tuple[MeasuredRows, Number]]] = {}
+        self.percentages: dict[int, list[tuple[MeasuredRows, ReadNumber]]] = {}
         self.measured: MeasuredRows
 
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
@@ -226,7 +226,7 @@ class FormReader:
         for one in found:
             self._keep(value, one)
 
-    def _of_match(self, value: Value, match: Match) -> Number | None:
+    def _of_match(self, value: Value, match: Match) -> ReadNumber | None:
         """The number at a match; None where there is none, which is noted unless it is a gap."""
         if value.kind == "value":
             number, samples = self._plain(value, match), None
@@ -235,7 +235,7 @@ class FormReader:
         named = self._called(value, match) if number is not None else None
         if number is None or named is None or not self._is_possible(value, match, number):
             return None
-        return Number(*named, number, match, samples)
+        return ReadNumber(*named, number, match, samples)
 
     def _plain(self, value: Value, match: Match) -> float | None:
         """A number as it stands; what is none is noted, but for gaps, and for others among which a star looks."""
@@ -297,7 +297,7 @@ class FormReader:
             return None
         return float(len(ids))
 
-    def _of_trials(self, value: Value, matches: Sequence[Match]) -> list[Number]:
+    def _of_trials(self, value: Value, matches: Sequence[Match]) -> list[ReadNumber]:
         """The outcomes of trials, reduced to one number for each leaf and metric; none where one is no outcome."""
         groups: dict[tuple[str, str], dict[str, list[float]]] = {}
         first: dict[tuple[str, str], Match] = {}
@@ -321,7 +321,7 @@ class FormReader:
             answered = [trials for trials in questions.values() if trials]
             mean = self._reduced(value, answered, first[named])
             if mean is not None:
-                found.append(Number(*named, mean * value.scale, first[named], len(answered)))
+                found.append(ReadNumber(*named, mean * value.scale, first[named], len(answered)))
                 self._leaf(named[0]).epochs = min(map(len, answered))
                 self._note_error(value, named, answered)
         return found
@@ -395,7 +395,7 @@ class FormReader:
     def _leaf(self, name: str) -> LeafSeen:
         return self.measured.leaves.setdefault(name, LeafSeen())
 
-    def _keep(self, value: Value, one: Number) -> None:
+    def _keep(self, value: Value, one: ReadNumber) -> None:
         """Keep a number with what is recorded beside it; a number that is there already is a fault."""
         leaf = self._leaf(one.leaf)
         if one.metric in leaf.numbers:

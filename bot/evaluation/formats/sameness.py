@@ -56,7 +56,7 @@ class _Table(msgspec.Struct, frozen=True):
     switches_of_thinking: tuple[str, ...] = ()
 
 
-class Given(NamedTuple):
+class GivenArgument(NamedTuple):
     """An argument that was given: its name, and its value as a text in one spelling."""
 
     name: str
@@ -126,7 +126,7 @@ def _number(word: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def arguments_of(args: str) -> tuple[Given, ...]:
+def arguments_of(args: str) -> tuple[GivenArgument, ...]:
     """The arguments of a model that were given, with those that other ones hold.
 
     A value is a text in one spelling: `True` and `true` are equal, and so are 0.6 and 0.60.
@@ -139,7 +139,7 @@ def arguments_of(args: str) -> tuple[Given, ...]:
     for name in ("tokenizer", "tokenizer_path", "tokenizer_name"):  # that of the model itself is no other
         if name in found and found[name] in (found.get(one) for one in _tables()["identity"].names):
             del found[name]
-    return tuple(Given(name, value) for name, value in found.items())
+    return tuple(GivenArgument(name, value) for name, value in found.items())
 
 
 def _flat(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:

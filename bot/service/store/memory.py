@@ -46,7 +46,7 @@ class PassEnd(msgspec.Struct, frozen=True):
     reached: float | None = None
 
 
-class Waived(msgspec.Struct, frozen=True):
+class KnownWaivers(msgspec.Struct, frozen=True):
     """The waivers that the bot's answers record, and the maintainers for whom they were read."""
 
     waivers: list[dict[str, Any]]
@@ -119,7 +119,7 @@ CLOCK = Memory("clock", float)  # when the last pass ended
 RECOUNT = Memory("recount", float)  # when the ledgers are made anew, there if something happened since they were made
 FAILURES = Memory("failures", list[str])  # the causes of the failures of the last pass
 SWEPT = Memory("swept", int)  # the day of the last search for duplicates
-WAIVED = Memory("waived", Waived)
+WAIVED = Memory("waived", KnownWaivers)
 REVIEWS = Memory("reviews", ReviewsListed)
 SITE = Memory("site", str)  # where the web site was written last
 MODELS_ASKED = Memory("models asked", float)  # when the Hub was last asked about models

@@ -16,7 +16,7 @@ from bot.service.context import WatchContext
 from bot.service.settings.config import Watch
 from bot.service.store import WatchState
 from bot.service.store.items import Mark
-from bot.service.store.memory import WAIVED, Waived
+from bot.service.store.memory import WAIVED, KnownWaivers
 from bot.service.talk.commands import about, waivers_in
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def _dumped(waivers: Sequence[Waiver]) -> list[dict[str, Any]]:
     return [waiver.model_dump(mode="json") for waiver in waivers]
 
 
-def _waivers_in(known: Waived | None) -> list[Waiver]:
+def _waivers_in(known: KnownWaivers | None) -> list[Waiver]:
     return [Waiver.model_validate(row) for row in known.waivers] if known else []
 
 
@@ -66,13 +66,13 @@ def learn_waivers(context: WatchContext) -> None:
     with state.transaction():
         if _waivers_in(known) != found and state.files.any():
             context.mark([Mark("judge")])
-        state.remember(WAIVED, Waived(_dumped(found), maintainers))
+        state.remember(WAIVED, KnownWaivers(_dumped(found), maintainers))
 
 
 def keep_waivers(context: WatchContext) -> None:
     """Remember the waivers of a pass, which were read for the maintainers that are remembered."""
     known = context.state.recall(WAIVED)
-    context.state.remember(WAIVED, Waived(_dumped(context.waivers), known.maintainers if known else None))
+    context.state.remember(WAIVED, KnownWaivers(_dumped(context.waivers), known.maintainers if known else None))
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str], board: str) -> list[Waiver]:

@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, Means, audit_board, tenths
+from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, RowMeans, audit_board, tenths
 from bot.audits.board.report import board_markdown
 from bot.audits.score_table import PublishedTable, read_score_table
 from bot.cli.audits import audit
@@ -149,7 +149,7 @@ def test_what_is_judged_is_bounded_in_cells() -> None:
 def test_means_without_columns_are_those_of_the_columns_that_are_left_to_the_last_bit() -> None:
     random = Random(3)
     columns = {name: tuple(random.choice((random.random(), 63.81, 1e-9, 0.0)) for _ in range(50)) for name in "abcde"}
-    means = Means(columns)
+    means = RowMeans(columns)
     assert means.without() == [fsum(row) / 5 for row in zip(*columns.values(), strict=True)]
     kept = [columns[name] for name in "ace"]
     assert means.without("b", "d") == [fsum(row) / 3 for row in zip(*kept, strict=True)]
