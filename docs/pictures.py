@@ -31,7 +31,7 @@ from bot.platforms.platform import Access, Opener  # noqa: E402 - the same
 from bot.server.app import make_app, make_pages  # noqa: E402 - the same
 from bot.server.service import Service  # noqa: E402 - the same
 from bot.service.context import ContextFactory  # noqa: E402 - the same
-from bot.service.publish.reconcile import publish  # noqa: E402 - the same
+from bot.service.publish.one_call import publish  # noqa: E402 - the same
 from bot.service.settings.config import parse_settings  # noqa: E402 - the same
 from bot.service.store import Store, connect  # noqa: E402 - the same
 from bot.service.store.items import Mark  # noqa: E402 - the same

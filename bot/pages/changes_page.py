@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+from bot.evaluation.finding import first_few
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
@@ -22,6 +23,7 @@ from bot.publishing.addresses import target_url
 from bot.publishing.changes import BoardChange, request_of
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
+FIRST, NAMED = 10, 3  # places that people look at first, and the rows of them that a sentence names
 SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all
 
 
@@ -40,6 +42,7 @@ def changes_page(content: PageContent) -> bytes:
         weeks=[_week(week, list(some), counts) for week, some in groupby(moves, lambda move: _week_of(move.change))],
         lately=_lately(changes) if changes else "",
         leader=moves[0].leader if moves else "",
+        first=_among_first(moves, changes),
         more=max(0, len(changes) - SHOWN),
     )
 
@@ -61,6 +64,23 @@ class Move:
     link: str
     linked: str
     reason: str
+
+
+def _among_first(moves: Sequence[Move], changes: Sequence[BoardChange]) -> str:
+    """What the seven days up to the newest change did to the first ten, in a sentence; "" where nothing is known."""
+    begin = _begin_of(changes)
+    lately = [move for move in moves if move.change.date[:10] >= begin]
+    came = {move.change.key: move for move in reversed(lately) if move.after and move.after <= FIRST}
+    left = {
+        move.change.key: move.change.model
+        for move in lately
+        if move.before and move.before <= FIRST and move.change.key not in came
+    }
+    parts = [f"{move.change.model or '(no name)'} at {move.after}" for move in came.values()]
+    said = [f"new in the first ten: {first_few(parts, NAMED)}"] if parts else []
+    said += [f"no longer there: {first_few(list(left.values()), NAMED)}"] if left else []
+    text = "; ".join(said) or ("the first ten did not change" if lately else "")
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _moves(content: PageContent) -> list[Move]:
@@ -118,13 +138,17 @@ def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int])
 
 def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:
     """The seven days up to the newest change, with their number of changes; all changes where its date is unknown."""
-    newest = changes[0].date[:10]
-    try:
-        begin = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
-    except ValueError:
-        begin = ""
+    newest, begin = changes[0].date[:10], _begin_of(changes)
     counts = Counter(change.kind for change in changes if change.date[:10] >= begin)
     return f"In the seven days to {newest}" if begin else "Up to now", _sums(counts)
+
+
+def _begin_of(changes: Sequence[BoardChange]) -> str:
+    """The first of the seven days up to the newest change, "" where its date is unknown."""
+    try:
+        return (date.fromisoformat(changes[0].date[:10]) - timedelta(days=6)).isoformat() if changes else ""
+    except ValueError:
+        return ""
 
 
 def _sums(counts: Mapping[Any, int]) -> str:

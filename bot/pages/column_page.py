@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from math import fsum
 
 from bot.audits.board.audit import ColumnFigures
 from bot.audits.ranks import places
+from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
-from bot.publishing.board import TIE, is_separable
+from bot.publishing.board import TIE, BoardRow, is_separable
 from bot.publishing.entry import EntryModel
 
-MOVED = 20  # rows of the table of ranks
+MOVED, TOP = 20, 10  # rows of the table of ranks, and of that of the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,12 @@ def _best(content: PageContent, task: str) -> Best | None:
     return Best(field[-1], stderr and TIE * stderr, row.entry.model.id, page, alike)
 
 
+def _top(content: PageContent, task: str) -> list[tuple[BoardRow, TaskScore]]:
+    """The rows with the highest scores, each with its score."""
+    scored = ((row, score) for row in content.board.rows for score in row.entry.tasks if score.id == task)
+    return nlargest(TOP, (one for one in scored if one[1].score is not None), key=lambda one: one[1].score or 0.0)
+
+
 def column_page_of(content: PageContent, task: Task) -> bytes:
     """The page of one column."""
     values = content.fields.get(task.id, [])
@@ -61,6 +68,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         task=task,
         best=_best(content, task.id),
         count=len(values),
+        top=_top(content, task.id),
         missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
         figures=drawn,
         zeros=len(zeros),

@@ -86,17 +86,17 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> I
         yield f"{watch.name}: the last pass could not look at the source; another one tries it now."
     if causes:
         more = f" {counted(len(causes) - 1, 'more cause')} below." if len(causes) > 1 else ""
-        yield f"{_cause(causes[0], now)}{more}"
+        yield f"{_cause(causes[0], watch.name, now)}{more}"
     if watch.untried:  # a row that fails has its cause above
         rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
         yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
 
 
-def _cause(cause: FailureCause, now: float) -> str:
+def _cause(cause: FailureCause, watch: str, now: float) -> str:
     """One cause: since when, why, how many items fail for it, and what comes next."""
     noun, fail = cause.kind if cause.kind in NOUNS else "item", "fails" if cause.count == 1 else "fail"
     begin, reason = f"Since {shown_time(cause.since, now)}: ", cause.reason.rstrip(".") or "something failed"
-    fails = f"{counted(cause.count, noun)} {fail}"
+    fails = f"{counted(cause.count, noun)} of {watch} {fail}"
     if cause.needs_token:
         return f"{begin}{reason}, and start it again: nothing else helps; {fails}."
     due = shown_time(cause.due, now) if cause.due > now else "now"

@@ -408,7 +408,7 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     text = " ".join(read(web, "/").text.split())
     assert "1 plan of open-llm waits for you." in text
     assert "Since 23:" in text
-    assert f" UTC: {reason}; 12 rows fail; next try 23:" in text
+    assert f" UTC: {reason}; 12 rows of open-llm fail; next try 23:" in text
     assert "1 more cause below." in text
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})

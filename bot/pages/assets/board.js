@@ -124,7 +124,8 @@
     const isOn = state.get(name) === value;
     chips[i].lastChild.textContent = grouped(number);
     chips[i].setAttribute("aria-pressed", String(isOn));
-    chips[i].hidden = !isOn && !number && !rows.some(TESTS[name](value));
+    const whole = rows.filter(TESTS[name](value)).length;
+    chips[i].hidden = !isOn && (!whole || whole === rows.length); // one that tells no rows apart
   });
 
   heads.forEach((head, column) => {
