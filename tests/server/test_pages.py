@@ -446,7 +446,7 @@ def test_a_refused_token_is_not_said_to_be_tried_again(web: TestClient, service:
     for one in store.of(name).items.all():
         store.of(name).items.fail(one, f"the Hub refused: hf://datasets/acme/more: 401: {TOKEN}", NOW + 60)
     part = web.get("/").text.partition(f'id="{name}"')
-    assert f"{TOKEN}, and start it again: nothing else helps; 2 items fail.</p>" in part[0]
+    assert f"{TOKEN}, and start it again: nothing else helps; 2 items of {name} fail.</p>" in part[0]
     assert "set HF_TOKEN (or GITHUB_TOKEN) and start the bot again; nothing else helps." in part[2]
     assert "tried again by itself" not in part[2]
     assert "Try all" not in part[2]
