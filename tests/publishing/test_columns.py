@@ -20,7 +20,7 @@ from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, digest_of, entry_of, parse_entry
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.rows import MappedRows
-from bot.publishing.tables.values import RowView, printed
+from bot.publishing.tables.values import RowView, Unit, in_unit, rounded
 from bot.reporting.comparison import comparison_json, comparison_text
 from bot.reporting.report import make_report
 from bot.reporting.scores import scores_csv
@@ -148,11 +148,16 @@ def test_csv_json_card_and_terminal_have_groups_first_and_the_other_columns_last
 
 def test_a_table_can_have_groups_and_columns() -> None:
     view = RowView(entry(), board())
-    assert printed("groups.Retrieval.score", view, "percent", 1) == Decimal("55.0")
-    assert printed("groups.Retrieval.score", view, "proportion", 3) == Decimal("0.550")
-    assert printed("columns.pass5.value", view, "percent", 1) == Decimal("90.0")
-    assert printed("columns.cost.value", view, None, 2) == Decimal("2.50")
-    assert printed("columns.seconds.value", view, None, 2) is None
+
+    def printed(accessor: str, unit: Unit | None, decimals: int) -> Decimal | None:
+        value = in_unit(accessor, view, unit)
+        return rounded(value, decimals, "half-even") if isinstance(value, Decimal) else None
+
+    assert printed("groups.Retrieval.score", "percent", 1) == Decimal("55.0")
+    assert printed("groups.Retrieval.score", "proportion", 3) == Decimal("0.550")
+    assert printed("columns.pass5.value", "percent", 1) == Decimal("90.0")
+    assert printed("columns.cost.value", None, 2) == Decimal("2.50")
+    assert printed("columns.seconds.value", None, 2) is None
     for accessor in ("groups.Other.score", "columns.other.value"):
         options = TableOptions(path="t.csv", key=["m"], columns={"m": {"value": "model.id"}, "x": {"value": accessor}})
         with pytest.raises(CallError, match="the leaderboard has"):
