@@ -68,6 +68,11 @@ def plain(source: Folder, declared: Leaderboard) -> Entry:
     return row(source, "a.json", Judge(declared, datetime.now(UTC).date()), result(MODEL))
 
 
+def in_groups(source: Folder, declared: Leaderboard) -> Entry:
+    """A row of a board with groups, and with a column that does not count."""
+    return row(source, "a.json", Judge(declared, datetime.now(UTC).date()), result(MODEL, date=1_780_000_001.0))
+
+
 def unsaid(source: Folder, declared: Leaderboard) -> Entry:
     """A row whose file records no precision, so that it has that of the declaration."""
     config = {"model": "hf", "model_args": f"pretrained={MODEL}", "model_sha": revision_of(MODEL)}
@@ -114,8 +119,23 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
     return row(source, "facts.json", judge, data)
 
 
+COLUMN = """
+[[columns]]
+id = "spread"
+title = "Spread"
+leaves = ["logic"]
+metric = "acc_stderr"
+"""
 KINDS = {
     "plain": (plain, TINY),
+    "by groups": (
+        in_groups,
+        'average = "groups"\n'
+        + TINY.replace('title = "Sums"', 'title = "Sums"\ngroup = "Maths"').replace(
+            'title = "Logic"', 'title = "Logic"\ngroup = "Other"'
+        )
+        + COLUMN,
+    ),
     "all facts": (all_facts, TINY.replace("[[tasks]]", PINNED, 1)),
     "backed by samples": (backed, TINY.replace("[harness]", '[evidence]\nsamples = "required"\n\n[harness]', 1)),
     "of one precision": (unsaid, f'precision = "bfloat16"\n{TINY}'),
