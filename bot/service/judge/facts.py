@@ -67,7 +67,8 @@ class Judge:
 
     `today`, `waivers`, `owners` and `names` are the facts of these names, see `Facts`. `look_up` answers for harness
     commits, by `git_hash`, that the declaration and the shipped tables do not settle. `known` are the rows with which
-    the submissions are compared, None where there are none.
+    the submissions are compared, None where there are none. With `together` the rows of one call are compared with
+    each other as well; a watch does not, for what one pass happens to read at once must not decide a verdict.
     """
 
     leaderboard: Leaderboard
@@ -77,6 +78,7 @@ class Judge:
     names: Mapping[str, str] = field(default_factory=dict)
     look_up: LookUp = no_look_up
     known: KnownRows | None = None
+    together: bool = True
 
     def judge(
         self,
@@ -98,7 +100,9 @@ class Judge:
         whole.sort(key=lambda row: (-row.lead.date, row.key.text))  # newest first
         values = [(raw_values(row.measurements, self.leaderboard), row.model.id) for row in whole]
         known = dict(self.known.same_values({raws for raws, _ in values})) if self.known is not None and values else {}
-        for raws, model in reversed(values):  # rows that are judged together see each other: the first to be measured
+        for raws, model in (
+            reversed(values) if self.together else ()
+        ):  # rows that are judged together see each other: the first to be measured
             known.setdefault(raws, model)
         if all(known.get(raws, model) == model for raws, model in values):
             return judgement
@@ -206,7 +210,7 @@ def judge_for(
     """The judge of the submissions of a watch, the same for its passes and its pages."""
     look_up = look_up if watch.look_up_commits else no_look_up
     names = {one.path: one.value for one in watch.identity}
-    return Judge(leaderboard, today, waivers, watch.owners, names, look_up=look_up, known=known)
+    return Judge(leaderboard, today, waivers, watch.owners, names, look_up=look_up, known=known, together=False)
 
 
 def judge_stored(judge: Judge, found: Iterable[StoredSubmission]) -> Judgement:
