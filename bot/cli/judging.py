@@ -16,7 +16,7 @@ import typer
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
 from bot.evaluation.draft.form_draft import DraftedForm, draft_form
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, file_of
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.formats.other_files import OTHER
@@ -24,7 +24,7 @@ from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, UnreadPath, file_of
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
 from bot.publishing.entry import Entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,6 +35,14 @@ class Location:
     path: str
     pointer: str = ""
     line: int = 0
+
+
+OF_PART = re.compile(r"#[1-9]\d{0,5}\Z")
+
+
+def file_of(path: str) -> str:
+    """The path of the file of a submission, which may be one of several in it."""
+    return OF_PART.sub("", path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,14 +106,6 @@ class UnreadPath:
     why: str
 
 
-OF_PART = re.compile(r"#[1-9]\d{0,5}\Z")
-
-
-def file_of(path: str) -> str:
-    """The path of the file of a submission, which may be one of several in it."""
-    return OF_PART.sub("", path)
-
-
 def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "", forms: Sequence[Format] = ()) -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
+from bot.evaluation.finding import file_of
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.forms import DeclaredForm
-from bot.evaluation.submission import Parsed, UnreadPath, file_of
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.caches import blob_id
 from bot.platforms.platform import Access, refuse_pasted
 from bot.platforms.source import LastCommit, Source, read_whole_files

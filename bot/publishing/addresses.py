@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.evaluation.submission import file_of
+from bot.evaluation.finding import file_of
 
 if TYPE_CHECKING:  # every command loads this file at its start
     from bot.publishing.entry import Entry, Evidence

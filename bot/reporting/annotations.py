@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bot.evaluation.finding import Finding, Severity
-from bot.evaluation.submission import file_of
+from bot.evaluation.finding import Finding, Severity, file_of
 from bot.reporting.escape import visible, without_commands
 
 LIMIT = 10  # annotations of each severity that GitHub keeps of one step

@@ -19,11 +19,11 @@ from bot.audits.samples.check import MAX_LOG
 from bot.audits.samples.helm import STATISTICS
 from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
-from bot.evaluation.finding import grouped
+from bot.evaluation.finding import file_of, grouped
 from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed, UnreadPath, file_of
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history

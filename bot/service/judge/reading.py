@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, ListedFile, Read, read_candidate
-from bot.evaluation.finding import Finding, counted, examples, in_units
+from bot.evaluation.finding import Finding, counted, examples, file_of, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
-from bot.evaluation.submission import Parsed, Problem, UnreadPath, file_of
+from bot.evaluation.submission import Parsed, Problem, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.platforms.writes import check_lease

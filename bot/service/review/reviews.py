@@ -10,8 +10,8 @@ from functools import cached_property, partial
 import msgspec
 
 from bot.errors import BotError, DiscussionsDisabled, Gone
+from bot.evaluation.finding import file_of
 from bot.evaluation.leaderboard import Waiver
-from bot.evaluation.submission import file_of
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repeated_comments
 from bot.platforms.target import Target

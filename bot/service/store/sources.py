@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Column, ColumnElement, Select, bindparam, delete, func, or_, select, update
 
+from bot.evaluation.finding import file_of
 from bot.evaluation.row_key import reading_of
-from bot.evaluation.submission import Parsed, UnreadPath, file_of
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.engine import Part, among, batches, same
 from bot.service.store.tables import files, rows, submissions
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from bot.audits.results import audit as audits
 from bot.audits.results import numbers
 from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, examine
+from bot.audits.samples.sample import document_hash
 from bot.cli.audits import audit
 from bot.errors import CallError
 from bot.evaluation.aggregates import expected_stderr
@@ -121,8 +122,9 @@ def sha(text: str) -> str:
 def sample(i: int, acc: float) -> dict[str, Any]:
     prompt, target = f"Question {i}\nAnswer:", " A"
     arguments = {"gen_args_0": {"arg_0": prompt, "arg_1": " A"}}
-    named = {"doc_hash": sha(str(i)), "prompt_hash": sha(prompt), "target_hash": sha(target)}
-    return {"doc_id": i, "target": target, "arguments": arguments, "acc": acc, "filter": "none", **named}
+    doc = {"question": f"Question {i}", "answer": "A"}
+    named = {"doc_hash": document_hash(doc), "prompt_hash": sha(prompt), "target_hash": sha(target)}
+    return {"doc_id": i, "doc": doc, "target": target, "arguments": arguments, "acc": acc, "filter": "none", **named}
 
 
 def run(
