@@ -26,6 +26,13 @@ def test_of_two_copies_in_one_push_the_later_names_the_first() -> None:
     assert "duplicate-scores" not in rules_of(found["example-org/kestrel-7b"])
 
 
+def test_of_copies_of_one_date_the_first_key_is_the_original_as_on_a_board() -> None:
+    files = {f"{name}.json": patched({"/model_name": f"acme/{name}"}) for name in ("b", "a", "c")}
+    rows = {row.key.model: row for row in judged(files).rows}
+    copies = {model: row.facts.same_values for model, row in rows.items() if "duplicate-scores" in rules_of(row)}
+    assert copies == {"acme/b": "acme/a", "acme/c": "acme/a"}
+
+
 def test_a_faulty_file_that_a_sound_one_replaced_is_no_error() -> None:
     faulty = patched({"/config/limit": 10, "/date": 1.0})
     judgement = judgement_of({"old.json": faulty, "new.json": base()})

@@ -97,12 +97,10 @@ class Judge:
     def _with_values(self, judgement: Judgement, facts: Facts) -> Judgement:
         """The judgement with findings about equal values of other models, which only joined rows can show."""
         whole = [row for row in judgement.rows if row.measurements.present and not row.measurements.missing]
-        whole.sort(key=lambda row: (-row.lead.date, row.key.text))  # newest first
+        whole.sort(key=lambda row: (row.lead.date, row.key.text))  # the first to be measured stands first
         values = [(raw_values(row.measurements, self.leaderboard), row.model.id) for row in whole]
         known = dict(self.known.same_values({raws for raws, _ in values})) if self.known is not None and values else {}
-        for raws, model in (
-            reversed(values) if self.together else ()
-        ):  # rows that are judged together see each other: the first to be measured
+        for raws, model in values if self.together else ():  # rows that are judged together see each other
             known.setdefault(raws, model)
         if all(known.get(raws, model) == model for raws, model in values):
             return judgement
