@@ -30,6 +30,6 @@ def test_the_tour_ends_with_a_board_of_a_few_dozen_rows(tmp_path: Path) -> None:
 def test_the_readme_says_how_the_command_is_called_in_a_clone() -> None:
     """`make run` puts it into the environment of the clone, and the examples call it by its name alone."""
     [command] = re.findall(r"^BOT := (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    install = (ROOT / "README.md").read_text().partition("## Install")[2].partition("\n## ")[0]
-    assert f"`{command}`" in install
-    assert f'export PATH="$PWD/{Path(command).parent}:$PATH"' in install
+    first = (ROOT / "README.md").read_text().partition("## Try it on your own files")[2].partition("\n## ")[0]
+    assert f"`{command}`" in first
+    assert f'export PATH="$PWD/{Path(command).parent}:$PATH"' in first

@@ -112,6 +112,12 @@ PLAIN: dict[str, Callable[[RowView], Scalar]] = {
     "leaderboard.title": lambda row: row.leaderboard.title,
     "evidence.url": lambda row: evidence_link(row.entry),
 }
+ACCESSORS = (
+    *PLAIN,
+    *(f"tasks.ID.{name}" for name in TASK_FIELDS),
+    *(f"groups.TITLE.{name}" for name in GROUP_FIELDS),
+    "columns.ID.value",
+)
 
 
 def exact(number: float | None) -> Decimal | None:
@@ -123,9 +129,7 @@ def check_accessor(accessor: str) -> str:
     """The accessor itself. Raises ValueError with a list of all accessors if there is no such accessor."""
     if accessor in PLAIN or split_task(accessor) or split_other(accessor):
         return accessor
-    others = [*(f"groups.TITLE.{name}" for name in GROUP_FIELDS), "columns.ID.value"]
-    known = ", ".join([*PLAIN, *(f"tasks.ID.{name}" for name in TASK_FIELDS), *others])
-    raise ValueError(f"{accessor!r} names no value of a row; write one of {known}")
+    raise ValueError(f"{accessor!r} names no value of a row; write one of {', '.join(ACCESSORS)}")
 
 
 def split_task(accessor: str) -> tuple[str, str] | None:
