@@ -11,6 +11,12 @@ import msgspec
 KEY = re.compile(r"\{(leaf|value)\}")
 FALLBACK = {"value": "leaf", "num_fewshot": "leaf", "version": "leaf", "samples": "leaf", "leaf": "leaves"}
 FALLBACK |= {"unscored": "leaf", "reducer": "leaf", "definition": "leaf"}
+MOST_PARAMETERS = 10**14  # of a model; more is a mistake
+
+
+def model_size(parameters: int | None) -> int | None:
+    """The number of parameters where a model can have so many, else None."""
+    return parameters if parameters and 0 < parameters <= MOST_PARAMETERS else None
 
 
 class Model(msgspec.Struct, frozen=True, gc=False):

@@ -21,7 +21,7 @@ from bot.evaluation.finding import Finding, Severity, Waived, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.measurement import Coverage, definitions_of
-from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.result import HarnessVersion, Result, model_size
 from bot.evaluation.score import HUGE, ColumnValue, GroupScore, LeafScore, Scores, TaskScore
 from bot.evaluation.submission import iso_date
 from bot.evaluation.task import FRACTION, canonical_version
@@ -180,6 +180,8 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
     others += [column.value for column in entry.columns]
     if not all(map(_is_possible, entry.tasks)) or any(one and abs(one) > HUGE for one in others):
         raise MalformedEntry(f"{path or 'the entry'} has a number that no measurement gives")
+    if entry.model.parameters != model_size(entry.model.parameters):
+        raise MalformedEntry(f"{path or 'the entry'} has a number of parameters that no model has")
     if not all(DATE.fullmatch(file.date) for file in entry.evidence):
         raise MalformedEntry(f"{path or 'the entry'} has a date that is not as 2026-03-02T10:00:00Z")
     return entry

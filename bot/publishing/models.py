@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from bot.errors import CallError
+from bot.evaluation.result import model_size
 
 LONGEST = 100  # characters of a licence or of a model's name
 RELATIONS = {"finetune": "fine-tuned", "merge": "merge", "adapter": "adapter", "quantized": "quantized"}
@@ -84,7 +85,7 @@ def facts_from_tags(tags: Iterable[str], params: int | None, date: str) -> Model
             relation, _, model = value.rpartition(":")
             base = base or model[:LONGEST]
             kind = kind or RELATIONS.get(relation, "")
-    return ModelFacts(params, licence, kind, base, date)
+    return ModelFacts(model_size(params), licence, kind, base, date)
 
 
 def with_file(facts: ModelFacts, params: int | None) -> ModelFacts:

@@ -331,6 +331,14 @@ def test_an_entry_with_a_score_that_no_measurement_gives_is_refused(name: str) -
             parse_entry(json.dumps(whole).encode(), path)
 
 
+@pytest.mark.parametrize("parameters", [0, -1, 10**14 + 1, 10**400])
+def test_an_entry_of_a_model_of_no_possible_size_is_refused(parameters: int) -> None:
+    whole = json.loads(ENTRY.to_bytes())
+    whole["model"]["parameters"] = parameters
+    with pytest.raises(MalformedEntry):
+        parse_entry(json.dumps(whole).encode())
+
+
 @pytest.mark.parametrize("date", ["2026", "2026-3-2", "2026-03-02 10:00", "9" * 400, "2026-03-02T10:00:00Z\n"])
 def test_an_entry_with_a_date_of_another_form_is_refused(date: str) -> None:
     whole = json.loads(ENTRY.to_bytes())

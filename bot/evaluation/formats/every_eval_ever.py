@@ -38,7 +38,7 @@ from bot.evaluation.formats.fields import (
 )
 from bot.evaluation.formats.format import Format, stderr_after
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
-from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, model_size
 
 TOP = ("schema_version", "evaluation_id", "evaluation_results")
 WORD = re.compile(r"(\S+)(?: \(filter: [^)]*\))?")
@@ -214,7 +214,7 @@ def _model(info: Mapping[str, Any]) -> Model:
 
 def _parameters(value: object) -> int | None:
     count = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < MOST_DIGITS else whole(value)
-    return count if count and count > 0 else None
+    return model_size(count)
 
 
 def _leaves(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, EvaluatedLeaf]]:

@@ -34,11 +34,19 @@ from bot.evaluation.formats.fields import (
 from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.sameness import adapter_of, name_in
 from bot.evaluation.formats.secrets import without_secrets
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, Scoring, escape_pointer
+from bot.evaluation.result import (
+    GroupRow,
+    HarnessVersion,
+    LeafResult,
+    Model,
+    Result,
+    Scoring,
+    escape_pointer,
+    model_size,
+)
 
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
-MOST_PARAMETERS = 10**14  # of a model; more is a mistake
 SEED = 1234  # that picks the examples, unless --seed says another; with it before release 0.4.3
 INDENTED = re.compile(r"( +)- ")
 BLANK = " "  # the key of an empty cell, which the harness writes into rows of aggregates
@@ -306,7 +314,7 @@ def model_of(content: Content, config: Mapping[str, Any]) -> Model:
         source=_source(top, config),
         args=args,
         requested_revision="" if adapter else text(config.get("model_revision")) or pairs.get("revision", ""),
-        parameters=parameters if 0 < parameters <= MOST_PARAMETERS else None,
+        parameters=model_size(parameters),
     )
 
 
