@@ -74,7 +74,9 @@ class EvidenceReader:
     _heads: dict[str, str] = field(default_factory=dict, repr=False)
     _opened: dict[tuple[Path, str], list[GitSource | FolderFiles]] = field(default_factory=dict, repr=False)
     _names: dict[Path, Mapping[str, Sequence[Path]]] = field(default_factory=dict, repr=False)
-    _digests: dict[tuple[FolderFiles, str, str], str] = field(default_factory=dict, repr=False)
+    _digests: dict[tuple[FolderFiles, str, str, tuple[DeclaredForm, ...]], set[str]] = field(
+        default_factory=dict, repr=False
+    )
     _histories: int = 0
     _fetched: ExitStack = field(default_factory=ExitStack, repr=False)
 
@@ -225,12 +227,12 @@ class EvidenceReader:
             if found.parts[-len(parts) :] != parts:
                 continue
             source = FolderFiles(found.parents[len(parts) - 1], folder)
-            place = source, file.path, file.sha256
+            place = source, file.path, file.format, self.forms
             if place not in self._digests:  # many rows may name one path, and many folders may have it
-                self._digests[place] = ""
+                self._digests[place] = set()
                 with suppress(Unfounded):  # another file of this name
-                    self._digests[place] = _read(source, file, self.forms).sha256
-            if self._digests[place] == file.sha256:
+                    self._digests[place] = {one.sha256 for one in _read_parts(source, file, self.forms)}
+            if file.sha256 in self._digests[place]:
                 return source
         return None
 
@@ -338,6 +340,13 @@ def _moved_on(remote: Remote, file: Evidence, forms: tuple[DeclaredForm, ...]) -
 
 def _read(source: Source | FolderFiles, file: Evidence, forms: tuple[DeclaredForm, ...]) -> Parsed:
     """Read the submission that evidence names: one file, one of several in it, or the files of a run's folder."""
+    parts = _read_parts(source, file, forms)
+    own = next((one for one in parts if one.sha256 == file.sha256), parts[0])  # it may have moved in the file
+    return structs.replace(own, path=file.path)
+
+
+def _read_parts(source: Source | FolderFiles, file: Evidence, forms: tuple[DeclaredForm, ...]) -> list[Parsed]:
+    """Read all submissions in the file that evidence names, whichever of them it names."""
     path = file.path
     data = _bytes(source, file, path)
     if data is None and path != file_of(path):
@@ -356,8 +365,7 @@ def _read(source: Source | FolderFiles, file: Evidence, forms: tuple[DeclaredFor
     read = read_candidate(candidate, lambda path, limit: contents[path][:limit], is_named=True)
     if isinstance(read, UnreadPath):
         raise Unfounded("evidence", f"{file.path} is not a result: {read.why}")
-    own = next((one for one in read.parts if one.sha256 == file.sha256), read.parts[0])  # it may have moved in the file
-    return structs.replace(own, path=file.path)
+    return read.parts
 
 
 def _bytes(source: Source | FolderFiles, file: Evidence, path: str) -> bytes | None:

@@ -223,7 +223,7 @@ def follow_repository(context: WatchContext, target: Target, to: str) -> bool:
     if known is not None and known.head == head:
         return False
     seen = target.identity()
-    is_another = known is not None and known.id != seen
+    is_another = known is not None and known.id not in {"", seen}  # "" before there was one
     with state.transaction():
         if is_another:
             target.forget()
