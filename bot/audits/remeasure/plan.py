@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import json
-import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from bot.audits.samples.check import is_extra, metric_in_log
+from bot.audits.samples.check import is_extra, is_first_of, metric_in_log
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
-from bot.audits.samples.sample import Sample, identifier
+from bot.audits.samples.sample import identifier
 from bot.errors import CallError
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import Rerun
@@ -29,7 +27,6 @@ from bot.evaluation.result import Result
 
 PLAN_SCHEMA: Literal["leaderboard-bot/remeasure-plan/1"] = "leaderboard-bot/remeasure-plan/1"
 MOST_QUESTIONS = 10_000  # of one task
-SHORT_IDS = 100_000  # characters of questions that a command names itself; more stand in a file
 
 QuestionId = int | str
 
@@ -134,16 +131,10 @@ def questions_in(log: Path, format_id: str, leaf: str, key: str) -> Iterator[Dra
     name, _, answer_filter = key.partition(",")
     name = metric_in_log(format_id, leaf, name if answer_filter else key)
     for sample in read_log(log):
-        if isinstance(sample, SkippedRecord) or is_extra(sample) or not _is_of(sample, answer_filter):
+        if isinstance(sample, SkippedRecord) or is_extra(sample) or not is_first_of(sample, answer_filter):
             continue
         if (number := identifier(sample.doc_id)) is not None and name in sample.metrics:
             yield DrawnQuestion(number, sample.doc_hash, sample.metrics[name])
-
-
-def _is_of(sample: Sample, answer_filter: str) -> bool:
-    if sample.form == "inspect":
-        return sample.row.get("epoch") in {None, 1}
-    return not answer_filter or sample.row.get("filter") is None or sample.filter == answer_filter
 
 
 def command_for(result: Result, tasks: Iterable[PlannedTask], file: str = "questions.json") -> tuple[str, str]:
@@ -156,15 +147,7 @@ def command_for(result: Result, tasks: Iterable[PlannedTask], file: str = "quest
     num_fewshot = shots.pop() if len(shots) == 1 else None
     wanted = Rerun(result.model, tuple(one.leaf for one in found), num_fewshot, result.settings)
     command = known.rerun(wanted) if known and known.rerun else ""
-    if not command:
+    if not command or known is None or known.only_questions is None:
         return "", ""
-    ids: Mapping[str, list[QuestionId]] = {one.leaf: sorted((q.id for q in one.questions), key=str) for one in found}
-    if result.format == "inspect":
-        every = sorted({str(one) for some in ids.values() for one in some})
-        return f"{command} --sample-id {shlex.quote(','.join(every))}", ""
-    if result.format != "lm-eval-0.4":
-        return "", ""
-    text = json.dumps({leaf: sorted(one for one in some if isinstance(one, int)) for leaf, some in ids.items()})
-    if len(text) > SHORT_IDS:
-        return f"{command} --samples {file}", text
-    return f"{command} --samples {shlex.quote(text)}", ""
+    options, listed = known.only_questions({one.leaf: [q.id for q in one.questions] for one in found}, file)
+    return (f"{command} {options}", listed) if options else ("", "")

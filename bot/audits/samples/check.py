@@ -347,6 +347,13 @@ def is_extra(sample: Sample) -> bool:
     return is_changed or bool(sample.row.get("reference_index"))
 
 
+def is_first_of(sample: Sample, answer_filter: str) -> bool:
+    """Tell whether a sample is of a filter, "" for any; of several epochs, whether it is of the first."""
+    if sample.form == "inspect":
+        return sample.row.get("epoch") in {None, 1}
+    return not answer_filter or sample.row.get("filter") is None or sample.filter == answer_filter
+
+
 def _values(sample: Sample) -> Iterator[tuple[str, Sequence[float]]]:
     """The metrics of a sample; one that has several answers in a list, such as IFEval's instructions, has several."""
     for name, value in sample.metrics.items():

@@ -100,15 +100,16 @@ class Format:
     `logging` says how it writes sample logs, "" if none of it are read. `shows` says which counts files of the format
     can show at all: what a draft asks of a person.
 
-    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `metric_key`
-    and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those that begin
-    with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says by the
-    first bytes of a file over the limit what to do with it, "" if it is not of this format. `is_percent` tells of a
-    metric whether its values are percentages, however small they are, and `has_order` whether a file has the metric
-    that counts before the others; `has_splits` that the last part of a leaf's key is the split of its data;
-    `names_by_path` that the path alone names the model. `parts` reads a file that may have several measurements, each
-    with the rows that it was made from; `why_not` says what a file lacks to be of the format. `is_form` says that the
-    layout is data.
+    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None.
+    `only_questions` writes the options that limit such a command to questions, by their ids in each leaf: "" if it
+    cannot, and beside it the text of the file of the given name if they name that. `metric_key` and `stderr_key` spell
+    what a declaration gives no key for. Files over `max_bytes` are not read; those that begin with a key of `larger`
+    have a limit of their own, and are called by one of `suffixes`. `when_large` says by the first bytes of a file over
+    the limit what to do with it, "" if it is not of this format. `is_percent` tells of a metric whether its values are
+    percentages, however small they are, and `has_order` whether a file has the metric that counts before the others;
+    `has_splits` that the last part of a leaf's key is the split of its data; `names_by_path` that the path alone names
+    the model. `parts` reads a file that may have several measurements, each with the rows that it was made from;
+    `why_not` says what a file lacks to be of the format. `is_form` says that the layout is data.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Format:
     recognise: Callable[[Content], bool]
     parse: Callable[[Content], Result]
     rerun: Callable[[Rerun], str] | None = None
+    only_questions: Callable[[Mapping[str, Sequence[int | str]], str], tuple[str, str]] | None = None
     metric_key: Callable[[str, str], str] = lambda name, _: name
     stderr_key: Callable[[str], str] = stderr_beside
     starts: tuple[bytes, ...] = (b"{",)

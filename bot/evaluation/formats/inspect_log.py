@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.errors import UnknownFormat
@@ -300,6 +300,12 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, *(["-M", f"revision={asked}"] if asked else []), "--log-dir", "results"])
 
 
+def only_questions(ids: Mapping[str, Sequence[int | str]], _: str) -> tuple[str, str]:
+    """The option of Inspect that names the samples; it is the same for all tasks of a call."""
+    every = sorted({str(one) for some in ids.values() for one in some})
+    return command_line(["--sample-id", ",".join(every)]), ""
+
+
 def when_large(head: bytes) -> str:
     """The hint for a JSON log that is too large to read."""
     is_log = all(word in head for word in WORDS[:1] + WORDS[2:])
@@ -312,6 +318,7 @@ INSPECT = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    only_questions=only_questions,
     stderr_key=lambda _: "stderr",  # a score has one, whatever its metrics
     starts=(b"{", MAGIC),
     larger={MAGIC: MAX_ARCHIVE},

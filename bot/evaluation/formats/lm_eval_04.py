@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -345,12 +345,23 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, "--output_path", "results", "--log_samples"]) if args else ""
 
 
+SHORT_IDS = 100_000  # characters of questions that a command names itself; more stand in a file
+
+
+def only_questions(ids: Mapping[str, Sequence[int | str]], file: str) -> tuple[str, str]:
+    """The option of lm-eval 0.4 that has the questions of each task as JSON, or names a file of it."""
+    text = json.dumps({leaf: sorted(one for one in some if isinstance(one, int)) for leaf, some in ids.items()})
+    is_long = len(text) > SHORT_IDS
+    return command_line(["--samples", file if is_long else text]), text if is_long else ""
+
+
 LM_EVAL_04 = Format(
     id="lm-eval-0.4",
     title="lm-evaluation-harness 0.4",
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    only_questions=only_questions,
     templating="--apply_chat_template",
     logging="measure with --log_samples",
     metric_key="{},{}".format,
