@@ -33,7 +33,7 @@ from tests.world.results import TINY
         ("MODE", "publish", "the input `to` names no target, and `mode: publish` needs one"),
         ("AS", "gift", "the input `as` is 'gift'; it takes pull-request, commit, comment"),
         ("COMMENT", "yes", "the input `comment` is 'yes'; it takes on-findings, always, never"),
-        ("FAIL_ON", "notice", "the input `fail-on` is 'notice'; it takes error, warning, never"),
+        ("FAIL_ON", "notice", "the input `fail-on` is 'notice'; it takes error, rejected, warning, never"),
         ("CHANGED_ONLY", "1", "the input `changed-only` is '1'; it takes true, false"),
         ("BADGE", "b.svg", "the input `badge` goes with `mode: verify`; with `mode: check` it does nothing"),
         ("SITE", "site", "the input `site` goes with `mode: publish`; with `mode: check` it does nothing"),

@@ -374,7 +374,8 @@ SOURCE: tuple[Command[SourcePlace], ...] = (
         "/ignore RULE until YYYY-MM-DD because REASON",
         "source",
         "maintainers",
-        "waives a rule for exactly the files that were there when the command was written, at most 500 of them",
+        f"waives a rule for exactly the files that were there when the command was written, "
+        f"at most {answers.MOST_WAIVED} of them",
         re.compile(r"([a-z0-9-]+)\s+until\s+(\d{4}-\d{2}-\d{2})\s+because\s+(\S.*)"),
         ignore,
         ", with a rule of `leaderboard-bot rules`",
