@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bot.evaluation.leaderboard import load_shipped
+from bot.evaluation.leaderboard import load_shipped, parse_leaderboard
 from bot.publishing.entry import Declared, Evidence
 from bot.publishing.publication import entry_marker
 from bot.publishing.repeat import LATER, check_command, declaration_name, explain_command, measure_commands, when_kept
@@ -85,8 +85,25 @@ def test_what_is_missing_is_measured_under_the_keys_of_the_format_and_with_the_s
     assert [one[one.index("--num_fewshot") + 1] for one in words] == ["25", "10"]
     assert all(f"pretrained=acme/atlas-7b,revision={'c' * 40},dtype=bfloat16" in one for one in words)
     assert all("--apply_chat_template" in one for one in words)
-    assert measure_commands(replace(measured, evidence=(Evidence(format="helm"),)), board, leaves) == []
-    assert measure_commands(replace(measured, evidence=()), board, leaves) == []
+
+
+def test_a_task_of_a_format_without_a_command_has_none_whatever_the_row_s_file_is() -> None:
+    text = """
+title = "One"
+description = "A task of a format without a command."
+[harness]
+formats = ["helm"]
+[[tasks]]
+id = "quiz"
+title = "Quiz"
+metrics = [{ name = "em" }]
+num_fewshot = 0
+leaves = [{ id = "quiz", samples = 5 }]
+"""
+    board = parse_leaderboard(text, "one", "one.toml")
+    for newest in ("helm", "lm-eval-0.4"):
+        row = replace(entry("acme/atlas-7b"), evidence=(Evidence(format=newest),))
+        assert measure_commands(row, board, {"quiz"}) == []
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     story.push(model="acme/new")
     service.settle(watch)
     first, second = sentences(web)[:2]
-    assert re.search("^Since .*the Hub refused: .*; 1 item fails; next try ", first)
+    assert re.search("^Since .*the Hub refused: .*; 1 item of tiny fails; next try ", first)
     assert waits in second
     story.contexts.store.close()
 
