@@ -154,7 +154,8 @@ def test_an_id_of_a_task_may_hold_dots() -> None:
 
 
 def test_a_name_that_is_none_is_answered_with_all_names() -> None:
-    known = "evidence.url, tasks.ID.score, tasks.ID.raw, tasks.ID.stderr, tasks.ID.samples, tasks.ID.num_fewshot"
+    tasks = "tasks.ID.score, tasks.ID.raw, tasks.ID.stderr, tasks.ID.samples, tasks.ID.num_fewshot"
+    known = f"evidence.url, {tasks}, groups.TITLE.score, groups.TITLE.stderr, columns.ID.value"
     with pytest.raises(ValueError, match=rf"^'score' names no value of a row; .*model\.id, model\.org.*{known}$"):
         check_accessor("score")
 
