@@ -6,7 +6,7 @@ Neither the order of the submissions nor a copy of one matters: their contents a
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, islice
@@ -16,7 +16,7 @@ from msgspec.structs import replace as replace_struct
 
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import Finding, Location, Severity, Status, grouped, shown
-from bot.evaluation.formats.sameness import other_weights, settings_of, weights_of
+from bot.evaluation.formats.sameness import has_examples, is_of_examples, other_weights, settings_of, weights_of
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, raw_values, required_metrics
 from bot.evaluation.result import Result
@@ -108,6 +108,7 @@ def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fac
 def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
     conditions = grouped((_conditions(one.verdict, leaderboard, facts), one) for one in candidates)
+    _join_without_examples(conditions)
     sets = [part for found in conditions.values() for part in _asking_the_same(found)]
     best = max(sets, key=_extent)
     for other in sorted(sets, key=_extent, reverse=True):
@@ -252,13 +253,23 @@ def _key(candidate: JoinCandidate, leaf_id: str) -> str:
     return candidate.sound[leaf_id][0].required.leaf_key
 
 
-def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> object:
+def _join_without_examples(found: dict[tuple[object, ...], list[JoinCandidate]]) -> None:
+    """Put the files whose tasks have no examples to those that share all else: nothing says how theirs were shown."""
+    for alone in [conditions for conditions in found if conditions[-1] is None]:
+        others = [one for one in found if one[-1] is not None and one[:-1] == alone[:-1]]
+        if others:
+            to = max(others, key=lambda one: _extent(found[one]))
+            found[to] = sorted([*found[to], *found.pop(alone)], key=lambda one: one.age, reverse=True)
+
+
+def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> tuple[object, ...]:
     """What files must share: the accepted range of the harness, and how they were asked.
 
-    A harness that cannot be verified is a range of its own for each format, unless only one range writes the format.
+    Last stands how examples were shown, None where a file has none. A harness that cannot be verified is a range of
+    its own for each format, unless only one range writes the format.
     """
     if leaderboard.join.settings == "never" or verdict.result is None:
-        return verdict.sha256
+        return (verdict.sha256, ())
     result = verdict.result
     span = judge_harness(result.harness, leaderboard, facts).span
     if span is None:
@@ -266,7 +277,9 @@ def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> obj
         possible = written or range(len(leaderboard.harness.accepted))
         span = possible[0] if len(possible) == 1 else None
     settings = sorted(settings_of(result).items())
-    return span, "" if span is not None else result.format, tuple(settings)
+    examples = tuple(one for one in settings if is_of_examples(one[0])) if has_examples(result) else None
+    others = tuple(one for one in settings if not is_of_examples(one[0]))
+    return span, "" if span is not None else result.format, others, examples
 
 
 def _columns(
@@ -283,12 +296,15 @@ def _is_beside(
 ) -> bool:
     """Tell whether files of other formats measured other leaves of the same row.
 
-    An accepted range holds for its formats, so a board may have tasks of two harnesses. Each has settings of its own:
-    those of one name must agree.
+    An accepted range holds for its formats, so a board may have tasks of two harnesses. The leaves of one side must be
+    such that the formats of the other never have: where both could measure all, two harnesses give two rows. Each has
+    settings of its own: those of one name must agree.
     """
     formats = {one.verdict.parsed.format for one in files}, {one.verdict.parsed.format for one in others}
     leaves = {leaf for one in files for leaf in one.sound}, {leaf for one in others for leaf in one.sound}
     if leaderboard.join.settings == "never" or formats[0] & formats[1] or leaves[0] & leaves[1] or not all(leaves):
+        return False
+    if not (_never_in(others, formats[0], leaderboard) or _never_in(files, formats[1], leaderboard)):
         return False
     if leaderboard.harness.accepted and not all(_is_in_own_range(one, leaderboard, facts) for one in (*files, *others)):
         return False
@@ -299,6 +315,12 @@ def _is_beside(
             return False
         known |= settings
     return True
+
+
+def _never_in(candidates: Iterable[JoinCandidate], formats: Collection[str | None], leaderboard: Leaderboard) -> bool:
+    """Tell whether no leaf of these files is one that those formats have."""
+    leaves = (found[0].required.leaf for one in candidates for found in one.sound.values())
+    return not any(format_id in formats for leaf in leaves for format_id in leaderboard.formats_of(leaf))
 
 
 def _is_in_own_range(one: JoinCandidate, leaderboard: Leaderboard, facts: Facts) -> bool:

@@ -148,7 +148,7 @@ def test_files_differ_in_their_settings_by_the_declaration_of_a_board_too(tmp_pa
     done = call(KESTREL, sampled(tmp_path), "--leaderboard", "open-llm-v2")
     assert done.returncode == 0, done.stderr
     assert "They were measured differently: generation gen_kwargs." in done.stdout
-    assert "generation gen_kwargs: (not set) → temperature=0.7  [all tasks]" in done.stdout
+    assert 'generation gen_kwargs: (not set) → {"temperature": 0.7}  [all tasks]' in done.stdout
 
 
 def test_the_files_of_a_row_say_what_the_row_does_not_record(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -226,3 +227,13 @@ def test_a_setting_that_is_too_long_to_repeat_gets_no_command() -> None:
     part = only(patched({"/system_instruction": "x" * 5_000}), set(LEAVES) - {MMLU})
     (finding,) = row_of({"part.json": part}).findings
     assert (finding.command, finding.hint) == ("", "measure it with 5 shots")
+
+
+def test_files_without_examples_join_those_that_share_all_else() -> None:
+    """How examples are shown says nothing of a task without any."""
+    shown = {"/fewshot_as_multiturn": True, "/chat_template": "t", "/chat_template_sha": "0" * 64}
+    whole = patched(shown, base())
+    zero = {leaf.id for task in declared().tasks if task.num_fewshot == 0 for leaf in task.leaves}
+    few = {leaf.id for task in declared().tasks if task.num_fewshot for leaf in task.leaves}
+    row = row_of({"zero.json": only(deepcopy(whole), zero), "few.json": only(deepcopy(whole), few)})
+    assert (row.status, {file.path for file in row.files}) == ("accepted", {"zero.json", "few.json"})

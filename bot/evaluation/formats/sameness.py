@@ -303,8 +303,7 @@ def settings_of(result: Result) -> dict[str, str]:
 
     Two results of one format are asked in the same way where these are equal.
     """
-    has_examples = any(leaf.num_fewshot != 0 for leaf in result.leaves.values())
-    without = frozenset() if has_examples else _tables()["asked"].of_examples
+    without = frozenset() if has_examples(result) else _tables()["asked"].of_examples
     found = {
         name: generation_of(value)
         for name, value in result.settings.items()
@@ -312,6 +311,16 @@ def settings_of(result: Result) -> dict[str, str]:
     }
     given = ((name, value) for name, value in arguments_of(result.model.args) if kind_of(name) == "asked")
     return {**{f"argument {name}": value for name, value in given if name not in result.settings}, **found}
+
+
+def has_examples(result: Result) -> bool:
+    """Tell whether a task of the run showed examples, or may have."""
+    return any(leaf.num_fewshot != 0 for leaf in result.leaves.values())
+
+
+def is_of_examples(name: str) -> bool:
+    """Tell whether a setting says how examples are shown, and nothing of a task without any."""
+    return name in _tables()["asked"].of_examples
 
 
 def thinks(result: Result) -> bool:
