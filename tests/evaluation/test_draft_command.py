@@ -88,8 +88,14 @@ def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_faul
         "lmms-eval",
         "harbor",
         "opencompass",
+        "jmteb",
+        "olmo-eval",
+        "robustbench",
+        "tau2",
+        "swe-bench",  # the wild ones are of a kind that was not read when the list was made
+        "terminal-bench",
     }
-    assert all(drafts[format_id] for format_id in format_ids() - elsewhere)
+    assert [format_id for format_id in format_ids() - elsewhere if not drafts[format_id]] == []
 
 
 def test_the_shipped_example_boards_are_drafted_from_their_files() -> None:

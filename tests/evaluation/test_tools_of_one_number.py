@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.errors import MalformedResult
 from bot.evaluation.compare import compare, run_of_results
@@ -280,6 +281,14 @@ def job(mean: float, rewards: dict[str, list[str]], failed: dict[str, list[str]]
     evals = {f"terminus-2__gpt-5.6-sol__{TERMINAL}": stats, **more}
     return {"id": "916b", "started_at": "2026-08-24T23:44:06.166708", "finished_at": "2026-08-24T23:45:35.681214",
             "n_total_trials": 4, "stats": {"n_completed_trials": 4, "n_errored_trials": 1, "evals": evals}}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["neox", "dummy", "Qwen2ForCausalLM"])
+def test_a_run_of_a_class_without_a_call_has_no_command(source: str) -> None:
+    result = parse_result(dumps(lmms({"doc_to_visual": "x"})))
+    known = format_of("lm-eval-0.4")
+    assert known.rerun is not None
+    assert not known.rerun(Rerun(replace(result.model, source=source), ("pope",), 0, {}))
 
 
 def test_harbor_gives_the_dataset_with_the_agent_as_a_setting() -> None:

@@ -112,7 +112,7 @@ def test_what_goes_is_taken_away_and_what_is_foreign_stays(place: Place) -> None
     place.push(foreign)
     place.own |= set(foreign)
     changed, removed = place.publish(*ROWS[1:])
-    assert removed == 1  # the page of a row
+    assert removed == 2  # the page of a row, and its badge
     assert changed < len(site_of(ROWS))
     assert place.shown() == files_of(site_of(ROWS[1:]))
     assert {path: place.files()[path] for path in foreign} == foreign

@@ -24,6 +24,7 @@ LOADING = ("hf", "huggingface", "vllm", "sglang", "mamba", "gptqmodel", "steered
 # Further classes that load weights themselves, which take other arguments.
 LOCAL = ("nemo", "neuron", "openvino", "optimum", "ipex", "habana", "winml", "deepsparse", "sparseml", "gpt2", "dummy",
          "neox", "transformer", "nnterp", "mockllm", "llava", "qwen")  # fmt: skip
+UNCALLED = ("neox", "dummy")  # classes whose arguments are those of no call
 INFERENCE = "hf-inference"  # a service of the Hub
 NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
@@ -181,7 +182,7 @@ def pinned_arguments(model: Model) -> str:
     args = REMOTE_CODE.sub("", args).removeprefix(",") or (model.id and f"pretrained={model.id}")
     if not args or HIDDEN in args or NESTED.search(args) or not NAME.fullmatch(model.source or "hf"):
         return ""
-    if model.source.startswith(LOCAL) or (model.source and not model.source.islower()):
+    if model.source.startswith(UNCALLED) or (model.source and not model.source.islower()):
         return ""  # its arguments are no call, or it was an object of Python
     if model.source and not model.source.startswith(LOADING):
         return args
