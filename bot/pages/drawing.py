@@ -18,6 +18,7 @@ from bot.publishing.models import billions
 from bot.reporting.escape import visible
 
 WIDTH, HEIGHT = 560, 250
+LONGEST_AXIS = 24  # letters of the title of an axis
 LEFT, RIGHT, TOP, BOTTOM = 50, 12, 20, 44
 TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
@@ -315,9 +316,10 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
         for at, text, anchor in (linear if labels is None else labels)
     ]
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{low}H{right}"/>')
-    parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{_text(x.title)}</text>')
+    below, beside = (_text(with_end(axis.title, LONGEST_AXIS)) for axis in (x, y))
+    parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{below}</text>')
     side = f'x="14" y="{(TOP + low) / 2}" transform="rotate(-90 14 {(TOP + low) / 2})"'
-    parts.append(f'<text {side} text-anchor="middle">{_text(y.title)}</text>')
+    parts.append(f'<text {side} text-anchor="middle">{beside}</text>')
     label = _text(
         f"{title}. {x.title}: {x.low:g} to {x.high:g}; {y.title}: {y.low:g} to {y.high:g}." if labels is None else title
     )
