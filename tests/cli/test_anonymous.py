@@ -43,4 +43,4 @@ def test_a_reader_sees_and_recomputes_a_board(board: tuple[str, dict[str, str]],
 
     status, out, err = bot("verify", target, env=told)
     assert status == 1
-    assert out.count("untraceable  open-llm-v2/") == 3, err  # the files lie on the machine of the maintainer
+    assert out.count("untraceable (file)  open-llm-v2/") == 3, err  # the files lie on the machine of the maintainer

@@ -43,7 +43,7 @@ def test_a_cell_that_somebody_edited_is_found(hub: Hub, tmp_path: Path, how: str
     edited = TABLE + rows if rows is not None else (TABLE + NEW).replace(b"Average", b"Mean")
     hub.push(story.target, {"board.csv": edited + b"olympus/ares,7,\r\n"})  # the rows of others do not count
     status, out = verified()
-    assert (status, f"✗ table  {KEY}: {why}" in out) == (1, True), out
+    assert (status, f"✗ table (file)  {KEY}: {why}" in out) == (1, True), out
     if how == "edited":
         assert "    Average: published 68.33, computed 58.33\n" in out
     story.end()
