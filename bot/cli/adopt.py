@@ -430,6 +430,11 @@ def _generated(board: _Board) -> Iterator[str]:
         yield "# hand_edited = true"
 
 
+def where_results_lie(results: Sequence[str]) -> str:
+    """The repository or folder of the results."""
+    return _source_of(results, ())[0]
+
+
 def _source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The repository of the results, and the patterns of their paths in it; in a folder, those with these names."""
     first = results[0]

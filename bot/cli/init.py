@@ -90,6 +90,11 @@ def init(
     if not places and not like:
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
+    if places and not sys.stdin.isatty():
+        from bot.cli.adopt import where_results_lie
+
+        source = source or where_results_lie(places)
+        to = to or (str(folder / "board") if folder.is_absolute() else f"./{folder / 'board'}")
     read_at, written_at = source or _asked(SOURCE, "--source"), to or _asked(TARGET, "--to TARGET")
     open_target(checked_folder(written_at), read_access(), form)  # raises if invalid; asks no service
     board = NewBoard(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.leaderboard import load_leaderboard
+from bot.service.settings.config import load_settings
 from tests.command import bot
+from tests.world.local_git import git
 
 MODELS = {"acme/atlas-7b": (57.5, 46.0), "acme/borea-1b": (40.25, 12.5), "other/heron-3b": (61.0, 33.75)}
 TABLE = "| Model | Retail | Airline |\n|---|---|---|\n" + "".join(
@@ -68,6 +70,21 @@ def test_rows_of_one_file_and_files_named_after_their_models_are_read(folder: Pa
         )
     _, stdout, stderr = bot("init", "other", "--results", "runs", "--table", "README.md")
     assert "3 of 3 rows reproduced to the printed digit" in stdout, stderr
+
+
+def test_without_a_terminal_results_alone_are_enough_for_a_dry_run(folder: Path) -> None:
+    for number, (name, values) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(nested(name, *values)))
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "results")
+    status, _, stderr = bot("init", "ours", "--results", "runs")
+    assert status == 0, stderr
+    (watch,) = load_settings(folder / "ours" / "bot.toml").watches
+    assert (watch.source, [target.to for target in watch.targets]) == ("..", ["./board"])
+    status, stdout, stderr = bot("settle", "--config", "ours/bot.toml", "--dry-run")
+    assert status == 0, stderr
+    assert "3 added, 0 changed, 0 removed" in stdout
 
 
 def test_results_alone_are_compared_with_each_other(folder: Path) -> None:
