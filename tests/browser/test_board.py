@@ -132,6 +132,7 @@ def test_columns_stand_below_their_heads_in_every_body_and_a_search_leaves_no_ga
     assert max(heights) - min(heights) < 2
 
 
+@pytest.mark.slow
 def test_rows_far_from_the_screen_are_rows_of_a_table_for_a_screen_reader(browser: Browser, served: str) -> None:
     reader = launch(browser.browser_type, "--force-renderer-accessibility")  # as the browser is where one runs
     page = reader.new_page()
@@ -648,7 +649,7 @@ def test_two_columns_stand_beside_name_and_average_on_a_phone(watch: Opener) -> 
     seen = page.evaluate("""() => {
         const frame = document.querySelector('.frame');
         const fixed = document.querySelector('#board tbody td:nth-child(3)');
-        const from = fixed.getBoundingClientRect().right - 0.5;
+        const from = fixed.getBoundingClientRect().right - 2;  // of the padding
         const to = frame.getBoundingClientRect().right;
         return [...fixed.parentElement.cells].slice(3)
             .map(cell => cell.getBoundingClientRect()).filter(box => box.left >= from && box.right <= to).length;
