@@ -649,7 +649,7 @@ def test_two_columns_stand_beside_name_and_average_on_a_phone(watch: Opener) -> 
     seen = page.evaluate("""() => {
         const frame = document.querySelector('.frame');
         const fixed = document.querySelector('#board tbody td:nth-child(3)');
-        const from = fixed.getBoundingClientRect().right - 2;  // of the padding
+        const from = fixed.getBoundingClientRect().right - 3;  // of the padding
         const to = frame.getBoundingClientRect().right;
         return [...fixed.parentElement.cells].slice(3)
             .map(cell => cell.getBoundingClientRect()).filter(box => box.left >= from && box.right <= to).length;
