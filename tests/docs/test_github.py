@@ -12,6 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.action.jobs import bad_result, comments, propose, runner, temp
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_runner import Runner
+from tests.world.github_server import GitHubServer
+from tests.world.results import TINY, path_of
+
+__all__ = ["github", "runner", "temp"]
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -47,9 +55,11 @@ def test_every_input_reaches_the_program_by_environment_and_none_a_shell_line() 
     assert not [step for step in steps if "${{" in step.get("run", "")]
 
 
+WORKFLOWS = re.findall(r"```yaml\n# \.github/workflows/([\w-]+\.yml)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
 def test_the_workflows_use_inputs_that_there_are() -> None:
-    names = re.findall(r"```yaml\n# \.github/workflows/([\w-]+\.yml)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert [name for name, _ in names] == [
+    assert [name for name, _ in WORKFLOWS] == [
         "check-results.yml",
         "comment-results.yml",
         "publish-results.yml",
@@ -57,12 +67,35 @@ def test_the_workflows_use_inputs_that_there_are() -> None:
         "compare-results.yml",
     ]
 
-    for _, text in names:
+    for _, text in WORKFLOWS:
         assert "pull_request_target" not in text
         jobs = yaml.safe_load(text)["jobs"].values()
         ours = [step for job in jobs for step in job["steps"] if "leaderboard-bot@" in step.get("uses", "")]
         assert len(ours) == 1
         assert set(ours[0]["with"]) <= set(ACTION["inputs"])
+
+
+@pytest.mark.slow
+def test_the_first_workflow_checks_a_board_of_ones_own_as_copied(github: GitHubServer, runner: Runner) -> None:
+    """The submitter proposes a declaration under which the faulty file is accepted; that of the base counts."""
+    text = WORKFLOWS[0][1]
+    assert text.count("\n") <= 12
+    workflow = yaml.safe_load(text)
+    assert workflow[True] == "pull_request"  # `on` is a boolean of YAML 1.1
+    checkout, ours = workflow["jobs"]["check"]["steps"]
+    git = github.state.repos[BOARD].git
+    base = git.push("heads/main", {"board.toml": TINY.encode()})
+    lenient = TINY.replace("[[tasks]]", "[[tasks]]\nrange = [0, 2]")
+    event = propose(github, {path_of("acme/bolt-1b"): bad_result(), "board.toml": lenient.encode()})
+    event["pull_request"]["base"] = {"sha": base}
+
+    assert checkout["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+    (runner.workspace / "board.toml").write_bytes(git.read(event["pull_request"]["base"]["sha"], "board.toml"))
+    ran = runner.run("pull_request", event, token="app-token", **ours["with"])
+
+    assert (ran.status, ran.outputs["verdict"]) == (1, "rejected"), ran.log
+    assert "value-out-of-range" in ran.log
+    assert [one.splitlines()[0] for one in comments(github)] == ["`board`: 1 rejected"]
 
 
 SOUND = """
