@@ -70,7 +70,7 @@ class Visits:
 class Step:
     """One step of a place: the member `key`, or those that match a pattern with `names`, or a selected element.
 
-    `template` is the key with `{}` for each name, None where it has stars.
+    `template` is the key with `{}` for each name, None where it has stars. `is_element`: one in brackets.
     """
 
     key: str = ""
@@ -79,6 +79,7 @@ class Step:
     longest: re.Pattern[str] | None = None
     template: str | None = None
     is_any: bool = False
+    is_element: bool = False
     selects: tuple[str, str] | None = None
 
 
@@ -113,12 +114,12 @@ class FilePlace:
         """What one step leads to."""
         value, pointer, names, around = here
         if type(value) is dict:
+            if step.is_element:
+                return []
             inside = (value, around)
             if step.shortest is None:
                 key = step.key
-                return (
-                    [Match(value[key], (*pointer, key), names, inside)] if step.selects is None and key in value else []
-                )
+                return [Match(value[key], (*pointer, key), names, inside)] if key in value else []
             return [Match(value[key], (*pointer, key), known, inside) for key, known in self._keys(step, here, budget)]
         if type(value) is list:
             numbers = self._numbers(step, value, names, budget)
@@ -210,7 +211,7 @@ def _steps(text: str) -> Iterator[Step]:
             yield _element(found[1])
             at = found.end()
         elif found := SELECTOR.match(rest, at):
-            yield Step(selects=(found[1].strip(), _unquoted(found[2])))
+            yield Step(selects=(found[1].strip(), _unquoted(found[2])), is_element=True)
             at = found.end()
         else:
             raise ValueError(f"{text!r} is no place: write a dot between two keys, and [*] or [name=text] after a list")
@@ -231,10 +232,10 @@ def _end_of_key(text: str, at: int) -> int:
 
 def _element(text: str) -> Step:
     if text == "*":
-        return Step(is_any=True, shortest=re.compile(""), template=None)
+        return Step(is_any=True, shortest=re.compile(""), template=None, is_element=True)
     if text.startswith("{"):
-        return Step(names=(_name(text[1:-1]),), is_any=True, shortest=re.compile(""), template="{}")
-    return Step(key=text)
+        return Step(names=(_name(text[1:-1]),), is_any=True, shortest=re.compile(""), template="{}", is_element=True)
+    return Step(key=text, is_element=True)
 
 
 def _key(text: str, place: str) -> Step:

@@ -38,6 +38,9 @@ def found(place: str, value: object = FILE, names: dict[str, str] | None = None)
         ("/results.retail.n?", [(3, "/results/retail/n")]),
         ("results.nowhere", []),
         ("runs[9]", []),
+        ("results[*].n", []),
+        ("results[{domain}].n", []),
+        ("[3]", []),
         ("results.retail.n.deeper", []),
     ],
 )
