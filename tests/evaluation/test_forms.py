@@ -217,6 +217,21 @@ def test_single_trials_are_of_the_question_that_the_form_names() -> None:
     assert parsed.result.model.id == "acme/atlas"
 
 
+def test_the_trials_of_all_rows_of_a_model_are_one_number() -> None:
+    values = 'trials = "ok"\nquestion = "{.task}"\nleaf = "{.part}"\nunit = "percent"'
+    board = one_form(values, 'files = "*.csv"\nmodel = "m"')
+    lines = b"m,task,part,ok\na/b,q1,x,True\nc/d,q1,x,False\na/b,q1,x,False\na/b,q2,x,True\na/b,q3,y,1\nc/d,q2,x,0.5\n"
+    first, second = parse(board, lines, "board.csv").parts
+    assert numbers(first)["x"]["score"] == pytest.approx(200 / 3)
+    assert numbers(first)["y"] == {"score": 100.0}
+    assert first.result is not None
+    assert (first.result.leaves["x"].samples, first.result.leaves["x"].epochs) == (2, 1)
+    assert numbers(second)["x"]["score"] == 25.0
+    spoiled = parse(board, lines + b"a/b,q4,x,maybe\n", "board.csv").parts
+    assert numbers(spoiled[0]) == {}
+    assert numbers(spoiled[1])["x"]["score"] == 25.0
+
+
 LINES = """m,task,acc,n
 a/b,gsm8k,71.5%,200
 a/b,arc,"60,5",100

@@ -79,6 +79,18 @@ class LeafSeen:
 
 
 @dataclass(slots=True)
+class PooledTrials:
+    """The trials of one part of the form in all rows of a measurement: by leaf and metric, then by question.
+
+    `first` is where those of a leaf and metric begin, with the row; a trial that is no outcome spoils them all.
+    """
+
+    questions: dict[tuple[str, str], dict[str, list[float]]] = field(default_factory=dict)
+    first: dict[tuple[str, str], tuple[Match, Match]] = field(default_factory=dict)
+    is_spoiled: bool = False
+
+
+@dataclass(slots=True)
 class MeasuredRows:
     """The measurement of one model while its rows are read; `pointer` is where the model is named."""
 
@@ -88,6 +100,7 @@ class MeasuredRows:
     settings: Mapping[str, str]
     pointer: str
     rows: list[Any] = field(default_factory=list)
+    trials: dict[int, PooledTrials] = field(default_factory=dict)
     leaves: dict[str, LeafSeen] = field(default_factory=dict)
     misread: list[Misread] = field(default_factory=list)
 
@@ -107,6 +120,7 @@ class FormReader:
         self.row = self.whole
         self.matched: set[int] = set()
         self.percentages: dict[int, list[tuple[MeasuredRows, ReadNumber]]] = {}
+        self.trials = 0
         self.measured: MeasuredRows
 
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
@@ -143,6 +157,9 @@ class FormReader:
             self.measured.rows.append(self.row.value)
             for number, value in enumerate(self.form.values):
                 self._read_value(number, value)
+        for self.measured in by_key.values():
+            for number, pooled in self.measured.trials.items():
+                self._reduce(self.form.values[number], pooled)
         self._doubt_small_percentages()
         results = [self._result(one) for one in by_key.values()]
         if not any(one.leaves for one in results):
@@ -215,12 +232,12 @@ class FormReader:
     def _read_value(self, number: int, value: Value) -> None:
         """Read the numbers that one part of the form names in the row."""
         matches = self.find(value.place)
-        if value.kind == "trials":
-            found = self._of_trials(value, matches) if matches else []
-        else:
-            found = [one for match in matches if (one := self._of_match(value, match)) is not None]
         if matches:
             self.matched.add(number)
+        if value.kind == "trials":
+            self._pool(value, matches, self.measured.trials.setdefault(number, PooledTrials()))
+            return
+        found = [one for match in matches if (one := self._of_match(value, match)) is not None]
         if value.unit == "percent" and value.kind == "value":
             self.percentages.setdefault(number, []).extend((self.measured, one) for one in found)
         for one in found:
@@ -297,34 +314,34 @@ class FormReader:
             return None
         return float(len(ids))
 
-    def _of_trials(self, value: Value, matches: Sequence[Match]) -> list[ReadNumber]:
-        """The outcomes of trials, reduced to one number for each leaf and metric; none where one is no outcome."""
-        groups: dict[tuple[str, str], dict[str, list[float]]] = {}
-        first: dict[tuple[str, str], Match] = {}
-        count = 0
+    def _pool(self, value: Value, matches: Sequence[Match], pooled: PooledTrials) -> None:
+        """Add the outcomes of trials in this row."""
         for match in matches:
             named, question = self._called(value, match), self._question(value, match)
             outcomes = match.value if isinstance(match.value, list) else [match.value]
-            count += len(outcomes)
-            if count > MOST_TRIALS:
+            self.trials += len(outcomes)
+            if self.trials > MOST_TRIALS:
                 raise MalformedResult(f"has more than {MOST_TRIALS:,} trials at {value.place.text}")
             trials = [one for one in map(_outcome, outcomes) if one is not None]
             if len(trials) < len(outcomes):
                 odd = next(one for one in outcomes if _outcome(one) is None)
                 self.say(value.place.text, f"has {_said(odd)}, which is no outcome of a trial", match)
             if named is None or question is None or len(trials) < len(outcomes):
-                return []
-            first.setdefault(named, match)
-            groups.setdefault(named, {}).setdefault(question, []).extend(trials)
-        found = []
-        for named, questions in groups.items():
+                pooled.is_spoiled = True
+                continue
+            pooled.first.setdefault(named, (match, self.row))
+            pooled.questions.setdefault(named, {}).setdefault(question, []).extend(trials)
+
+    def _reduce(self, value: Value, pooled: PooledTrials) -> None:
+        """Make the trials of a measurement one number for each leaf and metric; none where one is no outcome."""
+        for named, questions in pooled.questions.items() if not pooled.is_spoiled else ():
             answered = [trials for trials in questions.values() if trials]
-            mean = self._reduced(value, answered, first[named])
+            match, self.row = pooled.first[named]
+            mean = self._reduced(value, answered, match)
             if mean is not None:
-                found.append(ReadNumber(*named, mean * value.scale, first[named], len(answered)))
                 self._leaf(named[0]).epochs = min(map(len, answered))
                 self._note_error(value, named, answered)
-        return found
+                self._keep(value, ReadNumber(*named, mean * value.scale, match, len(answered)))
 
     def _question(self, value: Value, match: Match) -> str | None:
         """What tells the question of a trial: its text in the form, else the names that neither leaf nor metric has.
