@@ -88,6 +88,17 @@ class Tree:
             else:
                 yield prefix + name, item
 
+    def touched(self, other: Tree, prefix: str = "") -> Iterator[str]:
+        """The paths of the files that differ in another folder; equal folders are not entered."""
+        for name in sorted(self.items.keys() | other.items.keys()):
+            was, now, path = self.items.get(name), other.items.get(name), prefix + name
+            if was is now or (was is not None and now is not None and type(was) is type(now) and was.oid == now.oid):
+                continue
+            yield from (path for item in (was, now) if isinstance(item, Blob))
+            if isinstance(was, Tree) or isinstance(now, Tree):
+                folders = (item if isinstance(item, Tree) else Tree() for item in (was, now))
+                yield from next(folders).touched(next(folders), f"{path}/")
+
     def all_paths(self, prefix: str = "") -> Iterator[tuple[str, Tree | Blob]]:
         """Every folder and file below, with its path."""
         for name in self.names:
@@ -114,6 +125,16 @@ class Commit:
         while here is not None:
             yield here
             here = here.parent
+
+    def fork_point(self, other: Commit) -> Commit | None:
+        """The newest commit that both histories have, looked for from both ends at once."""
+        seen: set[str] = set()
+        for pair in itertools.zip_longest(self.history(), other.history()):
+            for commit in filter(None, pair):
+                if commit.oid in seen:
+                    return commit
+                seen.add(commit.oid)
+        return None
 
 
 def git_id(kind: str, data: bytes) -> str:

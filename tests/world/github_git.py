@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from tests.world.merging import Merge, three_way
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's own id
 
@@ -65,8 +68,15 @@ class GitRepository:
         self.commits[sha] = Commit(sha, tree, parents, message, author)
         return self.commits[sha]
 
-    def push(self, ref: str, files: dict[str, bytes | None], message: str = "Change", author: str = "a person") -> str:
-        """Commit files (None deletes) on a ref, which starts at main where it is not there."""
+    def push(
+        self,
+        ref: str,
+        files: Mapping[str, bytes | None],
+        message: str = "Change",
+        author: str = "a person",
+        merged: str = "",
+    ) -> str:
+        """Commit files (None deletes) on a ref, which starts at main where it is not there; `merged` comes with it."""
         parent = self.refs.get(ref) or self.refs.get("heads/main")
         paths = dict(self.files(parent)) if parent else {}
         for path, data in files.items():
@@ -74,7 +84,7 @@ class GitRepository:
                 paths.pop(path)
             else:
                 paths[path] = self.add_blob(data)
-        commit = self.add_commit(self.add_tree(paths), (parent,) if parent else (), message, author)
+        commit = self.add_commit(self.add_tree(paths), tuple(filter(None, (parent, merged))), message, author)
         self.refs[ref] = commit.sha
         return commit.sha
 
@@ -109,6 +119,14 @@ class GitRepository:
     def merge_base(self, base: str, head: str) -> str | None:
         known = set(self.ancestors(base))
         return next((sha for sha in self.ancestors(head) if sha in known), None)
+
+    def merge(self, main: str, head: str) -> Merge:
+        """What merging one commit into another would do there; without a common history everything is new."""
+        base = self.merge_base(main, head)
+        old, ours, theirs = ({} if sha is None else self.files(sha) for sha in (base, main, head))
+        paths = {path for new in (ours, theirs) for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
+        sides = (old, ours, theirs)
+        return three_way(*({path: self.blobs[side[path]] for path in paths if path in side} for side in sides))
 
     def changed(self, base: str | None, head: str) -> dict[str, str]:
         """Path and added, modified or removed, of what differs between two commits."""

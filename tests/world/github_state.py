@@ -210,16 +210,19 @@ class GitHubState:
         issue.state, issue.closed_by, issue.updated = "closed", by, self.tick()
 
     def merge(self, name: str, number: int) -> None:
-        """Merge a pull request as a person does: main gets what the branch changed."""
+        """Merge a pull request as a person does, with a merge commit; nobody can merge one with conflicts."""
         repo = self.repos[name]
         issue = repo.issues[number]
-        head = self.repos[issue.head_repo].git.refs[f"heads/{issue.head}"]
-        base = repo.git.refs[f"heads/{issue.base}"]
-        changed = repo.git.changed(repo.git.merge_base(base, head), head)
-        files = {path: None if how == "removed" else repo.git.read(head, path) for path, how in changed.items()}
-        repo.git.push(f"heads/{issue.base}", files, f"Merge #{number}")
+        head, base = self.head(issue), repo.git.refs[f"heads/{issue.base}"]
+        merged = repo.git.merge(base, head)
+        assert merged.conflicts == [], f"#{number} conflicts in {merged.conflicts}"
+        repo.git.push(f"heads/{issue.base}", merged.changes, f"Merge #{number}", merged=head)
         issue.merged, issue.state, issue.closed_by, issue.updated = True, "closed", "ann", self.tick()
         issue.last_head, issue.last_base = head, base
+
+    def head(self, issue: Issue) -> str:
+        """The commit of an open request's branch."""
+        return self.repos[issue.head_repo].git.refs[f"heads/{issue.head}"]
 
     def order(self, method: str, path: str, **how: Any) -> Fault:
         """Order a fault for requests of that method whose path matches the expression."""

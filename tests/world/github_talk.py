@@ -138,7 +138,12 @@ def read_pull(state: GitHubState, request: Request) -> Answer:
     found = find_issue(state, request)
     if found is None or not found[1].head:
         return refuse(404, "Not Found")
-    return Answer(200, _pull(state, request, *found))
+    repo, issue = found
+    head, said = _head(state, repo, issue), {"mergeable": None, "mergeable_state": "unknown"}
+    if issue.state == "open" and head is not None:
+        conflicts = repo.git.merge(repo.git.refs[f"heads/{issue.base}"], head).conflicts
+        said = {"mergeable": not conflicts, "mergeable_state": "dirty" if conflicts else "clean"}
+    return Answer(200, _pull(state, request, repo, issue) | said)
 
 
 def _edit(state: GitHubState, request: Request, permission: str) -> Answer | tuple[Repo, Issue]:
@@ -178,6 +183,8 @@ def merge_pull(state: GitHubState, request: Request) -> Answer:
         return refuse(405, "Merge commits are not allowed on this repository.")
     if request.body.get("sha", _head(state, repo, issue)) != _head(state, repo, issue):
         return refuse(409, "Head branch was modified. Review and try the merge again.")
+    if repo.git.merge(repo.git.refs[f"heads/{issue.base}"], state.head(issue)).conflicts:
+        return refuse(405, "Pull Request is not mergeable")
     state.merge(repo.name, issue.number)
     sha = repo.git.refs[f"heads/{issue.base}"]
     return Answer(200, {"sha": sha, "merged": True, "message": "Pull Request successfully merged"})

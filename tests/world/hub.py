@@ -202,9 +202,11 @@ class Hub:
             del repository.refs[row.ref]
 
     def merge(self, repository: Repository, row: Discussion, user: str = "ann") -> Commit:
+        """Merge a request as git does: nobody can merge one with conflicts."""
         with self.lock:
-            changes = routes_talk.merge_changes(repository, row)
-            made = self.push(repository, changes, f"Merge #{row.num}", user=user, quiet=True)
+            merged = routes_talk.merged_changes(repository, row)
+            assert merged.conflicts == [], f"#{row.num} conflicts in {merged.conflicts}"
+            made = self.push(repository, merged.changes, f"Merge #{row.num}", user=user, quiet=True)
             row.merge_commit = made.oid
             self.talk(repository).set_status(row, "merged", user)
         self.notify_push(repository, "refs/heads/main", None, made.oid)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .discussions import Discussion
-from .git import Blob, Repository
+from .git import Blob, Commit, Repository
+from .merging import Merge, changed, three_way
 from .reply import Failure, Reply, answer
 
 if TYPE_CHECKING:
@@ -55,7 +57,9 @@ def check_length(what: str, text: str, least: int, most: int) -> None:
 def details(hub: Hub, call: Call, repository: Repository, row: Discussion) -> Reply:
     found = {**brief(repository, row), "events": row.events}
     if row.pull_request:
-        found |= {"changes": {"base": "main"}, "filesWithConflicts": []}
+        is_open = row.status == "open" and row.ref in repository.refs
+        conflicts = merged_changes(repository, row).conflicts if is_open else []
+        found |= {"changes": {"base": "main"}, "filesWithConflicts": conflicts}
         if row.merge_commit:
             found["changes"]["mergeCommitId"] = row.merge_commit
     return answer(found)
@@ -123,6 +127,8 @@ def merged(hub: Hub, call: Call, repository: Repository, row: Discussion) -> Rep
         raise Failure(403, "Forbidden")
     if row.status != "open":
         raise Failure(400, "Only an open pull request can be merged")
+    if conflicts := merged_changes(repository, row).conflicts:
+        raise Failure(409, f"There are conflicts in {', '.join(conflicts)}")
     text = json.loads(call.body or b"{}").get("comment")
     if text:
         hub.comment(repository, row, text, call.user)
@@ -131,12 +137,25 @@ def merged(hub: Hub, call: Call, repository: Repository, row: Discussion) -> Rep
     return answer({})
 
 
+def merged_changes(repository: Repository, row: Discussion) -> Merge:
+    """What a merge of a request would do to main."""
+    head, main = repository.refs[row.ref], repository.main
+    base = main.fork_point(head)
+    assert base is not None, "no common history"
+    paths = sorted({*base.tree.touched(head.tree), *base.tree.touched(main.tree)})
+    return three_way(*(files_at(commit, paths) for commit in (base, main, head)))
+
+
 def merge_changes(repository: Repository, row: Discussion) -> dict[str, bytes | None]:
     """What a request changes against the commit from which it branched."""
     head = repository.refs[row.ref]
-    on_main = {commit.oid for commit in repository.main.history()}
-    base = next(commit for commit in head.history() if commit.oid in on_main)
-    before: dict[str, Blob] = dict(base.tree.files())
-    after: dict[str, Blob] = dict(head.tree.files())
-    changes: dict[str, bytes | None] = {path: blob.data for path, blob in after.items() if before.get(path) != blob}
-    return changes | dict.fromkeys(before.keys() - after.keys())
+    base = repository.main.fork_point(head)
+    assert base is not None, "no common history"
+    paths = sorted(base.tree.touched(head.tree))
+    return changed(files_at(base, paths), files_at(head, paths))
+
+
+def files_at(commit: Commit, paths: Iterable[str]) -> dict[str, bytes]:
+    """The files at these paths, those that are there."""
+    found = ((path, commit.tree.at(path)) for path in paths)
+    return {path: item.data for path, item in found if isinstance(item, Blob)}

@@ -136,6 +136,28 @@ def test_the_files_of_a_pull_request_are_what_its_branch_changed(github: GitHubS
     ]
 
 
+@pytest.mark.parametrize("line", [0, 4], ids=["apart", "beside"])
+def test_a_pull_request_merges_three_ways_or_not_at_all(github: GitHubServer, line: int) -> None:
+    git, repo = github.state.repos[BOARD].git, client(github).get_repo(BOARD)
+    lines = [b"a\n", b"b\n", b"c\n", b"d\n"]
+    git.push("heads/main", {"t.csv": b"".join(lines)})
+    git.push("heads/topic", {"t.csv": b"".join([*lines, b"theirs\n"])})
+    pull = repo.create_pull("main", "topic", title="A row", body="")
+    git.push("heads/main", {"t.csv": b"".join([*lines[:line], b"ours\n", *lines[line:]])})
+
+    pull.update()
+    if line:
+        assert (pull.mergeable, pull.mergeable_state) == (False, "dirty")
+        with pytest.raises(GithubException) as error:
+            pull.merge()
+        assert refused(error) == (405, "Pull Request is not mergeable")
+        assert git.read("heads/main", "t.csv") == b"a\nb\nc\nd\nours\n"
+    else:
+        assert (pull.mergeable, pull.mergeable_state) == (True, "clean")
+        assert pull.merge().merged
+        assert git.read("heads/main", "t.csv") == b"ours\na\nb\nc\nd\ntheirs\n"
+
+
 def test_comments_come_in_pages(github: GitHubServer) -> None:
     number = github.state.open_pull(BOARD, "topic").number
     for index in range(65):

@@ -95,6 +95,26 @@ def test_a_request_is_opened_updated_and_merged(hub: Hub, repository: Repository
     assert api.get_discussion_details(NAME, 1, repo_type="dataset").merge_commit_oid == repository.main.oid
 
 
+@pytest.mark.parametrize(("line", "conflicts"), [(0, []), (4, ["t.csv"])], ids=["apart", "beside"])
+def test_a_request_merges_three_ways_or_not_at_all(
+    hub: Hub, repository: Repository, api: HfApi, line: int, conflicts: list[str]
+) -> None:
+    lines = [b"a\n", b"b\n", b"c\n", b"d\n"]
+    hub.push(repository, {"t.csv": b"".join(lines)})
+    row, _ = hub.open_request(repository, {"t.csv": b"".join([*lines, b"theirs\n"])})
+    hub.push(repository, {"t.csv": b"".join([*lines[:line], b"ours\n", *lines[line:]])})
+
+    assert api.get_discussion_details(NAME, row.num, repo_type="dataset").conflicting_files == conflicts
+    if conflicts:
+        with pytest.raises(HfHubHTTPError) as error:
+            api.merge_pull_request(NAME, row.num, repo_type="dataset")
+        assert error.value.response.status_code == 409
+        assert (hub.file(repository, "t.csv"), row.status) == (b"a\nb\nc\nd\nours\n", "open")
+    else:
+        api.merge_pull_request(NAME, row.num, repo_type="dataset")
+        assert hub.file(repository, "t.csv") == b"ours\na\nb\nc\nd\ntheirs\n"
+
+
 def test_equal_content_makes_neither_commit_nor_request(repository: Repository, hub: Hub, api: HfApi) -> None:
     hub.push(repository, {"e.json": b"1"})
     info = api.create_commit(
