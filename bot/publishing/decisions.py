@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
+
+TAKEN = "somebody took the row from main"
+REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 
 What = Literal["declined", "restored", "approved", "waived", "merged"]
 
@@ -57,3 +61,9 @@ class RowDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     def counts_as_declined(self, digest: str) -> bool:
         """Tell whether a row with this content is not to be proposed."""
         return self.what in {"declined", "removed"} and self.digest == digest
+
+
+def taken_why(decisions: Iterable[RowDecision], digest: str) -> str:
+    """How a row with this content was taken from main, where a person is asked about it; "" if it was not."""
+    found = next((one.what for one in decisions if one.digest == digest and one.what in {"taken", "lost"}), None)
+    return "" if found is None else REWRITTEN if found == "lost" else TAKEN

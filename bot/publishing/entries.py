@@ -1,15 +1,18 @@
 """Entries as files of a target: what a row, or the rows of a shared request, should be, and the text that says so.
 
-A row in a request, commit or comment of its own is a `DesiredRow`; `desired_together` is for the rows that share one.
+`EntryLayout` says how rows lie in files. A row in a request, commit or comment of its own is a `DesiredRow`;
+`desired_together` is for the rows that share one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from bot.errors import MalformedEntry
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row, parse_entry
+from bot.publishing.layout import Draft, RowChange, Sharing
 from bot.publishing.plan import planned_row
 from bot.publishing.publication import (
     MOST_MARKED,
@@ -49,14 +52,58 @@ def parsed(data: bytes | None) -> Entry | None:
         return None
 
 
+@dataclass(frozen=True)
+class EntryLayout:
+    """Each row is a JSON file of its own, and what the bot wrote is known by the source that its evidence names.
+
+    `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
+    """
+
+    source: str
+    sharing: ClassVar[Sharing] = "row"
+
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """None: the key of a row names its file."""
+        del changes
+        return ()
+
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """The file of each row."""
+        del listed
+        return tuple(entry_path(change.key) for change in changes)
+
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The files of the rows that change. What another source published goes only for a row that is better."""
+        files: dict[str, bytes | None] = {}
+        for change in changes:
+            path = entry_path(change.key)
+            there = parsed(current.get(path))
+            is_ours = bool(self.source) and there is not None and is_from(there, self.source)
+            if change.entry is None:
+                files |= {path: None} if is_ours else {}
+                continue
+            rival = None if is_ours else there if self.source else change.published or there
+            data = as_published(choose([change.entry], rival), there, [change.published]).to_bytes()
+            files |= {} if is_same_row(current.get(path), data) else {path: data}
+        return Draft(files)
+
+    def digest(self, entry: Entry) -> str:
+        """The digest of the row."""
+        return digest_of(entry)
+
+    def count(self, current: Mapping[str, bytes]) -> int:
+        """The number of entries."""
+        return sum(parsed(data) is not None for path, data in current.items() if path.startswith(f"{FOLDER}/"))
+
+
 @dataclass(frozen=True, slots=True)
 class DesiredRow:
     """One row of a leaderboard: its entry, or None if `source` has withdrawn it.
 
-    `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
-    `before` is the row at the target when it was read, `disputed` the folder of another first submitter,
-    `target` the target's name, `places` links to the other targets of the row, `beside` other rows of its model there.
-    `reason` says why a withdrawn row goes, "" where that is said already. `rank` says where an entry would stand.
+    `source` is as in `EntryLayout`. `before` is the row at the target when it was read, `disputed` the folder of its
+    first submitter, `target` the target's name, `places` links to the other targets of the row, `beside` other rows of
+    its model there. `reason` says why a withdrawn row goes, "" where that is said already. `rank` says where an entry
+    would stand.
     """
 
     leaderboard: str
@@ -83,48 +130,40 @@ class DesiredRow:
 
     def at(self, state: CurrentState, form: Form) -> DesiredState:
         """The desired state: the entry, or nothing if it was withdrawn."""
+        files = self.files_at(state)
         if self.entry is not None:
-            return self._with_entry(self.entry, state, form)
-        if self._is_of_another_source(state):
-            return DesiredState(present_text(state), state.request.files if state.request else state.files)
-        files = {self.path: None if self._is_ours(state) else state.files.get(self.path)}
+            return DesiredState(self._text(files[self.path], state, form), {} if form == "comment" else files)
         said = present_text(state)
+        if self._is_of_another_source(state):
+            return DesiredState(said, files)
         is_said = not self.reason and says_withdrawn(said, self.path)
         is_request = form == "pull-request"
         mark = self.mark.about([row_mark(self.path, "")]) if is_request else self.mark
         text = withdrawn_text(self.path, mark, self.reason, is_request=is_request)
         return DesiredState(said if is_said else text, files)
 
-    def files_at(self, state: CurrentState, form: Form) -> Mapping[str, bytes | None]:
+    def files_at(self, state: CurrentState) -> Mapping[str, bytes | None]:
         """Its files alone: a request of many rows has a text of its own."""
-        if self.entry is None:
-            return self.at(state, form).files
-        return {self.path: self._chosen(self.entry, state).to_bytes()}
-
-    def _is_ours(self, state: CurrentState) -> bool:
-        there = parsed(state.files.get(self.path))
-        return bool(self.source) and there is not None and is_from(there, self.source)
-
-    def _chosen(self, new: Entry, state: CurrentState) -> Entry:
-        """The entry to publish: this one or its rival, with the commits that are named already."""
-        there = parsed(state.files.get(self.path))
+        if self.entry is None and self._is_of_another_source(state):
+            return state.request.files if state.request else state.files
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
-        rival = (proposed or there) if not self.source else None if self._is_ours(state) else there
-        return as_published(choose([new], rival), there, [proposed, self.before])
+        change = RowChange(self.key, self.entry, proposed or self.before if self.source else proposed)
+        draft = EntryLayout(self.source).draft([change], state.files)
+        return {self.path: draft.files.get(self.path, state.files.get(self.path))}
 
-    def _with_entry(self, new: Entry, state: CurrentState, form: Form) -> DesiredState:
-        entry, there, said = self._chosen(new, state), parsed(state.files.get(self.path)), present_text(state)
+    def _text(self, data: bytes | None, state: CurrentState, form: Form) -> PostText:
+        entry, there, said = parse_entry(data or b""), parsed(state.files.get(self.path)), present_text(state)
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
             comment = with_places(row_text(entry, there, self.mark, self.target), self.places)
-            return DesiredState(said if is_said else comment, {})
+            return said if is_said else comment
         text: PostText | None = None
         if state.request is not None or form == "commit":
             text = self._request_text(entry, there, state, form, rank_line_in(said))
         # What only moved on the board since does not change the text of a request.
         if text is None or (form == "pull-request" and not says(said, text)):
             text = self._request_text(entry, there, state, form, rank_line(self.rank(entry)))
-        return DesiredState(text, {self.path: entry.to_bytes()})
+        return text
 
     def _request_text(self, entry: Entry, there: Entry | None, state: CurrentState, form: Form, rank: str) -> PostText:
         text = request_text(
@@ -169,7 +208,7 @@ def desired_together(
     """
     files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
     for row in rows:
-        files.update(row.files_at(state, form))
+        files.update(row.files_at(state))
     kept = {path: data for path, data in files.items() if path not in without}
     new = {path: data for path, data in kept.items() if not is_same_row(state.files.get(path), data)}
     pairs = [

@@ -9,20 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from bot.errors import MalformedEntry, MalformedResult
 from bot.evaluation.finding import in_units, shown
 from bot.evaluation.formats.content import parse_json
 from bot.publishing.entry import MAX_BYTES, Entry, parse_entry
 
+# What one request holds: a row, unless many new ones share it; all rows of a table; the rows of one model.
+Sharing = Literal["row", "table", "model"]
+
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
     """The wanted state of one row: `entry`, or None if the row was withdrawn.
 
-    `published` is the entry that the bot's own record says it published here last, None if there is no record. A
-    table has no room for a mark, so a row counts as the bot's own if it equals that entry.
+    `published` is the entry that the bot published or proposed here last, None if that is not known. A table has no
+    room for a mark, so a row counts as the bot's own if it equals that entry.
     """
 
     key: str
@@ -55,7 +58,9 @@ class Draft:
 
 
 class Layout(Protocol):
-    """How rows lie in the files of one target."""
+    """How rows lie in the files of one target, and which of them share a request."""
+
+    sharing: ClassVar[Sharing]
 
     def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
         """The folders whose file names must be known before `paths` can be asked; most layouts need none."""

@@ -37,6 +37,7 @@ STANDS = "The main branch already has what this request proposes."
 REPLACED = "The main branch has changed since this request was opened, and merging it would not bring every row back."
 NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
+CLOSED_BEFORE = "a person closed the request with the same content"
 WRITTEN_TWICE = "Two processes wrote this at the same time; {kept} stays."
 PROPOSED_TWICE = "Two requests propose the same row; {kept} stays open."
 BLOCK = re.compile(r"^```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)  # a row inside a comment
@@ -130,6 +131,11 @@ def rolling_mark(leaderboard: str) -> Marker:
 def migration_mark(leaderboard: str) -> Marker:
     """The mark of the request for rows that a changed declaration scores otherwise."""
     return Marker("migration", f"migration/{leaderboard}", leaderboard)
+
+
+def commit_mark(leaderboard: str) -> Marker:
+    """The mark of a commit of many rows that one call made; no request has it."""
+    return Marker("rolling", f"commit/{leaderboard}", leaderboard)
 
 
 def plan_mark(leaderboard: str, source: str) -> Marker:
@@ -371,7 +377,7 @@ def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | No
             return _decide_done(mark, current, NOTHING_LEFT)
         return Decision(UpdateRequest(mark, current.request, text, files), "the open request is updated")
     if is_closed:
-        return Decision(None, "a person closed the request with the same content")
+        return Decision(None, CLOSED_BEFORE)
     return Decision(OpenRequest(mark, text, files), "a new request proposes it")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from bot.errors import Unwritable
 from bot.evaluation.finding import grouped
@@ -15,7 +15,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.task import HubBenchmark, Task
 from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in, has_tools, to_yaml
 from bot.publishing.hub_evals.model_layout import choose_row, eval_result_of
-from bot.publishing.layout import CellChange, Draft, RowChange
+from bot.publishing.layout import CellChange, Draft, RowChange, Sharing
 from bot.publishing.publication import ClosedRequest, Marker, entry_marker, find_marker, row_mark
 from bot.publishing.tables.values import RowView, Unit
 from bot.publishing.yaml_text import load
@@ -175,6 +175,8 @@ class EvalResultsLayout:
     A value of somebody else that differs is a conflict: it is refused with both values, and nothing is written. The
     caller says so at the leaderboard, and never on the model's page.
     """
+
+    sharing: ClassVar[Sharing] = "model"
 
     def __init__(self, leaderboard: Leaderboard, page: ModelPage) -> None:
         self.leaderboard, self.page = leaderboard, page

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
+from typing import ClassVar
 
 from pathspec import PathSpec
 
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry, digest_of
-from bot.publishing.layout import Draft, RowChange
+from bot.publishing.layout import Draft, RowChange, Sharing
 from bot.publishing.tables.cells import ABSENT, as_text
 from bot.publishing.tables.csv_sheet import CsvSheet, separator_of
 from bot.publishing.tables.edit import TableEdit, changes_of, prove, sequence
@@ -55,6 +56,8 @@ def table_layout(options: TableOptions, leaderboard: Leaderboard) -> TableLayout
 
 class TableLayout(ABC):
     """A table that somebody else keeps, in one text file or in Parquet files."""
+
+    sharing: ClassVar[Sharing] = "table"
 
     def __init__(self, rows: MappedRows) -> None:
         self.rows, self.options = rows, rows.options

@@ -8,11 +8,12 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from bot.publishing.decisions import TAKEN
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import model_of
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
-from bot.service.publish.ledger import TAKEN, let_go
+from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, held_by
 from bot.service.watch.outcome import Report
 

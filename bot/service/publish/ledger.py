@@ -32,8 +32,6 @@ PLACES: tuple[tuple[Fate, str], ...] = (
 COUNT_EVERY = 60.0  # seconds between two counts of a watch
 COUNT_SHARE = 20  # how many times as long as they took there is at least between two: a large board takes its time
 SHOWN = 20  # unexplained and declined rows that are named
-TAKEN = "somebody took the row from main"
-REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 
 
 class OpenRequests(msgspec.Struct, frozen=True):
@@ -311,12 +309,6 @@ def _beside(state: WatchState, moved: Collection[str], held: Collection[str], th
     models = {key.rpartition("/")[0] for key in moved}
     waiting = state.rows.accepted().keys() - {*there, *moved, *held} if moved else set()
     return {key for key in waiting if key.rpartition("/")[0] in models}
-
-
-def taken_why(decisions: Iterable[RowDecision], digest: str) -> str:
-    """How a row with this content was taken from main, where a person is asked about it; "" if it was not."""
-    found = next((one.what for one in decisions if one.digest == digest and one.what in {"taken", "lost"}), None)
-    return "" if found is None else REWRITTEN if found == "lost" else TAKEN
 
 
 def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:

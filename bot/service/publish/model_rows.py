@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import get_args
+from typing import ClassVar, get_args
 
 from bot.errors import CallError, Refused
 from bot.platforms.hub.models import HubModels
@@ -20,7 +20,7 @@ from bot.publishing.hub_evals.model_layout import (
     model_mark,
     model_of,
 )
-from bot.publishing.layout import RowChange
+from bot.publishing.layout import RowChange, Sharing
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import (
     CurrentState,
@@ -97,6 +97,7 @@ class ModelRows(TargetRows[ModelLook]):
     one by one until the limit of one settlement is reached. The others wait for the next one.
     """
 
+    sharing: ClassVar[Sharing] = EvalResultsLayout.sharing
     known: set[str] = field(default_factory=set)
     rest: dict[str, list[Item]] = field(default_factory=dict)
 

@@ -1,17 +1,34 @@
-"""Publish the rows of one call of a command or of the Action: without a state nothing is held, and nothing waits."""
+"""Publish the rows of one call of a command or of the Action: nothing is held, and nothing waits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from bot.platforms.target import Target
 from bot.publishing.board import proposed_rank, rank_entries, standing_among
-from bot.publishing.entries import DesiredRow, desired_together
-from bot.publishing.entry import Entry, choose
-from bot.publishing.publication import CurrentState, Form, decide, rolling_mark
-from bot.service.publish.reconcile import PublishResult, reconcile, retry_write
+from bot.publishing.entries import DesiredRow
+from bot.publishing.entry import Entry, choose, entry_path
+from bot.publishing.publication import (
+    CLOSED_BEFORE,
+    Decision,
+    Form,
+    commit_mark,
+    decide,
+    migration_mark,
+    rolling_mark,
+)
+from bot.publishing.row_requests import (
+    NEW_FILES,
+    SeenRow,
+    SharedRequests,
+    SharingRules,
+    see_row,
+    share_out,
+    standing,
+)
+from bot.service.publish.reconcile import PublishResult, reconcile
 
 
 def publish(
@@ -19,75 +36,82 @@ def publish(
 ) -> list[PublishResult]:
     """Publish rows; of several entries with one key the most complete, then the newest is the row's.
 
-    As commits, the rows of a leaderboard that change are stored together. `there` are the rows at the target: what is
-    said of a new one compares it with another of its model.
+    A row that is proposed already stays in that request; each other one gets its own. As commits, the rows of a
+    leaderboard that change are stored together. `there` are the rows at the target: what is said of a new one compares
+    it with another of its model.
     """
     by_key: dict[str, list[Entry]] = {}
     for entry in entries:
         by_key.setdefault(entry.key, []).append(entry)
     chosen = [choose(rivals) for rivals in by_key.values()]
-    stored: dict[str, PublishResult] = {}
-    if form == "commit":
-        for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
-            stored |= _stored_together([one for one in chosen if one.leaderboard.id == board], target, dry_run=dry_run)
-    by_model: dict[str, list[Entry]] = {}
-    for entry in there:
-        by_model.setdefault(_model_in(entry.key), []).append(entry)
-
-    @cache
-    def ranked(board: str) -> list[Entry]:
-        return [row.entry for row in rank_entries(one for one in there if one.leaderboard.id == board)]
-
-    def rank(one: Entry) -> str:
-        return proposed_rank(one, standing_among(one, ranked(one.leaderboard.id)))
-
-    rows = [replace(_row_of(one, target, by_model.get(_model_in(one.key), ())), rank=rank) for one in chosen]
-    return [stored.get(row.key) or _publish_row(row, target, form, dry_run=dry_run) for row in rows]
+    results: dict[str, PublishResult] = {}
+    for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
+        call = OneCall(target, form, board, [one for one in there if one.leaderboard.id == board])
+        results |= call.publish([one for one in chosen if one.leaderboard.id == board], dry_run=dry_run)
+    return [results[one.key] for one in chosen]
 
 
-def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool) -> dict[str, PublishResult]:
-    """Store those rows of one leaderboard that change in one commit; nothing where fewer than two do.
+@dataclass(frozen=True)
+class OneCall:
+    """The rows of one leaderboard in one call; `there` are its rows at the target."""
 
-    What requests propose has no part in it.
-    """
-    rows = [_row_of(entry, target) for entry in entries]
-    mark, paths = rolling_mark(rows[0].leaderboard), tuple(row.path for row in rows)
+    target: Target
+    form: Form
+    board: str
+    there: Sequence[Entry]
 
-    def write_once() -> dict[str, PublishResult]:
-        state = CurrentState(target.read_state(mark, paths).files)
-        wanted = desired_together(mark, rows, state, "commit")
-        if len(wanted.files) < 2:  # one row alone has a commit with a text of its own
-            return {}
-        decision = decide(mark, wanted.text, wanted.files, state, "commit")
-        where = target.apply(decision.publication) if decision.publication and not dry_run else ""
-        return {row.key: PublishResult(row.key, decision, where) for row in rows if row.path in wanted.files}
+    def publish(self, entries: Sequence[Entry], *, dry_run: bool) -> dict[str, PublishResult]:
+        """Look at the rows, share them out over requests, and write these one after the other."""
+        shared, mark = SharedRequests(), rolling_mark(self.board)
+        if self.form == "pull-request":
+            paths = tuple(entry_path(entry.key) for entry in entries)
+            marks = (mark, migration_mark(self.board))
+            shared = SharedRequests(*(self.target.read_state(each, paths) for each in marks))
+        elif self.form == "commit":  # what a request proposes has no part in it
+            mark = commit_mark(self.board)
+        rules = SharingRules(mark, self.form, is_discussed=self.target.comments is not None)
+        shares = share_out([self._see(entry, shared) for entry in entries], shared, rules)
+        found = {one.row.key: PublishResult(one.row.key, self._why_not(one)) for one in shares.done}
+        for one in (*shares.own, *shares.others):
+            done = reconcile(
+                self.target, one.mark, one.paths, one.desire, one.form, dry_run=dry_run, is_restored=one.is_restored
+            )
+            for seen in one.rows:
+                found.setdefault(seen.row.key, PublishResult(seen.row.key, done.decision, done.where))
+        return found
 
-    return retry_write(write_once) if len(rows) > 1 else {}
+    def _see(self, entry: Entry, shared: SharedRequests) -> SeenRow:
+        row = DesiredRow(
+            self.board,
+            entry.key,
+            "",
+            entry,
+            target=self.target.name,
+            beside=[one for one in self._of_model.get(_model_of(entry.key), ()) if one.key != entry.key],
+            rank=lambda one: proposed_rank(one, standing_among(one, self._ranked)),
+        )
+        state = self.target.read_state(row.mark, (row.path,))
+        before = standing(row.path, state, shared.files, self.form)
+        return see_row(replace(row, before=before), state, shared, NEW_FILES)
+
+    @cached_property
+    def _of_model(self) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
+        for entry in self.there:
+            found.setdefault(_model_of(entry.key), []).append(entry)
+        return found
+
+    @cached_property
+    def _ranked(self) -> list[Entry]:
+        return [row.entry for row in rank_entries(self.there)]
+
+    def _why_not(self, one: SeenRow) -> Decision:
+        """Why nothing is to be done for a row."""
+        wanted = one.row.at(one.state, self.form)
+        decision = decide(one.row.mark, wanted.text, wanted.files, one.state, self.form)
+        return decision if decision.publication is None else Decision(None, CLOSED_BEFORE)
 
 
-def _model_in(key: str) -> str:
+def _model_of(key: str) -> str:
     """The leaderboard and the model of a key."""
     return key.rpartition("/")[0]
-
-
-def _row_of(entry: Entry, target: Target, of_model: Sequence[Entry] = ()) -> DesiredRow:
-    beside = [one for one in of_model if one.key != entry.key]
-    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name, beside=beside)
-
-
-def _publish_row(row: DesiredRow, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
-    """Publish one row where it is proposed already, else in a request of its own."""
-    shared = rolling_mark(row.leaderboard)
-    if form == "pull-request":
-        request = target.read_state(shared, (row.path,)).request
-        if request is not None and row.path in request.files:
-            done = reconcile(
-                target,
-                shared,
-                tuple(request.files),
-                lambda state: desired_together(shared, [row], state, form, is_discussed=target.comments is not None),
-                form,
-                dry_run=dry_run,
-            )
-            return PublishResult(row.key, done.decision, done.where)
-    return reconcile(target, row.mark, (row.path,), lambda state: row.at(state, form), form, dry_run=dry_run)

@@ -9,7 +9,8 @@ from functools import cached_property, partial
 from typing import ClassVar, Generic, TypeVar
 
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, digest_of
+from bot.publishing.entry import Entry
+from bot.publishing.layout import Sharing
 from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import (
     ClosedRequest,
@@ -89,9 +90,9 @@ L = TypeVar("L", bound=Look)
 class TargetRows(ABC, Generic[L]):
     """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
 
-    `is_bulk` says that the rows are a part of very many new ones. After a look `refused` has the reasons for those that
-    cannot be written, where the kind of target knows them. `places` notes the open requests in `waiting`, and in
-    `moot` the rows that one of them proposes as they are on main.
+    `sharing` is that of the layout. `is_bulk` says that the rows are a part of very many new ones. After a look
+    `refused` has the reasons for those that cannot be written, where the kind of target knows them. `places` notes the
+    open requests in `waiting`, and in `moot` the rows that one of them proposes as they are on main.
     """
 
     context: WatchContext
@@ -102,8 +103,7 @@ class TargetRows(ABC, Generic[L]):
     refused: Mapping[str, str] = field(default_factory=dict)
     waiting: OpenRequests = field(default_factory=OpenRequests)
     moot: Collection[str] = ()
-    in_parts: ClassVar[bool] = False  # whether rows may be written in parts of PART
-    all_in_one: ClassVar[bool] = False  # whether one request or commit has all rows that wait
+    sharing: ClassVar[Sharing]
 
     @abstractmethod
     def look(self, items: Sequence[Item]) -> list[L]:
@@ -156,14 +156,6 @@ class TargetRows(ABC, Generic[L]):
         """A function that says why rows have other numbers although their files are the same."""
         return Rescored(self.target, self.context.leaderboard)
 
-    def declined(self, looks: Sequence[Look]) -> set[str]:
-        """The keys of the rows that a maintainer declined as they are now."""
-        if self.settings.form == "comment":
-            return set()
-        known = self.context.state.decided(self.settings.to)  # one question, however many rows
-        digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None and look.key in known}
-        return {key for key, digest in digests.items() if any(one.counts_as_declined(digest) for one in known[key])}
-
     def with_closed(self, target: Target, state: CurrentState, rows: Callable[[], Iterable[str]]) -> CurrentState:
         """The state in which a closed request that nobody can read any more has the rows of today, by their marks.
 
@@ -197,7 +189,7 @@ class TargetRows(ABC, Generic[L]):
         report.attempt([], lambda: self._write(self.follow(is_touched=bool(items))), subject=f"requests of {to}")
 
     def _publish_due(self, items: Sequence[Item]) -> None:
-        if len(items) > PART and self.in_parts and not self.context.dry_run:
+        if len(items) > PART and self.sharing == "row" and not self.context.dry_run:
             self._publish_parts(items)
         else:
             looks = self.look(items)

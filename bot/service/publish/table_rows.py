@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from bot.errors import CallError
 from bot.platforms.target import Target
-from bot.publishing.decisions import RowDecision
+from bot.publishing.decisions import RowDecision, taken_why
 from bot.publishing.entries import parsed
 from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path, parse_entry
-from bot.publishing.layout import CellChange, Draft, Layout, RowChange
+from bot.publishing.layout import CellChange, Draft, Layout, RowChange, Sharing
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, DesiredState, Marker, rolling_mark
-from bot.publishing.status import Place
+from bot.publishing.row_requests import EDITED
+from bot.publishing.status import Place, status_of
 from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of, is_absent
-from bot.publishing.tables.table_layout import table_layout
-from bot.service.publish.entry_rows import EDITED, RowLook, SubmittedRows
-from bot.service.publish.ledger import OpenRequests, observe_rows, taken_why
+from bot.publishing.tables.table_layout import TableLayout, table_layout
+from bot.service.publish.entry_rows import MadeRow, SubmittedRows
+from bot.service.publish.ledger import OpenRequests, observe_rows
 from bot.service.publish.publisher import PlannedLook, Proposal
 from bot.service.store.items import Item
 from bot.service.store.memory import TABLE
@@ -27,7 +28,7 @@ from bot.service.store.memory import TABLE
 FOREIGN = "its cells differ from what files and mapping give"
 
 
-def planned_cells(look: RowLook, cells: Sequence[CellChange], decided: Sequence[RowDecision]) -> PlannedRow:
+def planned_cells(look: MadeRow, cells: Sequence[CellChange], decided: Sequence[RowDecision]) -> PlannedRow:
     """The planned change of a row of a table, by the cells that change on main; `decided` may say that it was taken."""
     action: RowAction = "changed"
     taken = taken_why(decided, digest_of(look.entry)) if look.entry is not None else ""
@@ -52,7 +53,7 @@ class TableRows(SubmittedRows[PlannedLook]):
     `count` is the number of rows of the table; `seen` is the table of the last look, with its state.
     """
 
-    all_in_one = True
+    sharing: ClassVar[Sharing] = TableLayout.sharing
     known: dict[str, WrittenRow] = field(default_factory=dict)
     count: int = 0
     seen: tuple[WantedTable, DesiredTable, CurrentState] | None = None
@@ -62,7 +63,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
         rows = self.compare(items)
-        wanted = self._wanted(rows, self.declined(rows))
+        wanted = self._wanted(rows)
         read = self.target.read_state(self._mark, self._paths(wanted))
         state = self.with_closed(self.target, read, lambda: [wanted.row_mark(*one) for one in wanted.entries.items()])
         table = desired_table(wanted, state)
@@ -115,9 +116,9 @@ class TableRows(SubmittedRows[PlannedLook]):
         self.moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
         return {key: "declined" if key in table.left else "open" if key in table.proposed else "main" for key in there}
 
-    def standing(self, key: str) -> tuple[Entry | None, bool, CurrentState]:
-        """The entry that was written last; whether it was merged is not known here."""
-        return self.known[key].entry if key in self.known else None, False, CurrentState()
+    def standing(self, key: str) -> tuple[Entry | None, CurrentState]:
+        """The entry that was written last."""
+        return self.known[key].entry if key in self.known else None, CurrentState()
 
     def size(self) -> int:
         """The number of rows of the table."""
@@ -131,7 +132,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         """All rows at once."""
         if not admitted:
             return
-        wanted, items = self._wanted(admitted, self.declined(admitted)), [look.item for look in admitted]
+        wanted, items = self._wanted(admitted), [look.item for look in admitted]
         found: list[DesiredTable] = []
 
         def desire(state: CurrentState) -> DesiredState:
@@ -146,7 +147,10 @@ class TableRows(SubmittedRows[PlannedLook]):
             raise CallError(f"{self.settings.to}: there are no settings of a table")
         return table_layout(self.settings.table, self.context.leaderboard)
 
-    def _wanted(self, looks: Sequence[RowLook | PlannedLook], declined: AbstractSet[str]) -> WantedTable:
+    def _wanted(self, looks: Sequence[MadeRow | PlannedLook]) -> WantedTable:
+        known = self.context.state.decided(self.settings.to)
+        digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None and look.key in known}
+        statuses = {key: status_of(digest, None, known[key]) for key, digest in digests.items()}
         return WantedTable(
             self._layout(),
             self._mark,
@@ -154,7 +158,7 @@ class TableRows(SubmittedRows[PlannedLook]):
             {look.key: look.entry for look in looks},
             self.known,
             {look.key: look.disputed for look in looks if look.disputed},
-            declined,
+            {key for key, status in statuses.items() if status.fate == "declined"},
             self.context.leaderboard if self._keeps_records else None,
             self.context.other_places(self.settings.to),
             is_discussed=self.target.comments is not None,
