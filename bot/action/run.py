@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TextIO
@@ -25,7 +25,7 @@ from bot.action.job import (
     write_summary,
 )
 from bot.action.verify import verify
-from bot.errors import BotError, CallError, Refused
+from bot.errors import BotError, CallError, MalformedEntry, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
 from bot.evaluation.finding import Finding, Severity, counted, examples
 from bot.evaluation.result import Result
@@ -40,7 +40,7 @@ from bot.platforms.sites import open_site, publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import contradiction, disbelief, known_rows
 from bot.publishing.compared_rows import ROWS, comparisons_markdown, counterpart, run_of_entry
-from bot.publishing.entry import Entry, Evidence, make_entries
+from bot.publishing.entry import Entry, Evidence, entry_path, make_entries, parse_entry
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
 from bot.reporting.annotations import annotate, command, limited
@@ -61,6 +61,10 @@ from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
+NOTHING_TO_PUBLISH = (
+    "nothing to publish: no file in the workspace matches {patterns}:"
+    " check the repository out before, or correct `results`"
+)
 PASSED = "no verdict: the pull request is closed, a newer commit of it has a run of its own, or its fork was deleted"
 NOT_HERE = (
     "`mode: {mode}` is for merged results: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
@@ -74,6 +78,7 @@ NO_COMMENT = (
 # Kinds of files that may be results and cannot be judged: a green run would say that nothing is wrong with them.
 MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark")
 UNREADABLE = "{count} may hold results and cannot be judged"
+MOST_OPEN = 10  # open requests that are read to find what was published last
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "rejected": (Severity.ERROR,),
@@ -125,9 +130,13 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if inputs.mode == "verify":
         return verify(run)
     board = open_board(run) if inputs.compare_to not in {"", BASE} else None
-    found = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
     target = run.opener.target(inputs.to, inputs.form) if inputs.mode == "publish" else None
-    there = target.scan_entries().entries if target and found else []
+    there = target.scan_entries().entries if target else []
+    if target is not None and trigger.before is not None and inputs.changed_only:
+        trigger = replace(trigger, before=last_published(run, target, there, trigger.before))
+    found = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
+    if target is not None and not found and not (inputs.changed_only and trigger.is_change):
+        raise CallError(NOTHING_TO_PUBLISH.format(patterns=", ".join(inputs.results)))
     judgement = judge(run, found, there)
     path = write_report("report.json", report_json(make_report(judgement)), environ)
     report_judgement(run, judgement)
@@ -149,6 +158,24 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
     return status
+
+
+def last_published(run: Run, target: Target, there: Iterable[Entry], before: str) -> str:
+    """The newest commit up to `before` from which a row was published, also into an open request; else `before`.
+
+    GitHub drops a run that waits when another one comes: what its push brought is read by the next.
+    """
+    board, rows = run.leaderboard.id, list(there)
+    if run.inputs.form == "pull-request":
+        for key in sorted(target.read_keys(board))[:MOST_OPEN]:
+            path = entry_path(key)
+            request = target.read_state(Marker("entry", key, board), (path,)).request
+            if request is not None and (data := request.files.get(path)):
+                with suppress(MalformedEntry):  # somebody else pushed there
+                    rows.append(parse_entry(data, path))
+    source = run.source()
+    known = {file.commit for row in rows for file in row.evidence if file.source == source.name}
+    return next((one for one in source.last_commits(before) if one in known), before) if known else before
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:

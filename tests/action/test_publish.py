@@ -89,7 +89,7 @@ def test_requests_are_published_where_the_branch_is_protected(github: GitHubServ
     assert ran.status == 0, ran.log
     assert ran.outputs["pull-request"] == f"{github.url}/{BOARD}/pull/2"
     [warning] = [line for line in ran.commands("warning") if "the board was not rebuilt" in line]
-    assert "through a pull request: the branch is protected" in warning
+    assert 'through a pull request: publish with `as = "pull-request"`' in warning
 
 
 def test_what_was_published_is_named_where_the_site_is_refused(github: GitHubServer, here: HereRunner) -> None:
@@ -107,6 +107,33 @@ def test_a_commit_that_stores_two_rows_is_named_once(github: GitHubServer, here:
 
     assert (ran.status, ran.outputs["accepted"]) == (0, "2"), ran.log
     assert ran.outputs["pull-request"].count(f"/{BOARD}/commit/") == 1
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_what_a_dropped_run_would_have_published_is_published_by_the_next(
+    github: GitHubServer, here: HereRunner, form: str
+) -> None:
+    models = ("acme/bolt-1b", "acme/cedar-1b", "acme/delta-1b")
+    rights = ((10, 20, 30), (20, 30, 40), (30, 40, 40))
+    pushed = [push(github, {path_of(one): result(one, right=right)}) for one, right in zip(models, rights, strict=True)]
+    for event, sha in (pushed[0], pushed[2]):
+        ran = here.run("push", event, token="app-token", sha=sha, **{**PUBLISH, "as": form})
+        assert ran.status == 0, ran.log
+
+    repository = github.state.repos[BOARD]
+    heads = [f"heads/{one.head}" for one in repository.pulls()] if form == "pull-request" else ["heads/main"]
+    there = {path for head in heads for path in repository.git.files(repository.git.refs[head])}
+    assert [any(path.startswith(f"entries/tiny/{model}/") for path in there) for model in models] == [True] * 3
+    assert "acme/bolt-1b" not in ran.log  # it is published
+
+
+@pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
+def test_publishing_from_an_empty_workspace_fails(github: GitHubServer, here: HereRunner, event: str) -> None:
+    _, sha = push(github, {GOOD: result()})
+    ran = here.run(event, None, token="app-token", sha=sha, **PUBLISH)
+
+    assert ran.status == 2
+    assert "no file in the workspace matches **/*.json: check the repository out before" in ran.log
 
 
 def test_a_new_row_says_how_it_differs_from_another_of_its_model(github: GitHubServer, here: HereRunner) -> None:

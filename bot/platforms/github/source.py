@@ -191,6 +191,10 @@ class GitHubSource(Source):
         """Tell whether the history of `head` has a commit."""
         return self.fork_point(head, commit) == commit
 
+    def last_commits(self, head: str) -> list[str]:
+        """The newest commits of a history, `head` first: as many as one answer names."""
+        return self.client(lambda: [commit.sha for commit in self._repo.get_commits(sha=head).get_page(0)])
+
     def knows(self, commit: str) -> bool:
         """Tell whether a commit is still there; a rewritten history may have lost it."""
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -40,15 +40,26 @@ LIMITED = ("rate limit", "abuse detection")
 TOO_QUICK = "submitted too quickly"  # how a 422 says that an account opens requests or comments too fast
 # How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.
 MOVED = ("already exists", "not a fast forward", "does not exist", "no commits between", "badobjectstate")
-# How a 422 says that a rule keeps everybody, or us, from writing to a branch.
+# How a rule keeps everybody, or us, from writing to a branch: a 422 says so, and sometimes a 409.
 RULES = ("rule violations", "protected branch", "approving review", "required status check")
-PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let the bot pass the rule'
+REVIEWED = 'publish with `as = "pull-request"`, or let the bot pass the rule'
+# What to do about a rule, by words of it; of any other GitHub's own sentence says what it wants.
+RULE_ADVICE = {
+    "through a pull request": REVIEWED,
+    "approving review": REVIEWED,
+    "status check": REVIEWED,
+    "protected branch": REVIEWED,
+    "creations being restricted": "let the bot pass the rule, or leave out of it the branches leaderboard-bot/*",
+}
 TOKEN = f"the token is wrong or has expired; set GITHUB_TOKEN {NEEDS_TOKEN} (in a workflow, the input `github-token`)"
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
-# What to do about a 403, by a word of it.
+# What to do about a 403, by a word of it; "" where GitHub's own sentence says it.
 FORBIDDEN = {
     "archived": "unarchive it, or name another repository",
     "not permitted to create": 'switch on "Allow GitHub Actions to create and approve pull requests" in the settings',
+    "saml enforcement": "",
+    "ip allow list": "",
+    "token's lifetime": "",
     "": RIGHT,
 }
 GONE = "it is not there, or the token may not see it"
@@ -94,7 +105,8 @@ def translated(error: GithubException, wait: float | None, asked: Asked) -> BotE
         return Unavailable(SERVICE, asked.about(f"{status}: {said}"), may_have_landed=asked.is_write)
     if status == 409 and "is empty" in said:
         return Gone(SERVICE, asked.about(f"{said.rstrip('.')}: {EMPTY}"))
-    if status == 409 or (status == 422 and any(words in said.lower() for words in MOVED)):
+    is_rule = any(rule in said.lower() for rule in RULES)
+    if (status == 409 and not is_rule) or (status == 422 and any(words in said.lower() for words in MOVED)):
         return Stale(f"{SERVICE}: {asked.about(said)}")
     return _refusal(status, said, asked)
 
@@ -105,8 +117,8 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     words = said.lower()
     if status == 404 or (status == 422 and "no commit found" in words):
         return Gone(SERVICE, asked.about(f"{said}: {GONE}"))
-    if status == 422 and any(rule in words for rule in RULES):
-        return NoWriteAccess(SERVICE, asked.about(f"{said}: {PROTECTED}"))
+    if status in {409, 422} and any(rule in words for rule in RULES):
+        return NoWriteAccess(SERVICE, asked.about(_with_advice(said, next(_matching(RULE_ADVICE, words), ""))))
     if status == 403 and "locked" in words:
         return Locked(SERVICE, asked.about(f"{status}: {said}"))
     if status == 410 and "disabled" in words:
@@ -115,9 +127,16 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
         return Gone(SERVICE, asked.about(f"{status}: {said}: {ELSEWHERE}"))
     kind = NoWriteAccess if status == 403 and asked.is_write else Refused
     if status in {401, 403}:
-        advice = TOKEN if status == 401 else next(do for word, do in FORBIDDEN.items() if word in words)
-        said = f"{said}: {advice}"
+        said = _with_advice(said, TOKEN if status == 401 else next(_matching(FORBIDDEN, words)))
     return kind(SERVICE, asked.about(f"{status}: {said}"))
+
+
+def _matching(advice: Mapping[str, str], said: str) -> Iterator[str]:
+    return (do for word, do in advice.items() if word in said)
+
+
+def _with_advice(said: str, advice: str) -> str:
+    return f"{said}: {advice}" if advice else said
 
 
 SERVICE = "GitHub"

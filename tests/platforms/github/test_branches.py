@@ -62,9 +62,34 @@ RULES = (
 def test_a_protected_branch_is_named_with_what_to_do(github: GitHubServer, rule: str) -> None:
     github.state.order("PATCH", "/git/refs/heads", status=422, message=rule, times=99)
 
-    with pytest.raises(NoWriteAccess, match='the branch is protected: publish with `as = "pull-request"`'):
+    with pytest.raises(NoWriteAccess, match='publish with `as = "pull-request"`, or let the bot pass the rule'):
         publish_to(github, entry(), "commit")
     assert FILE not in board(github).git.files(board(github).git.refs["heads/main"])
+
+
+OWN_WORDS = (
+    (422, "Repository rule violations found\n\nCommits must have verified signatures.\n\n"),
+    (403, "Resource protected by organization SAML enforcement. You must grant your token access to it."),
+    (403, "The `acme` organization has an IP allow list enabled, and your IP address is not permitted to access this."),
+    (403, "`acme` forbids access via a token if the token's lifetime is greater than 366 days."),
+)
+
+
+@pytest.mark.parametrize(("status", "rule"), OWN_WORDS)
+def test_a_rule_that_says_what_it_wants_has_no_advice_of_ours(github: GitHubServer, status: int, rule: str) -> None:
+    github.state.order("PATCH", "/git/refs/heads", status=status, message=rule, times=99)
+
+    with pytest.raises(NoWriteAccess) as refusal:
+        publish_to(github, entry(), "commit")
+    assert str(refusal.value).endswith(" ".join(rule.split()).rstrip("."))
+
+
+def test_a_rule_about_new_branches_says_which_are_meant(github: GitHubServer) -> None:
+    rule = "Repository rule violations found\n\nCannot create ref due to creations being restricted.\n\n"
+    github.state.order("POST", "/git/refs", status=422, message=rule, times=99)
+
+    with pytest.raises(NoWriteAccess, match=r"or leave out of it the branches leaderboard-bot/\*"):
+        publish_to(github, entry(), "pull-request")
 
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 70000\n"
