@@ -119,6 +119,26 @@ def test_a_token_that_only_reads_is_wrong(hub: Hub, case: ServiceCase) -> None:
     assert found.text == "bot, but the token may only read"
 
 
+def test_the_rights_of_a_fine_grained_token_are_looked_at(hub: Hub, case: ServiceCase) -> None:
+    board = {"entity": {"type": "dataset", "name": "acme/contents"}, "permissions": ["repo.content.read"]}
+    hub.rights["bot"] = {"global": [], "scoped": [board]}
+
+    talk, write = sorted(faults(case), key=lambda one: one.name)
+    assert talk.name == "right to talk at hf://datasets/acme/results"
+    assert "`discussion.write`" in talk.advice
+    assert (write.name, write.text) == (
+        "right to write hf://datasets/acme/contents",
+        "the fine-grained token may not write there",
+    )
+
+    owner = {"entity": {"type": "org", "name": "acme"}, "permissions": ["repo.write", "discussion.write"]}
+    enough = {"global": ["discussion.write"], "scoped": [board | {"permissions": ["repo.write"]}]}
+    for rights in (enough, {"scoped": [owner]}):
+        hub.rights["bot"] = rights
+        again = ServiceCase(case.path, case.access, case.database, SECRET)  # asks anew who we are
+        assert faults(again) == []
+
+
 def test_commits_need_the_right_to_write_and_requests_do_not(hub: Hub, case: ServiceCase) -> None:
     hub.writers.clear()
 

@@ -61,6 +61,7 @@ class Hub:
         self.allowed = 0  # requests to the API in each window; 0 for no end of them
         self.window = 300.0
         self.roles: dict[str, str] = {}  # of a person's token, write where none is named
+        self.rights: dict[str, dict[str, Any]] = {}  # of a person's fine-grained token: "global" and "scoped"
         self.clock_is_off = 0.0  # seconds that its Date header is ahead
         self.refused_results: dict[str, str] = {}  # texts that the check of result files refuses, with its message
         self.numbers = itertools.count(1)

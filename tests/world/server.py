@@ -102,7 +102,9 @@ def find(hub: Hub, call: Call, kind: str, name: str) -> Repository:
 def whoami(hub: Hub, call: Call) -> Reply:
     if not call.user or call.user == "[OIDC]":
         raise Failure(401, "Invalid username or password.")
-    token = {"displayName": "token", "role": hub.roles.get(call.user, "write")}
+    token: dict[str, Any] = {"displayName": "token", "role": hub.roles.get(call.user, "write")}
+    if rights := hub.rights.get(call.user):
+        token |= {"role": "fineGrained", "fineGrained": rights}
     auth = {"type": "access_token", "accessToken": token}
     return answer({"type": "user", "id": hub.user_id(call.user), "name": call.user, "orgs": [], "auth": auth})
 

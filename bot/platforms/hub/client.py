@@ -508,9 +508,30 @@ def hub_client(
 
 def role_of(account: Mapping[str, Any]) -> str:
     """The role of our token: "read", "write", "fineGrained", or "" if the Hub does not say."""
+    return str(_token_of(account).get("role") or "")
+
+
+def has_right(account: Mapping[str, Any], right: str, address: HubAddress) -> bool | None:
+    """Whether a fine-grained token has a right (`repo.write`, `discussion.write`) at a repository, its own or all.
+
+    None for another token, or where the Hub does not list the rights of this one.
+    """
+    rights = _token_of(account).get("fineGrained")
+    if not isinstance(rights, dict):
+        return None
+    owner = address.name.partition("/")[0]
+    places = {(address.kind, address.name), ("user", owner), ("org", owner)}
+    scoped = [
+        one for one in rights.get("scoped") or () if isinstance(one, dict) and isinstance(one.get("entity"), dict)
+    ]
+    given = [one for one in scoped if (one["entity"].get("type"), one["entity"].get("name")) in places]
+    return right in (rights.get("global") or ()) or any(right in (one.get("permissions") or ()) for one in given)
+
+
+def _token_of(account: Mapping[str, Any]) -> Mapping[str, Any]:
     auth = account.get("auth")
     token = auth.get("accessToken") if isinstance(auth, dict) else None
-    return str(token.get("role") or "") if isinstance(token, dict) else ""
+    return token if isinstance(token, dict) else {}
 
 
 def service_headers(client: HubClient, address: HubAddress) -> tuple[str | None, RateLimitInfo | None]:

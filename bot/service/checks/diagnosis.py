@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bot.errors import BotError, Unavailable
+from bot.platforms.net import in_words
 from bot.platforms.platform import Access, Opener
 from bot.service.settings.config import Settings, Watch, WatchTarget
 
@@ -139,6 +140,10 @@ def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnos
         return Diagnosis(name, "wrong", "the address is not https: everybody could read the secret", "use https")
     try:
         answer = httpx.post(address, content=EMPTY, headers=headers, timeout=SECONDS)
+    except httpx.ConnectError as error:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        advice = f"check that serve runs there, and that firewall and proxy let port {port} in from everywhere"
+        return Diagnosis(name, "warning", f"no connection from here to port {port} ({in_words(error)})", advice)
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         advice = "check that serve runs, and that the address reaches it from everywhere"
         return Diagnosis(name, "warning", f"no answer from here ({type(error).__name__})", advice)

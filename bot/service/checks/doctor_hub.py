@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Refused
 from bot.platforms.hub.address import parse_address
-from bot.platforms.hub.client import HubClient, role_of, service_headers
+from bot.platforms.hub.client import HubClient, has_right, role_of, service_headers
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
 from bot.service.checks.diagnosis import (
@@ -41,6 +41,7 @@ def check_hub(case: ServiceCase) -> Iterator[Diagnosis]:
     targets = [one for one in case.targets if scheme_of(one.to) == "hf" and one.form != "comment" and not one.models]
     if is_known:
         yield from (check_right(client, target) for target in targets)
+        yield from check_talk(case, client)
         yield from check_discussions(case, client)
         yield from check_webhooks(case, client)
     else:
@@ -62,7 +63,7 @@ def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
     role = role_of(client.account)
     if role == "read":
         return Diagnosis(name, "wrong", f"{client.user}, but the token may only read", f"let it write: {WHERE}")
-    kinds = {"fineGrained": ", a fine-grained token: the Hub does not show whether it may open requests", "": ""}
+    kinds = {"fineGrained": ", a fine-grained token", "": ""}
     return Diagnosis(name, "ok", client.user + kinds.get(role, f", a token that may {role}") + OF_SHELL)
 
 
@@ -80,8 +81,11 @@ def check_secret(case: ServiceCase) -> Diagnosis:
 def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
     """Tell whether the account may do what a form needs: commits need the right to write, requests do not."""
     name, by_request = f"right to write {target.to}", target.form == "pull-request"
+    address = parse_address(target.to)
+    if not by_request and has_right(client.account, "repo.write", address) is False:
+        advice = f"give the token `repo.write` for {address.name}: https://huggingface.co/settings/tokens"
+        return Diagnosis(name, "wrong", "the fine-grained token may not write there", advice)
     try:
-        address = parse_address(target.to)
         client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
     except Gone as error:
         return unchecked(name, error.in_one_line)
@@ -95,6 +99,17 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
     except BotError as error:
         return unchecked(name, error.in_one_line)
     return Diagnosis(name, "ok", f"{client.user} may write")
+
+
+def check_talk(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
+    """Name the repositories where a fine-grained token may not open requests and discussions, or comment."""
+    needed = [watch.source for watch in case.watches if watch.comments]
+    needed += [one.to for one in case.targets if one.form != "commit" and not one.models]
+    for name in (one for one in case.addresses("hf") if one in needed):
+        if has_right(client.account, "discussion.write", parse_address(name)) is False:
+            advice = "give the token `discussion.write`: https://huggingface.co/settings/tokens"
+            text = "the fine-grained token may not open pull requests and discussions there, nor comment"
+            yield Diagnosis(f"right to talk at {name}", "wrong", text, advice)
 
 
 def check_discussions(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
