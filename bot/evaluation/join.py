@@ -26,6 +26,7 @@ from bot.evaluation.rules.duplicate_scores import duplicate_scores
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.missing_task import missing_task
+from bot.evaluation.rules.nearly_duplicate import nearly_duplicate
 from bot.evaluation.rules.rule import NO_FACTS, REPORT, Facts, RowCase, described, findings_of, waive
 from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
@@ -424,6 +425,7 @@ def row_facts(row: Row, facts: Facts) -> RowFacts | None:
         commits=dict(_commits(row, facts)),
         same_values=facts.same_values[raw_values(row.measurements, row.leaderboard)] if is_copy else "",
         owners={prefix: names for file in row.files for prefix, names in _owners(file, facts).items()},
+        alike=facts.alike.get(row.key.text) if nearly_duplicate.id in {one.rule for one in row.findings} else None,
         names={file.called: facts.names[file.called] for file in row.files if file.called},
     )
     return None if found == NO_ROW_FACTS else found

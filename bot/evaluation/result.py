@@ -174,7 +174,8 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     they can be scored again, `wrong` those that do not, `unscored` those of which samples with a score lack what it
     would follow from. `unanswered` counts answers that are empty or end inside of thoughts, `answered_mean` is the mean
     of the first metric over the others. `others` says why the questions are not those of the result,
-    `unreadable` why the log cannot be read to its end; both are "" where nothing is wrong.
+    `unreadable` why the log cannot be read to its end; both are "" where nothing is wrong. `mark` tells the log from
+    those of other runs, see `AnswerMark`.
     """
 
     leaf: str
@@ -190,6 +191,7 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     unscored: tuple[WrongMetric, ...] = ()
     unanswered: int = 0
     answered_mean: float | None = None
+    mark: str = ""
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):

@@ -15,6 +15,7 @@ import msgspec
 from bot.evaluation.evidence import RowWord, weakest
 from bot.evaluation.finding import Finding, Status, grouped
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.likeness import Alike, Fingerprint, fingerprint
 from bot.evaluation.measurement import Coverage, Measurements, coverage_of
 from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey, key_of
@@ -93,7 +94,8 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `today` is the day (ISO 8601) on which it was judged, "" where another day gives the same row. `commits` has the
     answers about harness commits, `same_values` is another model on the board with the same value in every task,
-    `owners` and `names` are the settings that `Facts` has under these names.
+    `alike` one with nearly the same values or answers, `owners` and `names` are the settings that `Facts` has under
+    these names.
     """
 
     today: str = ""
@@ -101,6 +103,7 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     same_values: str = ""
     owners: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     names: dict[str, str] = msgspec.field(default_factory=dict)
+    alike: Alike | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,11 @@ class Row:
             if log is not None and all(key in log.answers or key in log.means for key in keys):
                 found[leaf] = log, "rescored" if all(key in log.answers for key in keys) else "samples"
         return found
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What of the row is compared with the rows of other models."""
+        return fingerprint(self.model.id, self.scores.tasks, {leaf: log.mark for leaf, (log, _) in self.logs.items()})
 
     @property
     def rests_on(self) -> RowWord:

@@ -24,6 +24,7 @@ from bot.errors import CallError
 from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.likeness import Alike, Fingerprint, LikeRows, nearest_of
 from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
@@ -518,10 +519,17 @@ class KnownBoardRows:
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     documents: Mapping[tuple[str, str], KnownDocuments] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)  # by the SHA-256 of their sample logs
+    like: LikeRows = field(default_factory=LikeRows)
+    alikes: Mapping[str, Alike] = field(default_factory=dict)  # what rows say themselves, by their keys
 
     def logs(self, digests: Collection[str]) -> Mapping[str, str]:
         """The models whose rows name these sample logs."""
         return {one: self.models[one] for one in digests if one in self.models}
+
+    def alike(self, rows: Mapping[str, Fingerprint]) -> Mapping[str, Alike]:
+        """The models that are like these rows."""
+        found = {key: self.alikes.get(key) or nearest_of(one, self.like.sharing(one)) for key, one in rows.items()}
+        return {key: one for key, one in found.items() if one is not None}
 
     def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
         """The model that has these raw values."""
@@ -540,7 +548,17 @@ def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
         if (raws := raws_of(entry)) is not None:
             values.setdefault(raws, entry.model.id)
     ranked = {one.key for one in found} - twins((one.date or "~", one.key) for one in found).keys()
-    return KnownBoardRows(values, grouped((reading_of(key), key) for key in ranked), *known_logs(found))
+    return KnownBoardRows(
+        values, grouped((reading_of(key), key) for key in ranked), *known_logs(found), like_rows(found)
+    )
+
+
+def like_rows(entries: Iterable[Entry]) -> LikeRows:
+    """The rows of a board by what alike rows share."""
+    found = LikeRows()
+    for entry in entries:
+        found.add(entry.fingerprint)
+    return found
 
 
 def known_logs(entries: Iterable[Entry]) -> tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]]:

@@ -20,6 +20,7 @@ from bot.evaluation.evidence import RowWord
 from bot.evaluation.finding import Finding, Severity, Waived, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
+from bot.evaluation.likeness import Fingerprint, fingerprint
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import HarnessVersion, Result, model_size
 from bot.evaluation.score import HUGE, ColumnValue, GroupScore, LeafScore, Scores, TaskScore
@@ -84,7 +85,7 @@ class EntrySamples(msgspec.Struct, frozen=True):
 
     `log` is its path from the folder of the leaf's evidence, `samples` how many it has, `documents` a digest of their
     documents. `shows` says what the log shows: `rescored` where the answers give the number, `samples` where only the
-    logged scores do.
+    logged scores do. `mark` tells its answers from those of other runs, see `AnswerMark`; "" where they are too short.
     """
 
     leaf: str
@@ -93,6 +94,7 @@ class EntrySamples(msgspec.Struct, frozen=True):
     samples: int
     documents: str
     shows: Literal["samples", "rescored"]
+    mark: str = ""
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -139,6 +141,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def evidence_of(self, leaf: LeafScore) -> Evidence | None:
         """The file that the number of a leaf comes from."""
         return next((one for one in self.evidence if leaf.file in {one.path, f"{one.source}/{one.path}"}), None)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What of the row is compared with the rows of other models."""
+        facts = self.facts or RowFacts()
+        named = facts.alike.model if facts.alike else facts.same_values
+        return fingerprint(self.model.id, self.tasks, {one.leaf: one.mark for one in self.samples}, named)
 
     @property
     def harnesses(self) -> tuple[HarnessVersion, ...]:
@@ -234,7 +243,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         facts=_facts(row, places),
         definitions=definitions_of(row.measurements),
         samples=tuple(
-            EntrySamples(leaf, _as_text(log.path), log.sha256, log.count, log.documents, shows)
+            EntrySamples(leaf, _as_text(log.path), log.sha256, log.count, log.documents, shows, log.mark)
             for leaf, (log, shows) in row.logs.items()
         ),
         groups=row.scores.groups,

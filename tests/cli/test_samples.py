@@ -92,6 +92,36 @@ def test_a_row_of_a_folder_without_commits_is_verified_with_its_logs(run: Path) 
 
 
 @pytest.mark.slow
+def test_check_and_publish_name_the_model_whose_answers_are_nearly_the_same(run: Path) -> None:
+    """The second run has all its log-likelihoods but those of one question in each task."""
+    for model, more in (("atlas", 0), ("copy", 1)):
+        folder = run / "runs" / model
+        folder.mkdir(exist_ok=True)
+        right = {task: count + more for task, count in RIGHT.items()}
+        (folder / f"results_{STAMP}.json").write_bytes(result(f"acme/{model}-7b", right=tuple(right.values())))
+        for task, count in right.items():
+            text = "".join(json.dumps(row) + "\n" for row in rows(task, count))
+            text = text.replace('"-1.0"', '"-1.0625"').replace('"-3.0"', '"-3.0625"')
+            (folder / f"samples_{task}_{STAMP}.jsonl").write_text(text)
+    for args in (("add", "runs"), ("commit", "-qm", "a copy")):
+        git(run, *args)
+    said = "acme/atlas-7b has nearly all answers of sums_plus, sums_times, logic of this row"
+    assert said in " ".join(bot(run, "check", "runs", "-l", "tiny.toml").stdout.split())  # judged together
+    publish = ("-l", "tiny.toml", "--to", "board", "--as", "commit", "--quiet")
+    assert bot(run, "publish", "runs/atlas", *publish).returncode == 0
+    assert said in " ".join(bot(run, "check", "runs/copy", "-l", "tiny.toml", "--board", "board").stdout.split())
+    assert bot(run, "publish", "runs/copy", *publish).returncode == 0
+    warned = {
+        entry["model"]["id"]: [one["message"] for one in entry["warnings"]]
+        for entry in (json.loads(path.read_text()) for path in (run / "board" / "entries").rglob("*.json"))
+    }
+    assert said in warned["acme/copy-7b"]
+    assert not any("nearly all" in one for one in warned["acme/atlas-7b"])
+    verified = bot(run, "verify", "board", "--sources", ".", "--samples")
+    assert (verified.returncode, "neither says so" in verified.stdout) == (0, False), verified.stdout
+
+
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_logs_that_are_checked(run: Path) -> None:
     log = next((run / "runs" / "atlas").glob("samples_logic_*"))
     text, peaks = log.read_text(), []

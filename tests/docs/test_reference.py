@@ -21,6 +21,7 @@ from bot.evaluation.finding import Waived
 from bot.evaluation.formats import BUILT_IN
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.likeness import Alike
 from bot.evaluation.submission import UnreadPath, parse_submission
 from bot.evaluation.task import MmluFamily
 from bot.evaluation.verdict import CommitFact, Judgement, RowFacts
@@ -127,7 +128,7 @@ def test_every_exit_status_is_documented() -> None:
     assert set(map(int, documented)) == raised | {0, 130}
 
 
-OF_FACTS = {"facts.commits", "facts.owners", "facts.names"}
+OF_FACTS = {"facts.commits", "facts.owners", "facts.names", "facts.alike"}
 
 
 def fields(value: Any, prefix: str = "") -> Iterator[str]:
@@ -169,8 +170,9 @@ def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
     first = next(entry for row in rows if (entry := entry_of(row)) is not None)
     waiver = Waived("rule", "who", "reason", "2030-01-01")
     facts = RowFacts(
-        "2030-01-01", {"abc": CommitFact("accepted")}, "org/model", {"org": ("me",)}, {"name": "org/model"}
-    )
+        "2030-01-01", {"abc": CommitFact("accepted")}, "org/model", {"org": ("me",)}, {"name": "org/model"},
+        Alike("org/model", "5 of 6 values"),
+    )  # fmt: skip
     logs = (EntrySamples("leaf", "samples.jsonl", "0" * 64, 1, "0" * 32, "samples"),)
     more = {"warnings": (Remark("rule", "seen"),), "waivers": (waiver,), "facts": facts, "samples": logs}
     entry = msgspec.structs.replace(first, **more)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
@@ -192,6 +194,44 @@ def test_the_log_of_another_model_is_refused(story: Story) -> None:
     (why,) = rejected(story)
     assert "copied-samples" in why
     assert "is the sample log of acme/one to the byte" in why
+
+
+def told(model: str, right: tuple[int, int, int]) -> dict[str, bytes]:
+    """A run whose log-likelihoods have all digits, the same for each model."""
+    return {
+        path: re.sub(rb'"-1\.0\d*"', b'"-1.0625"', re.sub(rb'"-3\.0\d*"', b'"-3.0625"', data))
+        for path, data in run_of(model, right).items()
+    }
+
+
+def warned(story: Story) -> dict[str, list[str]]:
+    entries = target(story).scan_entries().entries
+    return {entry.model.id: [f"{one.rule}: {one.message}" for one in entry.warnings] for entry in entries}
+
+
+@pytest.mark.slow
+def test_the_run_of_another_model_with_a_few_answers_changed_is_named_once_and_by_verify(story: Story) -> None:
+    story.hub.push(story.source, told("acme/one", (41, 50, 60)))
+    assert rejected(story) == []
+    story.hub.push(story.source, told("evil/two", (42, 51, 61)))
+    story.settle()
+    copied = "nearly-duplicate: acme/one has nearly all answers of sums_plus, sums_times, logic of this row"
+    assert copied in warned(story)["evil/two"]
+
+    story.hub.push(story.source, told("acme/one", (43, 50, 60)))  # the first is judged again, beside its copy
+    story.settle()
+    assert not any("nearly-duplicate" in one for one in warned(story)["acme/one"])
+
+    opener = Opener(story.contexts.access, story.folder)
+    found = {row.key.split("/")[1]: row for row in Verifier(target(story), opener, reads_samples=True).verify()}
+    assert {row.outcome for row in found.values()} == {"follows"}
+    assert not any("neither says so" in row.notice for row in found.values())
+
+    entry = next(one for one in target(story).scan_entries().entries if one.model.id == "evil/two")
+    kept = tuple(one for one in entry.warnings if one.rule != "nearly-duplicate")
+    story.hub.push(story.target, {entry.path: replace(entry, warnings=kept, facts=None).to_bytes()})
+    found = {row.key.split("/")[1]: row for row in Verifier(target(story), opener).verify()}
+    assert "of the row of acme/one, and neither says so" in found["evil"].notice
 
 
 def test_verify_says_which_logs_it_did_not_read_and_reads_those_that_the_declaration_requires(story: Story) -> None:

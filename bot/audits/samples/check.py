@@ -26,6 +26,7 @@ from bot.audits.samples.unanswered import Unanswered
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import first_of, is_mean_of_proportions, samples_behind_key, whole
 from bot.evaluation.finding import counted
+from bot.evaluation.likeness import AnswerMark
 from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 
 MAX_LOG = 2 << 30  # bytes of one log
@@ -122,6 +123,7 @@ class _Check:
         self._targets = LoggedTargets(scoring.target if scoring is not None else "")
         self._tell_tale = TellTale()
         self._unanswered = Unanswered()
+        self._mark = AnswerMark()
         self._extra = 0
         self._tallies: dict[tuple[str, str], _Tally] = {}
         self._questions: dict[str, Questions] = {}
@@ -158,6 +160,7 @@ class _Check:
             self._say(f"the document {sample.doc_id} is in the log more than once")
         if len(self._questions) == 1:
             self._tell_tale.add(sample)
+            self._mark.add(sample.doc_hash, sample.response, sample.logprobs)
             self._unanswered.add(sample, [*_values(sample)])
             if sample.form.startswith("lm-eval"):
                 self._targets.add(sample)
@@ -269,6 +272,7 @@ class _Check:
                 if one.unscored and (one.follows or self._is_of_lm_eval)
             ),
             *self._unanswered.outcome(),
+            self._mark.text,
         )
 
     def _check_count(self, result: Result, questions: Questions) -> None:

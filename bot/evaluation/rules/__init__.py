@@ -31,7 +31,7 @@ RULES = _rules(
 # What judges a row, joined from all files of its key.
 ROW_RULES = _rules(
     "missing_task", "mixed_reducers", "implausibly_low", "indistinct_models", "rerun_differs", "settings_differ",
-    "duplicate_scores", "evidence_below_least",
+    "duplicate_scores", "nearly_duplicate", "evidence_below_least",
 )  # fmt: skip
 
 ALL_RULES = _rules("malformed_file") + RULES + ROW_RULES

@@ -17,6 +17,7 @@ from bot.evaluation.finding import Finding, Location, Severity, Waived, examples
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import RowKey
@@ -49,7 +50,8 @@ class Facts:
     organizations whose models are submitted there and nowhere else. `names` has the Hub ids of models by what files
     call them, see `with_names`. `spellings` has, by the key of a row that reads like an earlier one, the key of that
     one, see `twins`. `documents` has, by leaf and format, the documents in the sample logs of most rows on the board,
-    and `logs`, by the SHA-256 of a sample log, the model that it was first submitted for. `unmatched` has, by the path
+    and `logs`, by the SHA-256 of a sample log, the model that it was first submitted for. `alike` has, by the key of a
+    row, the model on the board with nearly its values or answers. `unmatched` has, by the path
     of the first file of a form, the places that lead to a number in no file of it.
     """
 
@@ -63,6 +65,7 @@ class Facts:
     spellings: Mapping[str, str] = field(default_factory=dict)
     documents: Mapping[tuple[str, str], KnownDocuments] = field(default_factory=dict)
     logs: Mapping[str, str] = field(default_factory=dict)
+    alike: Mapping[str, Alike] = field(default_factory=dict)
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 

@@ -16,13 +16,14 @@ from msgspec.structs import replace
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
+from bot.evaluation.likeness import LikeRows, nearest_of
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
 from bot.platforms.declarations import declaration_at
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
-from bot.publishing.board import KnownBoardRows, known_logs
+from bot.publishing.board import KnownBoardRows, known_logs, like_rows
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
 from bot.publishing.layout import CellChange, Layout, RowChange
@@ -108,6 +109,7 @@ class Verifier:
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
     _usual: dict[str, str] = field(default_factory=dict, repr=False)
     _source: str = field(default="", repr=False)
+    _like: LikeRows = field(default_factory=LikeRows, repr=False)
     _logs: tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]] = field(default=({}, {}), repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
@@ -122,6 +124,7 @@ class Verifier:
         entries = {entry.key: entry for entry in stored.entries}
         self._usual = _usual_declarations(stored.entries)
         self._logs = known_logs(stored.entries)
+        self._like = like_rows(stored.entries)
         self._source = _usual_source(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
@@ -169,9 +172,8 @@ class Verifier:
         if entry.samples and not self._reads_logs(entry, declared):
             what = f"what its {counted(len(entry.samples), 'sample log')} show was not read again"
             believed.append(f"{what}: that it rests on {entry.rests_on} is the row's own word")
-        remarks = filter(
-            None, [*moved, model.said, *self._unusual(entry), *believed, *_other_warnings(entry, computed)]
-        )
+        said = [*moved, self._alike(entry), model.said, *self._unusual(entry), *believed]
+        remarks = filter(None, [*said, *_other_warnings(entry, computed)])
         return VerifiedRow(entry.key, "follows", notice="; ".join(remarks))
 
     def _read(self, entry: Entry, file: Evidence, declared: Leaderboard) -> tuple[Parsed, float | None]:
@@ -196,6 +198,12 @@ class Verifier:
         if board.scoring_digest != self._usual[board.id]:
             which = "the one that is shipped" if board.id in shipped() else "that of most rows"
             yield f"its declaration of {brief(board.id)} is not {which}: {declaration_path(board.digest)}"
+
+    def _alike(self, entry: Entry) -> str:
+        """A sentence for a row that is like one of another model, where neither of both says so; "" for others."""
+        row = entry.fingerprint
+        alike = None if row.named else nearest_of(row, self._like.sharing(row))
+        return f"it has {alike.what} of the row of {brief(alike.model)}, and neither says so" if alike else ""
 
     def _unasked(self, entry: Entry) -> Iterator[str]:
         """A sentence for each harness commit that GitHub did not answer about: there the row is believed."""
@@ -323,7 +331,12 @@ def _judge_of(
         facts.owners,
         facts.names,
         lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
-        KnownBoardRows({raws: facts.same_values} if facts.same_values and raws is not None else {}, {}, *logs),
+        KnownBoardRows(
+            {raws: facts.same_values} if facts.same_values and raws is not None else {},
+            {},
+            *logs,
+            alikes={entry.key: facts.alike} if facts.alike else {},
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from bot.evaluation.identity import identified, is_hub_id
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.likeness import Alike, Fingerprint, LikeRows, nearest_of
 from bot.evaluation.measurement import raw_values
 from bot.evaluation.row_key import key_of, model_in, reading_of, twins
 from bot.evaluation.rules.harness_commit import judge_harness
@@ -60,6 +61,10 @@ class KnownRows(Protocol):
         """The models on the board whose rows name sample logs with these SHA-256, by the SHA-256."""
         ...
 
+    def alike(self, rows: Mapping[str, Fingerprint]) -> Mapping[str, Alike]:
+        """By the key of a row the model on the board that is like it, see `nearest_of`."""
+        ...
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -92,20 +97,35 @@ class Judge:
         """
         found = list(submissions)
         facts = self._facts(found, committed or {})
-        return self._with_values(judge_all(found, self.leaderboard, facts, unread=unread), facts)
+        return self._beside_others(judge_all(found, self.leaderboard, facts, unread=unread), facts)
 
-    def _with_values(self, judgement: Judgement, facts: Facts) -> Judgement:
-        """The judgement with findings about equal values of other models, which only joined rows can show."""
-        whole = [row for row in judgement.rows if row.measurements.present and not row.measurements.missing]
-        whole.sort(key=lambda row: (row.lead.date, row.key.text))  # the first to be measured stands first
-        values = [(raw_values(row.measurements, self.leaderboard), row.model.id) for row in whole]
+    def _beside_others(self, judgement: Judgement, facts: Facts) -> Judgement:
+        """The judgement with findings about other models' rows that are equal or alike, which only rows can show."""
+        found = sorted(judgement.rows, key=lambda row: (row.lead.date, row.key.text))  # the first measured stands first
+        values = [
+            (raw_values(row.measurements, self.leaderboard), row.model.id)
+            for row in found
+            if row.measurements.present and not row.measurements.missing
+        ]
         known = dict(self.known.same_values({raws for raws, _ in values})) if self.known is not None and values else {}
         for raws, model in values if self.together else ():  # rows that are judged together see each other
             known.setdefault(raws, model)
-        if all(known.get(raws, model) == model for raws, model in values):
+        alike = self._alike(found)
+        if not alike and all(known.get(raws, model) == model for raws, model in values):
             return judgement
-        rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known))
+        rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known, alike=alike))
         return replace(judgement, rows=tuple(rows))
+
+    def _alike(self, rows: Iterable[Row]) -> Mapping[str, Alike]:
+        """By the key of a row the model that is like it: of the board, or of the rows judged together before it."""
+        prints = {row.key.text: row.fingerprint for row in rows if row.measurements.present}
+        found = dict(self.known.alike(prints)) if self.known is not None and prints else {}
+        earlier = LikeRows()
+        for key, one in prints.items() if self.together else ():
+            if key not in found and (other := nearest_of(one, earlier.sharing(one))) is not None:
+                found[key] = other
+            earlier.add(one)
+        return found
 
     def _facts(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Facts:
         return Facts(
@@ -194,6 +214,10 @@ class StoredRows:
     def logs(self, digests: Collection[str]) -> Mapping[str, str]:
         """The models whose rows name these sample logs."""
         return self.state.boards.logs(digests)
+
+    def alike(self, rows: Mapping[str, Fingerprint]) -> Mapping[str, Alike]:
+        """The models on the boards that are like these rows."""
+        return self.state.boards.alike(rows)
 
 
 def judge_for(

@@ -14,13 +14,15 @@ from typing import Any
 import msgspec
 from sqlalchemy import BindParameter, Select, bindparam, case, delete, func, select
 
+from bot.evaluation.finding import grouped
+from bot.evaluation.likeness import MOST_SHARING, Alike, Fingerprint, nearest_of
 from bot.evaluation.row_key import model_in, reading_of
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.publishing.board import TIE, Standing, formats_of_leaves, is_ranked, of_most
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
 from bot.service.store.engine import Part, among, batches, older_than_newest, same
-from bot.service.store.tables import board_changes, board_logs, board_rows, boards
+from bot.service.store.tables import board_changes, board_logs, board_marks, board_rows, boards
 
 KEPT = 5_000  # changes of one board
 
@@ -59,6 +61,9 @@ _ROWS_AT = select(board_rows).where(same(board_rows, "watch", "target"), among(b
 _FORGET = delete(board_rows).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
 _FORGET_LOGS = delete(board_logs).where(same(board_logs, "watch", "target"), among(board_logs.c.key))
 _LOGS = select(board_logs.c.sha256, board_logs.c.key).where(same(board_logs, "watch"), among(board_logs.c.sha256))
+_MARKS = select(board_marks).where(same(board_marks, "watch"), among(board_marks.c.mark))
+_FORGET_MARKS = delete(board_marks).where(same(board_marks, "watch", "target"), among(board_marks.c.key))
+_ALIKE = select(board_rows.c.key, board_rows.c.data).where(same(board_rows, "watch"), among(board_rows.c.key))
 _KINDS = board_logs.c.leaf, board_logs.c.format, board_logs.c.documents
 _DOCUMENTS = (
     select(*_KINDS, func.count(), func.min(board_logs.c.samples)).where(same(board_logs, "watch")).group_by(*_KINDS)
@@ -148,6 +153,24 @@ class Boards(Part):
         found = sorted(self.select_in(_LOGS, digests), key=lambda row: row.key, reverse=True)
         return {row.sha256: model_in(row.key) for row in found}
 
+    def alike(self, rows: Mapping[str, Fingerprint]) -> dict[str, Alike]:
+        """By the key of a row the model of another row on the boards that is like it, see `nearest_of`."""
+        wanted = {key: set(one.marks) for key, one in rows.items()}
+        by_mark = grouped((row.mark, row.key) for row in sorted(self.select_in(_MARKS, set().union(*wanted.values()))))
+        sharing = {
+            key: {other for mark in marks for other in by_mark.get(mark, [])[:MOST_SHARING] if other != key}
+            for key, marks in wanted.items()
+        }
+        there = {
+            row.key: parse_entry(zlib.decompress(row.data)).fingerprint
+            for row in self.select_in(_ALIKE, sorted(set().union(*sharing.values())))
+        }
+        found = {
+            key: nearest_of(rows[key], [there[one] for one in sorted(others) if one in there])
+            for key, others in sharing.items()
+        }
+        return {key: one for key, one in found.items() if one is not None}
+
     def documents(self) -> dict[tuple[str, str], KnownDocuments]:
         """By leaf and format the documents of most rows on the boards, see `of_most`."""
         return of_most(tuple(row) for row in self.select(_DOCUMENTS))
@@ -171,11 +194,15 @@ class Boards(Part):
     def _write(self, target: str, there: Iterable[tuple[Entry, str]], gone: Sequence[str]) -> None:
         named = list(there)
         self.change_in(_FORGET, gone, target=target)
-        self.change_in(_FORGET_LOGS, [*gone, *(entry.key for entry, _ in named)], target=target)
+        anew = [*gone, *(entry.key for entry, _ in named)]
+        self.change_in(_FORGET_LOGS, anew, target=target)
+        self.change_in(_FORGET_MARKS, anew, target=target)
         for some in batches(named):
             self.upsert(board_rows, [_stored(target, entry, digest) for entry, digest in some])
         for logs in batches(log for entry, _ in named for log in _logs_of(target, entry)):
             self.upsert(board_logs, logs)
+        for marks in batches(mark for entry, _ in named for mark in _marks_of(target, entry)):
+            self.upsert(board_marks, marks)
 
     def _note(self, target: str, news: list[BoardChange]) -> None:
         values = [{"watch": self.watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
@@ -203,6 +230,10 @@ def _stored(target: str, entry: Entry, digest: str) -> dict[str, Any]:
         "stderr": entry.stderr,
         "data": zlib.compress(msgspec.json.encode(entry)),
     }
+
+
+def _marks_of(target: str, entry: Entry) -> Iterator[dict[str, Any]]:
+    return ({"target": target, "key": entry.key, "mark": mark} for mark in dict.fromkeys(entry.fingerprint.marks))
 
 
 def _logs_of(target: str, entry: Entry) -> Iterator[dict[str, Any]]:

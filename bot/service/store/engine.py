@@ -233,7 +233,8 @@ def _upsert(table: Table, dialect: str, names: tuple[str, ...]) -> Executable:
     insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
     keys = [column.name for column in table.primary_key.columns]
     values = {name: insert.excluded[name] for name in names if name not in keys}
-    statement: Executable = insert.on_conflict_do_update(index_elements=keys, set_=values)
+    is_there = insert.on_conflict_do_nothing(index_elements=keys)
+    statement: Executable = insert.on_conflict_do_update(index_elements=keys, set_=values) if values else is_there
     return statement
 
 

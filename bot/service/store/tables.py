@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 17  # a state of another version is emptied: that costs one full reading
+VERSION = 18  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -188,6 +188,16 @@ board_logs = Table(
     Column("documents", Words, nullable=False),
     Column("samples", Integer, nullable=False),
     Index("board_logs_by_sha256", "watch", "sha256"),
+)
+# What rows that are alike share, see `Fingerprint.marks`.
+board_marks = Table(
+    "board_marks",
+    metadata,
+    key("watch"),
+    key("target"),
+    key("key"),
+    key("mark"),
+    Index("board_marks_by_mark", "watch", "mark"),
 )
 board_changes = Table(
     "board_changes",

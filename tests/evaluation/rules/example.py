@@ -9,8 +9,8 @@ some format finds, where the formats of the examples do not record it; the field
 `(logs) MODEL` (the model whose row names the same sample logs), `(samples) KEY/FIELD: value` (what the sample log of a
 leaf shows; `KEY: null` for no log; where the declaration asks for logs, every other leaf has a sound one),
 `(file with) TEXT` (the file has this text after its first brace), `(board) MODEL` (the board has that model's row with
-the same values), `(row) KEY` (the board has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file)
-TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound file as
+the same values), `(alike) MODEL` (the board has that model's row with 5 of 6 values of this one), `(row) KEY` (the board
+has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file) TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound file as
 it is.
 """
 
@@ -27,6 +27,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import key_of, twins
@@ -46,7 +47,7 @@ from tests.evaluation.judging import (
 )
 
 FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
-SAMPLES, LOGS = "(samples) ", "(logs) "
+SAMPLES, LOGS, ALIKE = "(samples) ", "(logs) ", "(alike) "
 OWNERS, DECLARATION, ROW, FOLDERS = "(owners) ", "(declaration) ", "(row) ", "(folders) "
 STARTS = {
     "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
@@ -64,6 +65,7 @@ class Example:
     leaderboard: str = "open-llm-v2"
     declaration: dict[str, Any] = field(default_factory=dict)
     board: str = ""
+    alike: str = ""
     text: str = ""
     start: Callable[[], dict[str, Any]] = base
     has_another: bool = False
@@ -98,6 +100,9 @@ class Example:
             key = key_of(self.leaderboard, outcome.result.model).text
             spellings = twins([*((0, row) for row in self.rows), (1, key)])
             outcome = self._judged(Facts(today=TODAY, owners=self.owners, spellings=spellings))
+        if self.alike and outcome.row is not None:
+            alike = {outcome.row.key.text: Alike(self.alike, "5 of 6 values")}
+            outcome = self._judged(Facts(today=TODAY, alike=alike))
         if not self.board or outcome.result is None:
             return outcome
         return self._judged(self._facts(outcome.result))
@@ -171,7 +176,7 @@ def _read(line: str, example: Example) -> None:
         fields = {RESULT: example.fields, SAMPLES: example.samples, DECLARATION: example.declaration}[start]
         way, _, value = line.removeprefix(start).partition(": ")
         fields[way] = json.loads(value)
-    elif line.startswith((ROW, OWNERS, BOARD, LOGS)):
+    elif line.startswith((ROW, OWNERS, BOARD, LOGS, ALIKE)):
         _read_fact(line, example)
     elif line == ANOTHER:
         example.has_another = True
@@ -192,6 +197,8 @@ def _read_fact(line: str, example: Example) -> None:
         example.rows.append(line.removeprefix(ROW))
     elif line.startswith(LOGS):
         example.first_owner = line.removeprefix(LOGS)
+    elif line.startswith(ALIKE):
+        example.alike = line.removeprefix(ALIKE)
     elif line.startswith(BOARD):
         example.board = line.removeprefix(BOARD).strip()
     else:
