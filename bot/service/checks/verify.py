@@ -172,8 +172,8 @@ class Verifier:
         if entry.samples and not self._reads_logs(entry, declared):
             what = f"what its {counted(len(entry.samples), 'sample log')} show was not read again"
             believed.append(f"{what}: that it rests on {entry.rests_on} is the row's own word")
-        said = [*moved, self._alike(entry), model.said, *self._unusual(entry), *believed]
-        remarks = filter(None, [*said, *_other_warnings(entry, computed)])
+        told = [*moved, self._alike(entry), model.said, *self._unusual(entry), *believed]
+        remarks = filter(None, [*told, *_other_warnings(entry, computed)])
         return VerifiedRow(entry.key, "follows", notice="; ".join(remarks))
 
     def _read(self, entry: Entry, file: Evidence, declared: Leaderboard) -> tuple[Parsed, float | None]:

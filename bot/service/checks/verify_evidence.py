@@ -22,7 +22,7 @@ from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.finding import file_of, grouped
 from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.forms import DeclaredForm
-from bot.evaluation.result import Result
+from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
@@ -156,7 +156,7 @@ class EvidenceReader:
         found, _ = self._in_folders(file)
         source = found or self.opener.source(file.source)
         folder = file.path if file.format == "helm" else file.path.rpartition("/")[0]
-        logs = {normpath(f"{folder or '.'}/{one.log}"): one for one in entry.samples}
+        logs = {_beside(folder, one.log): one for one in entry.samples}
         names = [*logs, f"{folder}/{STATISTICS}".lstrip("/")] if file.format == "helm" else list(logs)
         listed = [ListedFile(path, MAX_LOG) for path in names]
         later = "" if isinstance(source, FolderFiles) else source.head()
@@ -164,11 +164,15 @@ class EvidenceReader:
         def beside(folder: str) -> Iterator[ListedFile]:
             return (one for one in listed if dirname(one.path) == folder)
 
-        looked = LogSamples(source.save, file.commit, beside, 1 << 62, later).look(parsed)
-        for one in looked.samples or ():
-            if one.sha256 != logs[normpath(f"{folder or '.'}/{one.path}")].sha256:
-                raise Unfounded("evidence", f"{one.path} is not the sample log that the row names: its SHA-256 differs")
-        return looked
+        named: dict[str, CheckedSamples] = {}
+        for commit in (file.commit, later):  # a log may be edited after the result
+            looked = LogSamples(source.save, commit, beside, 1 << 62, later).look(parsed)
+            samples = looked.samples or ()
+            named |= {one.leaf: one for one in samples if one.sha256 == logs[_beside(folder, one.path)].sha256}
+            if all(one.leaf in named for one in samples):
+                return replace(looked, samples=tuple(named[one.leaf] for one in samples))
+        other = next(one.path for one in samples if one.leaf not in named)
+        raise Unfounded("evidence", f"{other} is not the sample log that the row names: its SHA-256 differs")
 
     def since(self, file: Evidence) -> str:
         """What happened to a file after the row was made; "" if nothing did, or if the service does not answer."""
@@ -284,6 +288,11 @@ def refuse_many_sources(entry: Entry) -> None:
     count = len({file.source for file in entry.evidence})
     if count > MOST_SOURCES:
         raise Unfounded("untraceable", f"it names files of {count:,} sources; those of {MOST_SOURCES} are read")
+
+
+def _beside(folder: str, log: str) -> str:
+    """The path of a log that is given from the folder of its result."""
+    return normpath(f"{folder or '.'}/{log}")
 
 
 def _below(folder: Path, name: str) -> Path | None:

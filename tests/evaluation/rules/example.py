@@ -9,9 +9,9 @@ some format finds, where the formats of the examples do not record it; the field
 `(logs) MODEL` (the model whose row names the same sample logs), `(samples) KEY/FIELD: value` (what the sample log of a
 leaf shows; `KEY: null` for no log; where the declaration asks for logs, every other leaf has a sound one),
 `(file with) TEXT` (the file has this text after its first brace), `(board) MODEL` (the board has that model's row with
-the same values), `(alike) MODEL` (the board has that model's row with 5 of 6 values of this one), `(row) KEY` (the board
-has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file) TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound file as
-it is.
+the same values), `(alike) MODEL` (the board has that model's row with 5 of 6 values of this one), `(row) KEY` (the
+board has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file) TEXT` (the whole file). A text
+that starts with no such line is a sentence for people, and describes the sound file as it is.
 """
 
 from __future__ import annotations
