@@ -27,6 +27,7 @@ from bot.publishing.publication import (
     decide,
     entry_in,
     migration_mark,
+    row_mark,
 )
 from bot.publishing.status import Place, RowStatus, status_of
 
@@ -99,6 +100,17 @@ def standing(path: str, state: CurrentState, shared: Mapping[str, bytes | None],
     return said or parsed(state.files.get(path))
 
 
+def place_in(path: str, digest: str, state: CurrentState, shared: SharedRequests) -> Place | None:
+    """Where a row with this content is; `state` is what the target has for its own mark."""
+    main = parsed(state.files.get(path))
+    if main is not None and digest_of(main) == digest:
+        return "main"
+    if state.request is not None or path in shared.files:
+        return "open"
+    is_closed = any(one.has_declined(row_mark(path, digest)) for one in (state, shared.rolling, shared.migration))
+    return "declined" if is_closed else None
+
+
 def see_row(
     row: DesiredRow,
     state: CurrentState,
@@ -122,14 +134,8 @@ def see_row(
         taken = taken_why(decided, digest) or (TAKEN if was_merged else "")
         if was_merged and state.merged_at:
             taken = TAKEN if contains(state.merged_at) else REWRITTEN
-    place: Place | None = None
-    data, is_open = row.entry.to_bytes(), state.request is not None or row.path in shared.files
-    if main is not None and digest_of(main) == digest:
-        place = "main"
-    elif is_open:
-        place = "open"
-    elif not taken and any(one.is_declined(row.path, data) for one in (state, shared.rolling, shared.migration)):
-        place = "declined"
+    place = place_in(row.path, digest, state, shared)
+    place = None if taken and place == "declined" else place  # a person is asked once more
     return SeenRow(row, state, main is not None, reason, taken, status_of(digest, place, decided))
 
 

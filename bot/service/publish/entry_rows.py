@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from bot.errors import Unavailable
 from bot.evaluation.row_key import key_start
+from bot.pages.addresses import usual_page
 from bot.platforms.source import is_wanted
 from bot.publishing.board import proposed_rank
 from bot.publishing.decisions import RowDecision
@@ -28,15 +29,17 @@ from bot.publishing.row_requests import (
     SharedRequests,
     Shares,
     SharingRules,
+    place_in,
     see_row,
     share_out,
     standing,
 )
 from bot.publishing.status import Place
 from bot.publishing.texts import first_named_in
+from bot.service.context import target_link
 from bot.service.judge.reading import why_rejected
 from bot.service.publish.ledger import OpenRequests, observe_main
-from bot.service.publish.publisher import ItemLook, L, Proposal, TargetRows, admission
+from bot.service.publish.publisher import FoundRow, ItemLook, L, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
@@ -320,10 +323,32 @@ class EntryRows(SubmittedRows[EntryLook]):
         known = self.context.state.decided(self.settings.to)
         for key in left - found.keys() - known.keys():
             own = self.target.read_state(self._mark(key), (entry_path(key),))
-            row = row_mark(entry_path(key), accepted[key])
-            if any(state.has_declined(row) for state in (own, shared.rolling, shared.migration)):
+            if place_in(entry_path(key), accepted[key], own, shared) == "declined":
                 found[key] = "declined"
         return found
+
+    def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
+        """Where a few rows are, each with the request that proposes it and the links to its file and page."""
+        name, link = self.target.name, target_link(self.settings)
+        if self.settings.form == "comment":
+            return {key: FoundRow(place, None, name, link) for key, place in self.places(rows).items()}
+        shared, found = self._read_shared(tuple(map(entry_path, rows))), {}
+        for key, digest in rows.items():
+            path = entry_path(key)
+            state = self.target.read_state(self._mark(key), (path,))
+            request = state.request or next((one for one in shared.requests if path in one.files), None)
+            page = self.context.page_link("page", f"board/{self._board_name}/{usual_page(key)}")
+            link = target_link(self.settings, path) + (f" ({page})" if page else "")
+            found[key] = FoundRow(place_in(path, digest, state, shared), request, name, link)
+        return found
+
+    @property
+    def _board_name(self) -> str:
+        """The name of the board in addresses: that of the watch for the first board, else with its number."""
+        targets = [one for _, one in self.context.targets]
+        boards = [one for one in targets if one.kind == "entries" and one.form != "comment"]
+        number, name = targets.index(self.settings) + 1, self.context.name
+        return quote(name if boards[0] == self.settings else f"{name}@{number}", safe="@")
 
     def _merged(self) -> Mapping[str, str]:
         """The digests of the rows on main, by key."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from typing import ClassVar, get_args
 
-from bot.errors import CallError, Refused
+from bot.errors import CallError, DiscussionsDisabled, Gone, Refused
 from bot.platforms.hub.models import HubModels
+from bot.publishing.addresses import model_url
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.desired import DesiredModel
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
@@ -30,8 +32,9 @@ from bot.publishing.publication import (
     decide,
 )
 from bot.publishing.status import Place
+from bot.reporting.escape import code
 from bot.service.publish.ledger import OpenRequests
-from bot.service.publish.publisher import Proposal, TargetRows
+from bot.service.publish.publisher import FoundRow, Proposal, TargetRows
 from bot.service.publish.reconcile import PublishResult
 from bot.service.store.items import Item
 from bot.service.store.memory import FIRST_WRITE, PLACE
@@ -147,6 +150,18 @@ class ModelRows(TargetRows[ModelLook]):
         self.refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
         self.waiting = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
         return places
+
+    def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
+        """Where the results of a few rows' models are; a model of which one is proposed is asked for its request."""
+        found: dict[str, FoundRow] = {}
+        for key, place in self.places(rows).items():
+            model, request = model_of(key), None
+            if place == "open":
+                with suppress(Gone, DiscussionsDisabled):
+                    mark = model_mark(model, self.context.leaderboard.id)
+                    request = self._models_of_hub.repository(model).read_state(mark, ()).request
+            found[key] = FoundRow(place, request, model, f"[{code(model)}]({model_url(model)})")
+        return found
 
     def proposals(self, admitted: Sequence[ModelLook]) -> Iterator[Proposal]:
         """A request for each model until the limit is reached; what changes nothing does not count."""

@@ -19,6 +19,7 @@ from bot.publishing.publication import (
     Form,
     Marker,
     OpenRequest,
+    Request,
     UpdateRequest,
 )
 from bot.publishing.status import Place
@@ -83,6 +84,16 @@ class PlannedLook(ItemLook):
     disputed: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """Where a row is, the open request that proposes it, and the place as people call it, with a link in Markdown."""
+
+    place: Place | None
+    request: Request | None
+    name: str
+    link: str
+
+
 L = TypeVar("L", bound=Look)
 
 
@@ -124,6 +135,10 @@ class TargetRows(ABC, Generic[L]):
     @abstractmethod
     def places(self, accepted: Mapping[str, str]) -> Mapping[str, Place]:
         """Where these rows are, by key; `accepted` has the digests."""
+
+    @abstractmethod
+    def find(self, rows: Mapping[str, str]) -> Mapping[str, FoundRow]:
+        """Where a few rows are, by key; `rows` has their digests. Unlike `places`, it costs no look at the others."""
 
     def accepted(self) -> dict[str, str]:
         """The digests of the accepted rows that this target is to have."""

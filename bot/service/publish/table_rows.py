@@ -19,9 +19,10 @@ from bot.publishing.row_requests import EDITED
 from bot.publishing.status import Place, status_of
 from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of, is_absent
 from bot.publishing.tables.table_layout import TableLayout, table_layout
+from bot.service.context import target_link
 from bot.service.publish.entry_rows import MadeRow, SubmittedRows
 from bot.service.publish.ledger import OpenRequests, observe_rows
-from bot.service.publish.publisher import PlannedLook, Proposal
+from bot.service.publish.publisher import FoundRow, PlannedLook, Proposal
 from bot.service.store.items import Item
 from bot.service.store.memory import TABLE
 
@@ -115,6 +116,15 @@ class TableRows(SubmittedRows[PlannedLook]):
         self.waiting = OpenRequests(int(state.request is not None), *effect_of(wanted, table, state))
         self.moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
         return {key: "declined" if key in table.left else "open" if key in table.proposed else "main" for key in there}
+
+    def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
+        """Where a few rows are, with the one request of the table where that proposes the row."""
+        places, state = self.places(rows), self.seen[2] if self.seen is not None else CurrentState()
+        name, link = self.target.name, target_link(self.settings)
+        return {
+            key: FoundRow(place, state.request if place == "open" else None, name, link)
+            for key, place in places.items()
+        }
 
     def standing(self, key: str) -> tuple[Entry | None, CurrentState]:
         """The entry that was written last."""
