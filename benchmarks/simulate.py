@@ -28,8 +28,8 @@ from bot.platforms.net import Budgets, bulk_work
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import Store, connect
 from bot.service.store.items import Item, Kind, Mark
+from bot.service.waits import AFTER_HINT, BETWEEN_PASSES
 from bot.service.watch.outcome import wait_after
-from bot.service.watch.workers import QUIET, SHORTEST_WAIT
 
 WINDOW = 300.0  # seconds of the Hub's windows
 PLANS = {"free": (1_000, 5_000), "PRO": (2_500, 12_000), "Enterprise": (6_000, 50_000)}  # API requests, files
@@ -102,7 +102,7 @@ class Bot:
         """When the next pass begins that no push asks for."""
         due = self.store.of("w").items.next_due()
         later = self.settled + SETTINGS.settle_every
-        return later if due is None else min(later, max(due, self.settled + SHORTEST_WAIT))
+        return later if due is None else min(later, max(due, self.settled + BETWEEN_PASSES))
 
     def _asks(self, count: int) -> None:
         for _ in range(count):
@@ -157,7 +157,7 @@ def month(plan: str, a_day: int, days: float, seed: int = 0) -> dict[str, object
     coming = iter([*arrivals(chance, a_day, days), float("inf")])
     following = next(coming)
     while hub.now < days * DAY or (bot.pushed and hub.now < 2 * days * DAY):
-        hub.now = max(hub.now, min(following + QUIET, bot.next_pass()))
+        hub.now = max(hub.now, min(following + AFTER_HINT, bot.next_pass()))
         new = []
         while following <= hub.now:
             new.append(Mark("file", str(number)))

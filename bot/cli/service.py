@@ -24,6 +24,7 @@ from bot.service.settings.environment import (
     secret,
     settings_path,
 )
+from bot.service.waits import LEASE_PATIENCE
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from bot.service.settings.config import Settings
     from bot.service.watch.outcome import WatchPass
 
-WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 ANEW = 900.0  # seconds after which the datasets that match a pattern are looked up again
 PATIENCE = 5.0  # seconds that running jobs get when the server stops; with open requests at most 8
 WATCH = Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")]
@@ -163,7 +163,7 @@ def _passes(
         if dry_run:  # what only looks changes no state, and waits for nobody
             database = state_to_look_at(database, Path(folder))
         with (
-            state_lock(database, patience=WAIT),
+            state_lock(database, patience=LEASE_PATIENCE),
             open_context_factory(path, read_access(), database) as (settings, contexts),
         ):
             contexts.queue = open_jobs(database, takes_rows=False)  # this pass takes no rows from workers

@@ -22,10 +22,11 @@ from bot.service.publish.ledger import ledgers_due, next_look
 from bot.service.settings.config import Settings, Watch
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import LEDGER, MOVED
+from bot.service.waits import AFTER_HINT, BETWEEN_PASSES
 from bot.service.watch.event import ANY, MAIN, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome, outcome_lines, reason_of
 from bot.service.watch.settle import run_pass
-from bot.service.watch.workers import QUIET, SHORTEST_WAIT, MarkWriter, WatchWorker
+from bot.service.watch.workers import MarkWriter, WatchWorker
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Service:
     contexts: ContextFactory
     watches_settings: Sequence[Watch]
     registry: CollectorRegistry
-    quiet: float = QUIET
+    quiet: float = AFTER_HINT
     clock: Callable[[], float] = time.time
     workers: dict[str, WatchWorker] = field(default_factory=dict, init=False)
     states: dict[str, State] = field(init=False)
@@ -146,7 +147,7 @@ class Service:
 
     def _end(self, watch: Watch, due: float | None = None) -> None:
         """After a pass, plan the next one for when an item of the watch is due, or its ledgers."""
-        wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
+        wait = None if due is None else max(due - self.clock(), BETWEEN_PASSES)
         if wait is not None and wait < watch.settle_every:  # else its own time comes before
             timer = Timer(wait, lambda: self.hint(watch.name))
             timer.daemon = True

@@ -20,10 +20,9 @@ from bot.service.store.items import RowJob
 from bot.service.store.leases import lease_name, pass_leases
 from bot.service.store.memory import LAST_PASS, SOURCE, PassEnd
 from bot.service.talk.waivers import stored_waivers
+from bot.service.waits import BETWEEN_PASSES, LEASE_PATIENCE
 from bot.service.watch.outcome import Outcome, Report
-from bot.service.watch.workers import SHORTEST_WAIT
 
-LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch
 log = logging.getLogger(__name__)
 FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
 
@@ -86,7 +85,7 @@ class SharedService(Service):
         since = now - (known.at if known else 0.0)
         if not 0 <= since < watch.settle_every:  # or the clock was set back
             return True
-        if has_rows or since < SHORTEST_WAIT:
+        if has_rows or since < BETWEEN_PASSES:
             return False
         due = next_look(stored)
         return due is not None and due <= now
@@ -102,7 +101,7 @@ class SharedService(Service):
             return
         self.states[name] = self.state(name)
         lease, boards = pass_leases(watch, self.contexts.folder)
-        with self.contexts.store.lease(lease, LEASE_WAIT, beside=boards) as claim:
+        with self.contexts.store.lease(lease, LEASE_PATIENCE, beside=boards) as claim:
             is_done = claim.is_ours and self.settle(watch)
         state = self.states[name]
         if claim.what in boards and state.failure != PAUSED:  # on the page, and once in the log

@@ -60,7 +60,7 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
 @pytest.fixture
 def pushed(hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.push(repository, {path_of("acme/one"): result("acme/one")})
-    monkeypatch.setattr("bot.service.watch.passes.PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LOOK)
 
 
 def refused(runner: CliRunner, url: str) -> str:

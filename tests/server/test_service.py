@@ -17,7 +17,7 @@ import pytest
 from huggingface_hub import HfApi
 
 from bot.service.review.reviews import SHORT_LIST
-from bot.service.watch.workers import QUIET
+from bot.service.waits import AFTER_HINT
 from tests.command import completed
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
@@ -169,7 +169,7 @@ def test_a_burst_of_500_pushes_is_few_settlements(story: Story) -> None:
         wait_for(lambda: settles(url) > 1)
         time.sleep(2.5)  # more of them would come by then
         done = settles(url)
-        most = 2 + (time.monotonic() - start) / QUIET  # hints are collected for so long before each settlement
+        most = 2 + (time.monotonic() - start) / AFTER_HINT  # hints are collected for so long before each settlement
 
     assert 2 <= done <= most
 

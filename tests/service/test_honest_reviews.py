@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.service.review import proposals, state
-from bot.service.watch.outcome import FIRST_WAIT, Outcome
+from bot.service.waits import FIRST_RETRY
+from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.service.table_stories import TableStory
@@ -211,9 +212,9 @@ def test_odd_conversations_end_one_review_each_and_the_others_go_on(story: Story
     assert (subject, "locked" in text) == ("review 2", True)
     assert sorted(story.acts()) == ["comment", "comment", "comment", "request"]
     requests[1].is_locked = False
-    settle_after(story, FIRST_WAIT - 10)
+    settle_after(story, FIRST_RETRY - 10)
     assert story.acts() == []
-    assert failing(settle_after(story, FIRST_WAIT + 10)) == []
+    assert failing(settle_after(story, FIRST_RETRY + 10)) == []
     assert story.acts() == ["comment"]
     assert len(requests[1].comments("bot")) == 1
 
@@ -245,7 +246,7 @@ def test_a_locked_discussion_about_a_push_ends_that_folder_alone(story: Story) -
     assert len(story.discussions) == 2
     assert sorted(story.acts()) == ["discussion", "discussion", "request"]
     story.discussions[0].is_locked = False
-    assert failing(settle_after(story, FIRST_WAIT + 10)) == []
+    assert failing(settle_after(story, FIRST_RETRY + 10)) == []
     assert story.acts() == ["edit"]
     assert "1.6" in story.discussions[0].description
 

@@ -193,11 +193,11 @@ def test_a_pass_by_a_command_waits_for_one_that_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = Story(hub, tmp_path, database=postgres.database())
-    monkeypatch.setattr("bot.service.watch.passes.PATIENCE", 0.1)
+    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 0.1)
     with story.contexts.store.lease("watch tiny"):
         [refused] = settle_watches(story.contexts, [story.watch])
     monkeypatch.setattr(
-        "bot.service.watch.passes.PATIENCE", PATIENCE
+        "bot.service.watch.passes.LEASE_PATIENCE", PATIENCE
     )  # the server frees a lease a moment after its end
     [done] = settle_watches(story.contexts, [story.watch])
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.review.reviews import LISTED_FOR, SHORT_LIST
+from bot.service.review.reviews import SHORT_LIST
 from bot.service.store.items import Mark
 from bot.service.talk import commands
+from bot.service.waits import REVIEWS_EVERY
 from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -79,13 +80,13 @@ def test_a_long_list_of_requests_is_read_now_and_then_not_in_each_pass(hub: Hub,
 
     assert settle_at(0, everything=True)
     request, _ = hub.open_request(story.source, {path_of("a/b"): result("a/b")}, "Add", "", "zoe")
-    assert not settle_at(LISTED_FOR - 1)
+    assert not settle_at(REVIEWS_EVERY - 1)
     assert request.comments("bot") == []
-    assert settle_at(LISTED_FOR + 1)
+    assert settle_at(REVIEWS_EVERY + 1)
     assert len(request.comments("bot")) == 1
-    assert not settle_at(LISTED_FOR + 2)
-    assert settle_at(LISTED_FOR + 2, everything=True)
-    story.state.items.mark([Mark("reviews")], now + LISTED_FOR + 3)
-    assert settle_at(LISTED_FOR + 3)
+    assert not settle_at(REVIEWS_EVERY + 2)
+    assert settle_at(REVIEWS_EVERY + 2, everything=True)
+    story.state.items.mark([Mark("reviews")], now + REVIEWS_EVERY + 3)
+    assert settle_at(REVIEWS_EVERY + 3)
     assert story.acts() == ["comment"]
     story.end()

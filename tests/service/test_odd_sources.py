@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.watch.outcome import FIRST_WAIT
+from bot.service.waits import FIRST_RETRY
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.service.passes import settle as settle_context
 from tests.service.stories import STATES, Story
@@ -161,7 +161,7 @@ def test_after_a_clock_was_set_back_nothing_waits_longer_than_its_backoff(
     if is_lost:
         story.lose_state()
     settle_at(story, now)
-    settle_at(story, now + FIRST_WAIT + 1)
+    settle_at(story, now + FIRST_RETRY + 1)
     assert story.acts() == ["request"]
     assert ledger(settle(story)) == OPEN
     story.end()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.service.publish import publisher
+from bot.service.waits import FIRST_RETRY
 from bot.service.watch import observe, settle
-from bot.service.watch.outcome import FIRST_WAIT
 from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
 from tests.variants import one_of
@@ -145,7 +145,7 @@ def test_a_clock_that_jumps_lets_nothing_wait_longer_than_its_backoff(hub: Hub, 
 
     now[0] += jump
     assert jump > 0 or "proposed" not in one_pass()
-    now[0] += FIRST_WAIT + 1
+    now[0] += FIRST_RETRY + 1
     assert "proposed" in one_pass()
     assert story.acts() == ["request"]
     story.end()

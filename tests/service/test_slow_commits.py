@@ -12,7 +12,7 @@ import pytest
 
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.net import TIMEOUT, UNKNOWN_FATE
-from bot.service.watch.settle import DAILY
+from bot.service.waits import SWEEP_EVERY
 from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -103,7 +103,7 @@ def test_a_commit_that_outlasts_every_look_leaves_one_request_after_the_next_swe
     while len(hub.talk(story.target).all) < sent and time.monotonic() < end:
         time.sleep(0.05)  # every one of them lands in the end
     context = story.contexts.open_context(story.watch)
-    context.clock = lambda: time.time() + DAILY
+    context.clock = lambda: time.time() + SWEEP_EVERY
     settle(context)
 
     assert sent > 1

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import parse_entry
-from bot.service.watch.settle import DAILY, run_pass
+from bot.service.waits import SWEEP_EVERY
+from bot.service.watch.settle import run_pass
 from tests.service.stories import KEY, Story, runs_are_of, unnamed_result
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -351,7 +352,7 @@ def test_a_request_of_a_withdrawn_row_that_is_opened_again_is_closed_by_the_next
     story.remove()
     story.settle()
     story.hub.set_status(story.target, request, "open", "ann")
-    later = time.time() + DAILY
+    later = time.time() + SWEEP_EVERY
     run_pass(replace(story.contexts.open_context(story.watch), clock=lambda: later))
     story.settle()
 

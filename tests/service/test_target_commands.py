@@ -11,7 +11,7 @@ import pytest
 
 from bot.publishing.answers import not_a_maintainer
 from bot.service.talk import commands
-from bot.service.watch.settle import DAILY
+from bot.service.waits import SWEEP_EVERY
 from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.variants import one_of
@@ -355,7 +355,7 @@ def test_a_command_on_an_old_request_is_found_by_the_next_sweep(hub: Hub, tmp_pa
     hub.comment(story.target, oldest, "/merge", "meg")
     for day in (1, 1):
         context = story.contexts.open_context(story.watch)
-        context.clock = lambda days=day: time.time() + days * DAILY  # type: ignore[misc]
+        context.clock = lambda days=day: time.time() + days * SWEEP_EVERY  # type: ignore[misc]
         settle(context)
 
     assert oldest.status == "merged"

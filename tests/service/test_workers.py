@@ -80,7 +80,7 @@ def test_after_an_outage_the_settle_comes_as_soon_as_the_service_allows() -> Non
 
 
 def test_a_state_that_is_away_is_tried_again_before_the_time_of_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "SOON", 0.01)
+    monkeypatch.setattr(workers, "AFTER_OUTAGE", 0.01)
     settles = Settles(StateUnavailable("bot.db", "the disk is full"))
     settles.go.set()
     worker = WatchWorker("w", settles, every=3600, quiet=0)

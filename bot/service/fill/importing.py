@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.errors import BotError, LeaseLost, Stale, Unavailable
 from bot.evaluation.finding import counted
-from bot.platforms.net import Backoff, bulk_work, is_overtaken
+from bot.platforms.net import bulk_work, is_overtaken
 from bot.platforms.target import BulkWriter, Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide, rolling_mark
@@ -25,12 +25,11 @@ from bot.service.judge.reading import BATCH, read_files
 from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store.items import Item
+from bot.service.waits import IMPORT_RETRY
 from bot.service.watch.observe import observe
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
 MOST_ROWS = 2_000  # of a board that is rebuilt here
-# It ends after so many outages one after the other without progress, and waits an hour at most for a service.
-PATIENT = Backoff(pause=1.0, tries=7, longest=3600.0)
 SHOWN, COMMANDS = 20, 3  # rows, and rejected files, that are named
 WINDOW, ALLOWED = 300.0, 500  # seconds of the Hub's window, and half of what a free account may ask in it
 Tell = Callable[[str, int, int], None]
@@ -173,7 +172,7 @@ class Import:
         while True:
             left = self._left()
             try:
-                replace(PATIENT, sleep=self.sleep)(step, is_overtaken, waits)
+                replace(IMPORT_RETRY, sleep=self.sleep)(step, is_overtaken, waits)
             except (Unavailable, Stale):
                 if self._left() != left:
                     continue

@@ -53,18 +53,18 @@ from bot.service.store.memory import (
     SITE,
     KnownModel,
 )
+from bot.service.waits import MODEL_EVERY, MODELS_EVERY
 from bot.service.watch.outcome import Report
 
 MOST = 200  # models of one look-up
 LONGEST = 200  # letters of a name; the Hub allows 96
-PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two look-ups, and before a model is looked up again
 
 
 def is_time(context: WatchContext) -> bool:
     """Tell whether the settings want look-ups of models, and the last look-up is old enough."""
     last = context.state.recall(MODELS_ASKED) or 0.0
     is_wanted = context.watch.look_up_heads or context.watch.look_up_models
-    return is_wanted and not 0 <= context.clock() - last < PAUSE
+    return is_wanted and not 0 <= context.clock() - last < MODELS_EVERY
 
 
 def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
@@ -76,7 +76,9 @@ def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
     known = known_models(state)
     possible = {one for one in models if 0 < len(one) <= LONGEST and one.isprintable()}  # strangers write anything
     asked = {model: _asked_at(known.get(model), context) for model in possible}
-    due = [model for at, model in sorted((at, model) for model, at in asked.items() if not 0 <= now - at < AGE)][:MOST]
+    due = [
+        model for at, model in sorted((at, model) for model, at in asked.items() if not 0 <= now - at < MODEL_EVERY)
+    ][:MOST]
     if not due:
         return False
     state.remember(MODELS_ASKED, now)

@@ -43,7 +43,7 @@ from bot.service.publish.publisher import FoundRow, ItemLook, L, Proposal, Targe
 from bot.service.publish.reconcile import entries_of
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
-from bot.service.watch.outcome import FIRST_WAIT
+from bot.service.waits import FIRST_RETRY
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
 AT_ONCE = 50  # rows whose submissions are in memory together
@@ -368,7 +368,7 @@ class EntryRows(SubmittedRows[EntryLook]):
         context, state = self.context, self.context.state
         if state.items.count("file"):
             for item in items:
-                state.items.postpone(item, context.clock() + FIRST_WAIT)
+                state.items.postpone(item, context.clock() + FIRST_RETRY)
             return
         gone = self._keys() - state.rows.all_keys()
         with state.transaction():

@@ -22,6 +22,7 @@ from bot.service.publish.reconcile import entries_of
 from bot.service.store import WatchState
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import LEDGER, RECOUNT, REPOSITORY, KeptLedger, SeenRepository
+from bot.service.waits import COUNT_EVERY, COUNT_SHARE
 
 PLACES: tuple[tuple[Fate, str], ...] = (
     ("main", "on main"),
@@ -29,8 +30,6 @@ PLACES: tuple[tuple[Fate, str], ...] = (
     ("held", "held"),
     ("declined", "declined"),
 )
-COUNT_EVERY = 60.0  # seconds between two counts of a watch
-COUNT_SHARE = 20  # how many times as long as they took there is at least between two: a large board takes its time
 SHOWN = 20  # unexplained and declined rows that are named
 
 

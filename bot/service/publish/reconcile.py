@@ -10,7 +10,7 @@ from typing import TypeVar
 from bot.evaluation.evidence import EvidenceWord
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at
-from bot.platforms.net import Backoff, is_overtaken
+from bot.platforms.net import is_overtaken
 from bot.platforms.target import Target
 from bot.publishing.board import Board, make_board
 from bot.publishing.changes import why_rescored
@@ -26,9 +26,8 @@ from bot.publishing.publication import (
     decide,
 )
 from bot.publishing.remeasured import REMEASURED_FOLDER, remeasured_in, words_of
+from bot.service.waits import WRITE_RETRY
 
-# One item waits at most 10 seconds for a service, for others could go on; then it is left to a later pass.
-RETRY = Backoff(pause=0.2, longest=10.0)
 T = TypeVar("T")
 
 
@@ -77,7 +76,7 @@ def reconcile(
 
 def retry_write(write_once: Callable[[], T]) -> T:
     """Call what looks before it writes; where the write failed or was overtaken, call it again."""
-    return RETRY(write_once, is_overtaken)
+    return WRITE_RETRY(write_once, is_overtaken)
 
 
 def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:

@@ -54,6 +54,7 @@ from bot.service.talk.commands import (
 )
 from bot.service.talk.folders import describe
 from bot.service.talk.waivers import seen_files
+from bot.service.waits import REVIEWS_EVERY
 from bot.service.watch.outcome import Report
 
 REVIEW_ROWS = 500  # rows of one request that are compared with the board
@@ -148,7 +149,6 @@ ENDED = (DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits 
 GO_ON = "compare"  # has another pass go on with the reviews that are known; it lists none
 REFRESHED = 20  # reviews of one pass that are compared with what moved on the board
 SHORT_LIST = 50  # open requests that are listed in each pass
-LISTED_FOR = 300.0  # seconds for which a longer list counts, where no webhook tells of a request
 LOST = 50  # merged requests, the newest, that are looked at after a loss of the state
 
 
@@ -179,7 +179,7 @@ class Reviews:
     def must_be_listed(self) -> bool:
         """Tell whether a pass lists the requests without a hint: always while they are few, else from time to time."""
         known = self.context.state.recall(REVIEWS)
-        return known is None or known.count <= SHORT_LIST or not 0 <= self.context.clock() - known.at < LISTED_FOR
+        return known is None or known.count <= SHORT_LIST or not 0 <= self.context.clock() - known.at < REVIEWS_EVERY
 
     def list_requests(self, item: Item) -> None:
         """Mark each request of others in which something happened; this costs one list and the refs."""

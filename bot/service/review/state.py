@@ -21,7 +21,8 @@ from bot.service.store.items import Item
 from bot.service.store.memory import REVIEW, ReviewState
 from bot.service.talk.commands import commands_line
 from bot.service.talk.waivers import dump_waivers
-from bot.service.watch.outcome import FIRST_WAIT, LONGEST_WAIT, Report
+from bot.service.waits import FIRST_RETRY, LONGEST_RETRY
+from bot.service.watch.outcome import Report
 
 REVIEWS_OF_ONE = 20  # open requests of one account that are reviewed, the oldest first
 REVIEWS_OF_ALL = 200  # open requests of all strangers that are reviewed
@@ -124,7 +125,7 @@ class MergedReviews:
         is_read = state.commit == main and not state.items.is_waiting("file", subjects)
         if not is_read or state.items.is_waiting("row", [*keys, ""]):  # its rows are not published yet
             now = self.context.clock()  # a target may be out of reach for weeks
-            state.items.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
+            state.items.postpone(item, now + min(max(now - item.since, FIRST_RETRY), LONGEST_RETRY))
             return
         retry_write(lambda: self._write(num, head or "", keys))
         self.context.finish([item])

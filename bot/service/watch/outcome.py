@@ -15,11 +15,9 @@ from bot.reporting.escape import visible
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import Ledger
 from bot.service.store.items import Item
+from bot.service.waits import FIRST_RETRY, LONGEST_RETRY, REFUSED_RETRY
 
 OutcomeName = Literal["proposed", "written", "unchanged", "rejected", "held", "failed"]
-FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
-LONGEST_WAIT = 6 * 3600.0  # seconds
-REFUSED_WAIT = 3_600.0  # seconds at least until a refused row is looked at again by itself
 DONE = frozenset({"proposed", "written"})
 NAMED = 3  # things that one line names
 WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
@@ -118,7 +116,7 @@ class Report:
 
     def refuse(self, item: Item, why: str) -> None:
         """Add a row that cannot be written with the target or the settings as they are; it is looked at again later."""
-        again = self.context.clock() + max(wait_after(item.attempts, BotError(why)), REFUSED_WAIT)
+        again = self.context.clock() + max(wait_after(item.attempts, BotError(why)), REFUSED_RETRY)
         self.context.state.items.refuse(item, why, again)
         self.say("rejected", item.subject, why, status=1, is_new=(item.attempts, item.reason) == (0, ""))
 
@@ -172,8 +170,8 @@ class Report:
 def wait_after(attempts: int, failure: Exception) -> float:
     """Seconds until a failed item is tried again: as long as the service asks, else 1 minute to 6 hours."""
     asked = getattr(failure, "retry_after", None)
-    wait = min(FIRST_WAIT * 2 ** min(attempts, 20), LONGEST_WAIT)
-    return wait if asked is None else min(max(float(asked), 1.0), LONGEST_WAIT)
+    wait = min(FIRST_RETRY * 2 ** min(attempts, 20), LONGEST_RETRY)
+    return wait if asked is None else min(max(float(asked), 1.0), LONGEST_RETRY)
 
 
 def reason_of(failure: Exception) -> str:

@@ -20,10 +20,9 @@ from bot.service.store import Store, WatchState
 from bot.service.store.leases import LOOK, lease_name, pass_leases
 from bot.service.store.memory import FAILURES
 from bot.service.store.plans import Plans
+from bot.service.waits import LEASE_PATIENCE
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.settle import run_pass
-
-PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
 
 
 @contextmanager
@@ -32,8 +31,8 @@ def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], 
 
     `row_targets` gives the targets of the rows that workers publish; rows that they take later leave the target alone.
     """
-    name, end = lease_name(to, folder), time.monotonic() + PATIENCE
-    with store.lease(name, PATIENCE) as claim:
+    name, end = lease_name(to, folder), time.monotonic() + LEASE_PATIENCE
+    with store.lease(name, LEASE_PATIENCE) as claim:
         if not claim.is_ours:
             raise InUse(f"{to}: another process writes there now; wait until it ends, or stop it")
         while any(lease_name(one, folder) == name for one in row_targets()):
@@ -114,7 +113,7 @@ def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
         with closing(context.state.db):
             return run_pass(context, rescore=rescore, counts=counts)
     name, boards = pass_leases(watch, contexts.folder)
-    with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
+    with contexts.store.lease(name, LEASE_PATIENCE, beside=boards) as claim:
         if claim.what in boards:
             raise InUse(f"{name}: an import fills its target now; wait until it ends")
         if not claim.is_ours:

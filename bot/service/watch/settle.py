@@ -31,10 +31,10 @@ from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.store.memory import CLOCK, LEDGER, RECOUNT, SWEPT
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import keep_waivers, learn_waivers
+from bot.service.waits import SWEEP_EVERY
 from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Report, WatchPass
 
-DAILY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 FIRST: tuple[Kind, ...] = ("source", "file")
 REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read with which a review compares
@@ -177,7 +177,7 @@ class Pass:
 
     def _daily_marks(self) -> list[Mark]:
         """Once a day, and after a loss of the state: the marks to look for duplicates of what the bot posted."""
-        context, day = self.context, int(self.context.clock() // DAILY)
+        context, day = self.context, int(self.context.clock() // SWEEP_EVERY)
         if context.dry_run or context.state.recall(SWEPT) == day:
             return []
         context.state.remember(SWEPT, day)

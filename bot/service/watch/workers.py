@@ -13,10 +13,8 @@ from threading import Lock, Thread
 from bot.errors import BotError, StateUnavailable, Unavailable
 from bot.service.store import Store
 from bot.service.store.items import Mark
+from bot.service.waits import AFTER_HINT, AFTER_OUTAGE
 
-QUIET = 1.0  # seconds of collecting after a hint: a burst of pushes becomes one or two settles
-SHORTEST_WAIT = 5.0  # seconds between two settlements without a hint
-SOON = 60.0  # seconds after an outage for which the service named no end
 log = logging.getLogger(__name__)
 
 
@@ -31,7 +29,7 @@ class WatchWorker:
     name: str
     settle: Callable[[], object]
     every: float
-    quiet: float = QUIET
+    quiet: float = AFTER_HINT
     _hinted: threading.Event = field(default_factory=threading.Event, repr=False)
     _stopping: threading.Event = field(default_factory=threading.Event, repr=False)
     _thread: threading.Thread | None = field(default=None, repr=False)
@@ -70,7 +68,7 @@ class WatchWorker:
         except (Unavailable, StateUnavailable) as failure:
             log.warning("%s: %s", self.name, failure)
             asked = getattr(failure, "retry_after", None)
-            return min(self.every, SOON if asked is None else asked)
+            return min(self.every, AFTER_OUTAGE if asked is None else asked)
         except BotError as failure:
             log.error("%s: %s", self.name, failure.in_one_line)  # noqa: TRY400 - one line for what has one cause
         except Exception:
