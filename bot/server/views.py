@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -28,7 +28,7 @@ from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.publish.ledger import next_look
 from bot.service.settings.config import Watch
 from bot.service.store import HISTORY, HeldPlan, Store, StoredSubmission
-from bot.service.store.items import STATES, Item, ItemPlace, ItemState
+from bot.service.store.items import STATES, ItemPlace, ItemState
 from bot.service.store.memory import PLAN_DISCUSSION
 from bot.service.store.sources import SubmissionLine
 from bot.service.talk.waivers import stored_waivers
@@ -37,9 +37,18 @@ PAGE = 50  # lines of one page
 STATUSES = ("accepted", "rejected", "unread")  # of submissions
 
 
+V = TypeVar("V", bound=msgspec.Struct)
+
+
 def moment(seconds: float | None) -> str | None:
     """Unix seconds as ISO 8601."""
     return iso_date(seconds) or None
+
+
+def view_of(view: type[V], one: object, **others: Any) -> V:
+    """A view of a value: its fields of the same names, and the others as they are given."""
+    same = {name: getattr(one, name) for name in view.__struct_fields__ if name not in others}
+    return view(**same, **others)
 
 
 class OutcomeView(msgspec.Struct, frozen=True):
@@ -67,23 +76,23 @@ class WatchView(msgspec.Struct, frozen=True):
     source: str
     targets: list[str]
     leaderboard: str
-    status: str
-    failure: str
-    commit: str | None
-    heard: str | None
-    settled: str | None
-    reached: str | None
-    next: str | None
-    items: dict[str, int]
-    submissions: dict[str, int]
-    ledgers: dict[str, str]
-    requests: dict[str, str]
-    declined: dict[str, list[str]]
-    untried: int
-    counted: str | None
-    recount: str | None
-    boards: dict[str, str]
-    outcomes: list[OutcomeView]
+    status: str = ""
+    failure: str = ""
+    commit: str | None = None
+    heard: str | None = None
+    settled: str | None = None
+    reached: str | None = None
+    next: str | None = None
+    items: dict[str, int] = {}
+    submissions: dict[str, int] = {}
+    ledgers: dict[str, str] = {}
+    requests: dict[str, str] = {}
+    declined: dict[str, list[str]] = {}
+    untried: int = 0
+    counted: str | None = None
+    recount: str | None = None
+    boards: dict[str, str] = {}
+    outcomes: list[OutcomeView] = []
 
 
 class ItemView(msgspec.Struct, frozen=True):
@@ -220,30 +229,18 @@ class Views:
 
     def _watch(self, watch: Watch, health: Mapping[str, Any]) -> WatchView:
         state = self.store.of(watch.name)
-        settled = health.get("settled")
-        return WatchView(
-            name=watch.name,
-            source=watch.source,
-            targets=[target.to for target in watch.targets],
-            leaderboard=watch.leaderboard,
-            status=str(health.get("status", "")),
-            failure=str(health.get("failure", "")),
-            commit=health.get("commit"),
-            heard=health.get("heard"),
-            settled=settled,
-            reached=health.get("reached"),
-            next=moment(self._next(watch, settled)),
-            items=dict(health.get("counts", {})),
-            submissions=state.submissions.counts(),
-            ledgers=dict(health.get("ledgers", {})),
-            requests=dict(health.get("requests", {})),
-            declined=dict(health.get("declined", {})),
-            untried=health.get("untried", 0),
-            counted=health.get("counted"),
-            recount=health.get("recount"),
-            boards=self.boards.names(watch),
-            outcomes=[OutcomeView(**row) for row in state.outcomes()],
-        )
+        known = {
+            "name": watch.name,
+            "source": watch.source,
+            "targets": [target.to for target in watch.targets],
+            "leaderboard": watch.leaderboard,
+            "next": moment(self._next(watch, health.get("settled"))),
+            "items": health.get("counts", {}),
+            "submissions": state.submissions.counts(),
+            "boards": self.boards.names(watch),
+            "outcomes": state.outcomes(),
+        }
+        return msgspec.convert({**health, **known}, WatchView)
 
     def history(self, watch: str) -> list[OutcomeView]:
         """All outcomes of a watch that are known, the newest first."""
@@ -276,7 +273,7 @@ class Views:
     ) -> list[ItemView]:
         """Items in one state, those after a place; see `Items.page`."""
         found = self.store.of(watch).items.page(state, after, limit, cause=cause, without=without)
-        return [_item(one, state) for one in found]
+        return [view_of(ItemView, one, state=state, since=moment(one.since), due=moment(one.due)) for one in found]
 
     def busiest(self, watches: Sequence[str]) -> tuple[str, ItemState]:
         """The first state, beginning with failing, in which one of these watches has an item, and that watch."""
@@ -340,12 +337,10 @@ class Views:
         state, plan = self.store.of(watch), held.plan
         rows = state.boards.count_rows(held.target)
         changed, removed = len(plan.having("changed")), len(plan.having("removed"))
-        return PlanView(
+        return view_of(
+            PlanView,
+            held,
             watch=watch,
-            target=held.target,
-            digest=held.digest,
-            is_approved=held.is_approved,
-            is_declined=held.is_declined,
             since=moment(held.since),
             added=len(plan.having("added")),
             changed=changed,
@@ -359,19 +354,12 @@ class Views:
         )
 
 
-def _item(one: Item, state: ItemState) -> ItemView:
-    times = (moment(one.since), moment(one.due))
-    return ItemView(
-        one.watch, state, one.kind, one.target, one.subject, one.cause, one.reason, one.attempts, times[0], times[1]
-    )
-
-
 def _submission(watch: str, one: StoredSubmission | SubmissionLine) -> SubmissionView:
-    return SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed), one.why)
+    return view_of(SubmissionView, one, watch=watch, row=one.key, committed=moment(one.committed))
 
 
 def _finding(one: Finding) -> FindingView:
-    return FindingView(one.rule, one.severity, one.message, one.hint, one.command, one.location.pointer, one.url)
+    return view_of(FindingView, one, pointer=one.location.pointer)
 
 
 def _row(row: Row) -> RowSummary:
