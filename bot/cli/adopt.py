@@ -36,7 +36,7 @@ from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.git.repository import root_of
 from bot.platforms.inputs import Place, commit_dates, read_file
-from bot.platforms.platform import address_of_page
+from bot.platforms.platform import Opener, refuse_pasted
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.tables.adopt import (
@@ -76,7 +76,12 @@ UPDATE = '# Rows that are there may change; with "refuse" only those that the bo
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
 NO_HEADING = "(no heading)"
 FILLED = "people fill it"  # the note of a column that needs no decision
-IN_A_CLONE = "a table at GitHub is read in a clone: name its file there, and --to github://owner/name"
+# Words of a heading that name no board: "Results" stands above most tables.
+UNNAMING = {
+    *("all", "full", "main", "our", "overall", "the", "model", "models", "table", "summary", "performance"),
+    *("benchmark", "benchmarks", "evaluation", "evaluations", "leaderboard", "leaderboards", "result", "results"),
+    *("score", "scores"),
+}
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 SPELL = ": spell the other names as the results do, or add a column with the models' ids"
 MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
@@ -101,25 +106,31 @@ class TableFile:
 
 @dataclass(frozen=True)
 class Adopted:
-    """The drafts: the declaration, the part of the settings that describes the table, and what recomputing gave."""
+    """The drafts: the declaration, the part of the settings that describes the table, and what recomputing gave.
+
+    `title` is what the heading calls the table, "" if it has no name; `results` are the files that were read.
+    """
 
     declaration: str
     mapping: str
     source: str
     paths: tuple[str, ...]
+    title: str
+    results: tuple[str, ...]
     report: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 def open_table(name: str) -> TableFile:
-    """Read a table here or in a dataset on the Hub. Raises CallError."""
+    """Read a table here, in a dataset on the Hub, or in a repository on GitHub. Raises CallError."""
     suffix = PurePosixPath(name).suffix.lower()
-    if (address_of_page(name) or name).startswith("github://"):
-        raise CallError(f"{name}: {IN_A_CLONE}")
+    refuse_pasted(name)
     if suffix not in SUFFIXES:
         raise CallError(f"{name}: a table is a file that ends in {', '.join(SUFFIXES)}")
     if name.startswith("hf://"):
         return _table_on_hub(name, SUFFIXES[suffix])
+    if name.startswith("github://"):
+        return _table_on_github(name, SUFFIXES[suffix])
     path = Path(name)
     data = read_file(name, LARGEST + 1) if path.is_file() else None
     if data is None:
@@ -143,6 +154,21 @@ def _table_on_hub(name: str, written: TableFormat) -> TableFile:
     if data is None:
         raise CallError(f"{name}: there is no such file")
     return TableFile(address.url, address.path, data, written, {} if card is None else {"README.md": card})
+
+
+def _table_on_github(name: str, written: TableFormat) -> TableFile:
+    from bot.platforms.github.address import parse_file
+    from bot.platforms.github.platform import PLATFORM
+
+    address, path = parse_file(name)
+    source = PLATFORM.open_source(f"github://{address.name}", Opener(read_access()))
+    commit = source.head()
+    data = source.read(path, commit, LARGEST)
+    if data is None:
+        raise CallError(f"{name}: there is no such file")
+    workflows = [item.path for item in source.folder(WORKFLOWS.rstrip("/"), commit)]
+    around = {each: source.read(each, commit, LARGEST) for each in ("README.md", *workflows)}
+    return TableFile(source.name, path, data, written, {each: read for each, read in around.items() if read})
 
 
 def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: Mapping[str, str]) -> Adopted:
@@ -185,7 +211,15 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
-    return Adopted(text, target, source, paths, tuple(report.lines()), notes)
+    title = _named_in_heading(found)
+    return Adopted(text, target, source, paths, title, tuple(one.path for one in read), tuple(report.lines()), notes)
+
+
+def _named_in_heading(found: FoundTable) -> str:
+    """What the innermost heading with a name calls the table, "" if none does."""
+    grid = found.place.grid
+    above = [grid.plain(one) for one in grid.table.above] if isinstance(grid, MarkdownSheet) else []
+    return next((one for one in reversed(above) if set(re.findall(r"\w+", one.casefold())) - UNNAMING), "")
 
 
 def _with_sure_rows(found: FoundTable) -> FoundTable:

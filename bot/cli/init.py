@@ -30,7 +30,7 @@ from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
 from bot.publishing.publication import Form
-from bot.reporting.draft import draft_text
+from bot.reporting.draft import draft_text, left_to_decide
 from bot.reporting.escape import brief, visible
 from bot.service.settings.config import parse_settings
 from bot.service.settings.environment import read_access
@@ -79,14 +79,19 @@ def init(
     form: Annotated[Form, typer.Option("--as", help="How rows go there.")] = "pull-request",
     title: Annotated[str, typer.Option("--title", help="The title of the board.")] = "",
     description: Annotated[str, typer.Option("--description", help="One sentence that says what it compares.")] = "",
+    is_proposed: Annotated[
+        bool, typer.Option("--propose", help="Open one pull request where the table is, and write nothing here.")
+    ] = False,
     model_name: MODEL_NAME = None,
 ) -> None:
     """Set up a new board, or adopt a table. Writes a declaration, settings and a card, and never replaces a file."""
     places = list(results or [])
     if table:
         words = NewBoard(source, to, form, title, description, parse_names(model_name or []))
-        _adopt(folder, table, places, words, (like, at))
+        _adopt(folder, table, places, words, (like, at), is_proposed=is_proposed)
         return
+    if is_proposed:
+        raise CallError("--propose is for a table that exists: add --table github://owner/name/PATH")
     if not places and not like:
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
@@ -101,8 +106,8 @@ def init(
         _seen_from(folder, checked_folder(read_at)),
         _seen_from(folder, written_at),
         form,
-        title or _offered("The title of the board (optional)"),
-        description or _offered("One sentence that says what it compares (optional)"),
+        title or _offered("The title of the board", "" if like else _title_of(folder)),
+        description or _offered("One sentence that says what it compares"),
         parse_names(model_name or []),
     )
     declaration, paths = _drafted(places, board, read_at) if places else (copied(like, board), PATHS)
@@ -116,9 +121,12 @@ def init(
     warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
 
 
-def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice: tuple[str, str]) -> None:
+def _adopt(
+    folder: Path, name: str, results: list[str], words: NewBoard, choice: tuple[str, str], *, is_proposed: bool
+) -> None:
     """Draft the declaration and the settings of a table that exists, and say what its rows come to."""
     from bot.cli.adopt import adopt, open_table
+    from bot.cli.propose import address_of_results, folder_there, propose
 
     if not results:
         raise CallError(
@@ -128,14 +136,24 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
     table = open_table(name)
     adopted = adopt(table, results, *choice, words.names)
     source, target = words.source or adopted.source, words.target or table.target
-    board = replace(words, source=_seen_from(folder, checked_folder(source)), target=_seen_from(folder, target))
+    title = words.title or ("" if choice[0] else adopted.title or _title_of(Path(target.partition("://")[2] or target)))
+    board = replace(words, source=source, target=target, title=title)
+    if is_proposed:
+        board = replace(board, source=address_of_results(source))
+    else:
+        board = replace(board, source=_seen_from(folder, checked_folder(source)), target=_seen_from(folder, target))
     settings = settings_text(board, adopted.paths, adopted.mapping)
     declared = _with_words(adopted.declaration, board)
     for line in adopted.report:
         typer.echo(line)
     for note in adopted.notes:
         warn(note)
-    _write(folder, {BOARD: declared, SETTINGS: settings})
+    texts = {BOARD: declared, SETTINGS: settings}
+    if is_proposed:
+        propose(table, folder_there(folder), board.source, texts, [*adopted.report, *adopted.notes])
+        return
+    _write(folder, texts)
+    _warn_of_uncommitted(results, adopted.results, source)
     path = shlex.quote(str(folder / SETTINGS))
     folders = {Path(place).resolve(): place for place in (source, target) if "://" not in place}
     if outside := [place for folder, place in folders.items() if root_of(folder) is None]:
@@ -167,9 +185,15 @@ def _asked(question: str, flag: str, default: str | None = None) -> str:
             raise CallError("the input ended before the last question")
 
 
-def _offered(question: str) -> str:
-    """Ask for an optional answer; "" if it is left empty."""
-    return _asked(question, "", "") if sys.stdin.isatty() else ""
+def _offered(question: str, default: str = "") -> str:
+    """Ask for an optional answer; the default if it is left empty, or if there is no terminal."""
+    return _asked(f"{question} ({default or 'optional'})", "", default) if sys.stdin.isatty() else default
+
+
+def _title_of(folder: Path) -> str:
+    """What a folder's name says as a title."""
+    words = " ".join(re.findall(r"[^\W_]+(?:\.[^\W_]+)*", folder.resolve().name))
+    return words[:1].upper() + words[1:]
 
 
 def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple[str, ...]]:
@@ -239,9 +263,9 @@ def _write_new(path: Path, text: str) -> None:
     except OSError:
         path.unlink(missing_ok=True)  # the next call would take a half of it for somebody's file
         raise
-    todo = text.count("TODO")
-    left = f", with {todo} TODO to decide" if todo else ""
-    warn(f"{path}: written{left}")
+    count = text.count("TODO")
+    left = left_to_decide(text) if path.suffix == ".toml" else f"readers see {count} TODO" if count else ""
+    warn(f"{path}: written{f'; {left}' if left else ''}")
 
 
 @dataclass(frozen=True, slots=True)

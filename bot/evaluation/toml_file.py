@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
@@ -173,3 +173,15 @@ def _remove(data: Any, location: tuple[str | int, ...]) -> None:
     for part in location[:-1]:
         data = data[part]
     del data[location[-1]]
+
+
+def unfinished_keys(value: Any, key: str = "") -> Iterator[str]:
+    """The keys in whose texts a draft left a TODO for a person: readers see them."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from unfinished_keys(one, f"{key}.{name}".removeprefix("."))
+    elif isinstance(value, list):
+        for one in value:
+            yield from unfinished_keys(one, f"{key}.{one['id']}" if isinstance(one, dict) and "id" in one else key)
+    elif isinstance(value, str) and value.startswith("TODO"):
+        yield key

@@ -33,7 +33,9 @@ HUB_PAGE = re.compile(
     re.ASCII,
 )
 GITHUB_PAGE = re.compile(
-    r"(?:https?://|ssh://|git@)*(?:www\.)?github\.com[/:](?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?(?:[/?#].*)?", re.ASCII
+    r"(?:https?://|ssh://|git@)*(?:www\.)?github\.com[/:](?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?"
+    r"(?:/blob/[^/]+(?P<path>/[^?#]*))?(?:[/?#].*)?",
+    re.ASCII,
 )
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)  # a name on the Hub or on GitHub has this form
 
@@ -44,7 +46,7 @@ def address_of_page(text: str) -> str:
         revision = "" if page["revision"] in {None, "main"} else f"@{page['revision']}"
         return f"hf://{page['kind'] or 'models/'}{page['name']}{revision}{page['path'] or ''}".rstrip("/")
     page = GITHUB_PAGE.fullmatch(text)
-    return f"github://{page['name']}" if page else ""
+    return f"github://{page['name']}{page['path'] or ''}" if page else ""
 
 
 def refuse_pasted(text: str) -> None:

@@ -29,6 +29,7 @@ MarkerKind = Literal[
     "model",
     "verify",
     "remeasured",
+    "setup",
 ]
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from textwrap import wrap
@@ -16,7 +18,7 @@ from bot.evaluation.identity import has_nickname, is_served, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.task import Task
-from bot.evaluation.toml_file import MOST_TEXT, toml_key, toml_text
+from bot.evaluation.toml_file import MOST_TEXT, toml_key, toml_text, unfinished_keys
 from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
 
@@ -24,6 +26,7 @@ LINE = 110  # columns of a line of a draft
 MOST = 3  # models that are named
 SEVERAL = 3  # tasks, of which a decision that all ask for is said once
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
+COMMENTED = re.compile(r"^\s*#\s*TODO\b", re.MULTILINE)
 TOO_FEW = (
     "a model without one of a board's columns has no rank, and too few of the models above have these as"
     " well, or they are speeds, which are no scores. Put them into a second board, or take away the # of those that"
@@ -200,6 +203,14 @@ def _task(task: DraftTask, said: Collection[str] = ()) -> Iterator[str]:
         yield from _comment(note)
     for todo in (todo for todo in task.todo if todo not in said):
         yield from _comment(f"TODO: {todo}")
+
+
+def left_to_decide(text: str) -> str:
+    """Say which TODO of a drafted file readers see, and how many others it has; "" for none."""
+    seen, others = list(unfinished_keys(tomllib.loads(text))), len(COMMENTED.findall(text))
+    said = [f"readers see {len(seen)} TODO ({examples(seen)})"] if seen else []
+    said += [f"{others} TODO in comments {'is' if others == 1 else 'are'} optional"] if others else []
+    return ", ".join(said)
 
 
 def describe_leaderboard(leaderboard: Leaderboard) -> str:

@@ -573,11 +573,27 @@ def test_a_table_that_cannot_be_adopted_is_one_line_and_nothing_is_written(
     assert not (tmp_path / "ours").exists()
 
 
-@pytest.mark.parametrize("name", ["github://acme/board/README.md", "https://github.com/acme/board/blob/main/README.md"])
-def test_a_table_at_github_is_said_to_be_read_in_a_clone(name: str, tmp_path: Path) -> None:
-    status, _, err = bot("init", tmp_path / "ours", "--table", name, "--results", tmp_path)
-    assert status == 2
-    assert err.endswith(": a table at GitHub is read in a clone: name its file there, and --to github://owner/name\n")
+def test_the_page_of_a_table_on_github_is_answered_with_its_address(tmp_path: Path) -> None:
+    page = "https://github.com/acme/board/blob/main/docs/README.md"
+    status, _, err = bot("init", tmp_path / "ours", "--table", page, "--results", tmp_path)
+    assert (status, err.endswith(": write github://acme/board/docs/README.md\n")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("above", "title"),
+    [("# Our board\n\n", "Our board"), ("# Birds\n\n## Results\n\n", "Birds"), ("## Leaderboard\n\n", "Board")],
+)
+def test_the_title_is_that_of_a_heading_with_a_name_or_of_the_repository(
+    tmp_path: Path, above: str, title: str
+) -> None:
+    text = markdown().replace("# Our board\n\n", above)
+    commit_files(tmp_path / "board", {"README.md": text.encode()})
+    commit_files(tmp_path / "results", {path_of(model): result(model, right=right) for model, right in MODELS.items()})
+    words = ["--table", str(tmp_path / "board" / "README.md"), "--results", str(tmp_path / "results")]
+    (tmp_path / "results" / "more.json").write_bytes(result("acme/more"))
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
+    assert load_leaderboard(str(tmp_path / "ours" / "board.toml")).title == title
+    assert "1 result not committed as it is, and settle reads what is: " in done.stderr
 
 
 def test_nothing_that_exists_is_replaced(tmp_path: Path) -> None:

@@ -63,7 +63,16 @@ def test_what_is_counted_as_left_to_decide_is_what_the_draft_asks(tmp_path: Path
     file.write_bytes(result())
     done = init(tmp_path / "ours", "--results", file, *PLACES, "--title", "Tiny", "--description", "Small sums.")
     decisions = (tmp_path / "ours" / "board.toml").read_text().count("# TODO: ")
-    assert f"board.toml: written, with {decisions} TODO to decide\n" in done.stderr
+    assert f"board.toml: written; {decisions} TODO in comments are optional\n" in done.stderr
+
+
+def test_what_readers_see_is_told_apart_and_the_folder_gives_the_title(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_bytes(result())
+    done = init(tmp_path / "small_sums-2.0", "--results", tmp_path / "results.json", *PLACES)
+    assert load_leaderboard(str(tmp_path / "small_sums-2.0" / "board.toml")).title == "Small sums 2.0"
+    assert "board.toml: written; readers see 1 TODO (description), " in done.stderr
+    assert "bot.toml: written\n" in done.stderr
+    assert "README.md: written; readers see 1 TODO\n" in done.stderr
 
 
 def test_a_board_of_hundreds_of_tasks_has_its_words_and_names(tmp_path: Path) -> None:

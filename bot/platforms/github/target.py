@@ -208,6 +208,12 @@ class GitHubTarget(Target):
         self.check_readable()
         _ = self.client.user
 
+    def may_push(self) -> bool:
+        """Tell whether our account may write here. Of an app GitHub says nothing, and refuses the write itself."""
+        permissions = self.client.get(f"/repos/{self.address.name}").get("permissions")
+        is_said = isinstance(permissions, dict) and not self.client.user.endswith("[bot]")
+        return not is_said or bool(permissions.get("push"))
+
     def check_readable(self) -> None:
         """See that the repository is there; raises Refused or Unavailable."""
         _ = self._repo

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import Any
 
 from bot.errors import BotError, CallError, MalformedDeclaration, StateUnavailable, Unwritable
 from bot.evaluation.finding import counted, examples
+from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.program import version as git_version
 from bot.platforms.source import is_wanted
 from bot.publishing.tables.table_layout import table_layout
@@ -60,24 +60,12 @@ def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
         yield from _faults(name, error, "correct it: docs/leaderboards.md explains every key")
         return
     yield Diagnosis(name, "ok", f"{board.id}, {len(board.tasks)} tasks")
-    if left := list(_todos(board.model_dump(mode="json"))):
+    if left := list(unfinished_keys(board.model_dump(mode="json"))):
         verb = "says" if len(left) == 1 else "say"
         yield Diagnosis(name, "warning", f"{examples(left)} still {verb} TODO, and readers see it", "complete it")
     if any(target.models for target in watch.targets) and not any(task.hub for task in board.tasks):
         advice = "add [tasks.hub] to the tasks of benchmarks on the Hub: docs/leaderboards.md"
         yield Diagnosis(name, "wrong", "no task names a benchmark, so nothing goes to the pages of models", advice)
-
-
-def _todos(value: Any, key: str = "") -> Iterator[str]:
-    """The keys of a declaration in which a draft left a TODO for a person."""
-    if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _todos(one, f"{key}.{name}".removeprefix("."))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _todos(one, f"{key}.{one['id']}" if isinstance(one, dict) and "id" in one else key)
-    elif isinstance(value, str) and value.startswith("TODO"):
-        yield key
 
 
 def _faults(name: str, error: BotError, advice: str) -> Iterator[Diagnosis]:
