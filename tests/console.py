@@ -1,7 +1,8 @@
 """The console blocks of a Markdown page, and what their commands really print.
 
 A block ```` ```console ```` holds lines `$ command` with what a terminal shows after each; a line `…` alone stands for
-any lines. A block whose fence says `title="path"` is a file that the reader writes first.
+any lines, and ` …` at the end of one for the rest of it. A block whose fence says `title="path"` is a file that the
+reader writes first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+REST = re.compile(r"\\ …(?=\\\n|\Z)")  # of a line, in an escaped pattern
 TITLE = re.compile(r'title="([^"]+)"')
 
 
@@ -79,6 +81,7 @@ def run(command: str, folder: Path) -> str:
 
 
 def is_quoted(quoted: str, real: str) -> bool:
-    """Whether the page shows what was printed, `…` on a line of its own standing for any lines."""
-    parts = [re.escape(part) for part in re.split(r"^ *…$\n?", quoted, flags=re.MULTILINE)]
+    """Whether the page shows what was printed, `…` standing for any lines, or for the rest of one."""
+    said = re.split(r"^ *…$\n?", quoted, flags=re.MULTILINE)
+    parts = [REST.sub(" .*", re.escape(part)) for part in said]
     return re.fullmatch(r"(?:.*\n)*?".join(parts) + r"\n?", real + "\n") is not None

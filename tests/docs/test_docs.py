@@ -18,7 +18,7 @@ from tests.console import follow, is_quoted
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/*.md")])
 # Pages whose console blocks need nothing but this clone; others show commands in `sh` blocks, which are not run.
-FOLLOWED = ["README.md", "docs/tour.md", "docs/tutorial.md", "docs/compare.md", "SKILL.md"]
+FOLLOWED = ["README.md", "docs/tour.md", "docs/tutorial.md", "docs/compare.md", "docs/tables.md", "SKILL.md"]
 
 
 def words(page: str) -> str:
@@ -40,6 +40,8 @@ def test_the_commands_of_a_page_print_what_it_quotes(page: str, tmp_path: Path) 
 def test_a_quotation_that_differs_in_one_letter_is_found_out() -> None:
     assert is_quoted("one\n…\nthree", "one\ntwo\ntwo and a half\nthree")
     assert is_quoted("…\nthree", "two\nthree")
+    assert is_quoted("one …\nthree", "one and more\nthree")
+    assert not is_quoted("one …\nthree", "two and more\nthree")
     assert is_quoted("", "")
     assert not is_quoted("one\n…\nthree", "one\ntwo\nfour")
     assert not is_quoted("one", "one\ntwo")

@@ -106,11 +106,13 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_documented_with_its_options_and_choices(name: str) -> None:
-    section = sections("command-line.md")[name]
+    section, common = sections("command-line.md")[name], first_cells(sections("command-line.md")["Common options"])
     options = [option for option in COMMANDS[name].params if option.param_type_name == "option"]
+    spellings = [spelling for option in options for spelling in option.opts]
+    own = [spelling for spelling in first_cells(section) if spelling.startswith("-")]
 
     assert f"`leaderboard-bot {name}" in section
-    assert first_cells(section) == [spelling for option in options for spelling in option.opts]
+    assert [spelling for spelling in spellings if spelling in own or spelling not in common] == own
     for option in options:
         choices = option.type_descriptor.annotation
         if isinstance(choices, type) and issubclass(choices, Enum):
@@ -118,7 +120,13 @@ def test_every_command_is_documented_with_its_options_and_choices(name: str) -> 
 
 
 def test_no_command_is_documented_that_is_not_there() -> None:
-    assert set(sections("command-line.md")) - set(COMMANDS) == {"Exit status", "Environment"}
+    assert set(sections("command-line.md")) - set(COMMANDS) == {"Common options", "Exit status", "Environment"}
+
+
+def test_every_common_option_is_one_of_several_commands() -> None:
+    given = [spelling for command in COMMANDS.values() for option in command.params for spelling in option.opts]
+    common = first_cells(sections("command-line.md")["Common options"])
+    assert [name for name in common if given.count(name) < 2] == ["--help", "-h", "--version", "--traceback"]
 
 
 def test_every_exit_status_is_documented() -> None:

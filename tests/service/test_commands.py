@@ -39,17 +39,17 @@ def replies(request: Discussion) -> list[str]:
 
 
 PLACES: dict[str, str] = {
-    "source": "an open request at the source, or a discussion (on GitHub an issue) about a push",
+    "source": "a request, or the discussion of a push, at the source",
     "plan": "the discussion of plans at the target",
-    "request": "a request of the bot at a target on the Hub or on GitHub",
-    "shared": "a request of the bot that holds many rows",
+    "request": "a request of the bot at the target",
+    "shared": "one that holds many rows",
 }
 
 
 def commands_table() -> str:
     """All commands as a table for the documentation."""
     lines = ["| command | where | who | does |", "| --- | --- | --- | --- |"]
-    who = {"anybody": "anybody", "maintainers": "`maintainers` of the watch"}
+    who = {"anybody": "anybody", "maintainers": "`maintainers`"}
     lines += [f"| `{c.usage}` | {PLACES[c.where]} | {who[c.who]} | {c.does} |" for c in COMMANDS]
     return "\n".join(lines)
 
