@@ -36,6 +36,7 @@ BOARDS = ("open-llm-v1", "open-llm-v2")
 NOT_THERE = ("0.4.6",)
 # What the harness sets where a task's file says nothing, as far as it decides.
 WRITTEN = {"output_type": "generate_until", "fewshot_delimiter": "\n\n"}
+SOURCES = {"metric_list": 2}  # levels in which functions stand as their source
 
 
 class Function(str):
@@ -80,20 +81,20 @@ def source(function: Function) -> str:
     raise SystemExit(f"{module}.py does not define {name}")
 
 
-def written(value: Any, depth: int = 0) -> Any:
-    """A value as the harness writes it: a function as its source, below the first level by its name alone."""
+def written(value: Any, sources: int = 0) -> Any:
+    """A value as the harness writes it: a function as its source, below that many levels by its name alone."""
     if isinstance(value, Function):
-        return source(value) if depth == 0 else f"<function {value.rpartition('.')[2]}>"
+        return source(value) if sources >= 0 else f"<function {value.rpartition('.')[2]}>"
     if isinstance(value, dict):
-        return {name: written(inner, depth + 1) for name, inner in value.items()}
+        return {name: written(inner, sources - 1) for name, inner in value.items()}
     if isinstance(value, list):
-        return [written(inner, depth + 1) for inner in value]
+        return [written(inner, sources - 1) for inner in value]
     return value
 
 
 def configuration(path: Path) -> dict[str, Any]:
     """What a result's `configs` has for a task without options of the call."""
-    config = WRITTEN | {name: written(value) for name, value in merged(path).items()}
+    config = WRITTEN | {name: written(value, SOURCES.get(name, 0)) for name, value in merged(path).items()}
     if config["output_type"] == "generate_until":
         stops = {"until": [config["fewshot_delimiter"]]}
         config["generation_kwargs"] = stops | (config.get("generation_kwargs") or {})

@@ -32,7 +32,7 @@ def make_result(
 ) -> dict[str, Any]:
     """One complete result of a model as good as `strength` (0 guesses, 1 knows all).
 
-    `padding` is the length of the scorer's text in each task's configuration: it sets the size of the file.
+    `padding` is the length of a note in each task's configuration: it sets the size of the file.
     """
     declared = leaderboard or load_leaderboard("open-llm-v2")
     random = Random(f"{model} {seed}")  # noqa: S311 - drawn numbers, no secret
@@ -85,7 +85,10 @@ def asked(name: str, leaf_id: str, version: str = "") -> dict[str, Any]:
     shipped = released(name)
     for digest, versions in shipped["leaves"].get(leaf_id, {}).items():
         if (version or RELEASE) in versions:
-            return {field: _read(shipped["values"][one]) for field, one in shipped["definitions"][digest].items()}
+            found = {field: _read(shipped["values"][one]) for field, one in shipped["definitions"][digest].items()}
+            if "metric_list" in found:
+                found["metric_list"] = [{"metric": name, **one} for name, one in found["metric_list"].items()]
+            return found
     return {}
 
 
@@ -98,17 +101,21 @@ def _read(text: str) -> Any:
 
 
 def _config(task: Task, leaf_id: str, padding: int) -> dict[str, Any]:
+    found = asked("open-llm-v2-eleutherai", leaf_id)
+    usual = {"aggregation": "mean", "higher_is_better": True}
+    metrics = {one.name: {"metric": one.name, **usual} for one in task.metrics}
+    for one in found.get("metric_list", ()):
+        metrics[one["metric"]] = metrics.get(one["metric"], {}) | one
     return {
         "task": leaf_id,
-        **asked("open-llm-v2-eleutherai", leaf_id),
-        "process_results": ("# Score the answer. " * (padding // 20 + 1))[:padding],
+        **found,
         "target_delimiter": " ",
         "fewshot_delimiter": "\n\n",
         "num_fewshot": task.num_fewshot,
-        "metric_list": [{"metric": m.name, "aggregation": "mean", "higher_is_better": True} for m in task.metrics],
+        "metric_list": list(metrics.values()),
         "repeats": 1,
         "should_decontaminate": False,
-        "metadata": {"version": VERSIONS[task.id]},
+        "metadata": {"version": VERSIONS[task.id], "note": ("As it was measured. " * (padding // 20 + 1))[:padding]},
     }
 
 

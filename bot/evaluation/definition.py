@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.finding import shown
-from bot.evaluation.result import AskedField, Result
+from bot.evaluation.result import AskedField, LeafResult, Result
 
 CODE = re.compile(r"(?:def|lambda|@\w[\w.]*\s+def)\s")
 # A quote that is not closed takes the rest of the text, so that each text is looked through once.
@@ -37,6 +37,7 @@ REMEMBERED, LONGEST_REMEMBERED = 1_024, 8_000  # definitions that are derived on
 SHA256 = "sha256:"
 OF_RELEASES = "lm-eval-0.4"  # the format whose definitions are shipped
 NONE = ""  # the digest of a field that a definition does not have
+FUNCTION = "<function>"  # stands for a function of which the file has an address and no text: it may be any
 ABSENT = frozenset({NONE})
 ENCODE = msgspec.json.Encoder().encode
 
@@ -57,10 +58,13 @@ class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
     digest: str = ""
     texts: Mapping[str, str] = {}
 
+    def values(self, field: str) -> list[AskedField]:
+        """The values that a field may have; that of a field which must be absent is NONE."""
+        return [AskedField(field, one, self.texts.get(one, "")) for one in sorted(self.fields.get(field, ABSENT))]
+
     def wanted(self, field: str) -> AskedField:
-        """A value that a field may have; that of a field which must be absent is NONE."""
-        digest = max(self.fields.get(field, ABSENT))
-        return AskedField(field, digest, self.texts.get(digest, ""))
+        """One of the values that a field may have."""
+        return self.values(field)[-1]
 
     def counts_for(self, version: str) -> bool:
         """Tell whether it counts for a version of the harness; "" is any."""
@@ -161,6 +165,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
 def digest_of(text: str) -> str:
     """The digest of a canonical value."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+UNRECORDED = digest_of(FUNCTION)
 
 
 def digest_of_fields(digests: Mapping[str, str]) -> str:
@@ -296,6 +303,11 @@ def is_whole(definition: Fields) -> bool:
     return all(one.digest != NONE for one in definition.values())
 
 
+def has_address(result: Result, leaf: LeafResult) -> bool:
+    """Tell whether the definition of a leaf has the address of a function in place of its text."""
+    return any(result.asked[place].digest == UNRECORDED for place in result.definitions.get(leaf.definition, ()))
+
+
 def is_shortened(result: Result) -> bool:
     """Tell whether a file leaves out a part of every definition, so that only the rest can be compared."""
     digests = {leaf.definition for leaf in result.leaves.values()} - {""}
@@ -303,19 +315,33 @@ def is_shortened(result: Result) -> bool:
     return all(places and any(result.asked[one].digest == NONE for one in places) for places in found)
 
 
-def differing(one: Fields, accepted: Mapping[str, frozenset[str]], *, shortened: bool = False) -> list[str]:
+def differing(one: Fields, accepted: AcceptedDefinition, *, shortened: bool = False) -> list[str]:
     """The fields of a definition that match none of the accepted ones; of a shortened one, the recorded fields."""
-    found = [field for field, value in one.items() if value.digest not in accepted.get(field, ABSENT)]
+    found = [
+        field
+        for field, value in one.items()
+        if value.digest not in accepted.fields.get(field, ABSENT)
+        and not any(_may_be_one_function(value, other) for other in accepted.values(field))
+    ]
     if shortened:
         return [field for field in found if one[field].digest != NONE]
-    return found + [field for field, digests in accepted.items() if field not in one and NONE not in digests]
+    return found + [field for field, digests in accepted.fields.items() if field not in one and NONE not in digests]
+
+
+def _may_be_one_function(one: AskedField, other: AskedField) -> bool:
+    """Tell whether one value is a function without its text, and the other a function, too, or a text not known."""
+    digests = (one.digest, other.digest)
+    if UNRECORDED not in digests or NONE in digests:
+        return False
+    texts = (text_of(one), text_of(other))
+    return all(not text or text == FUNCTION or CODE.match(text) for text in texts)
 
 
 def nearest(
     one: Fields, accepted: Iterable[AcceptedDefinition], *, shortened: bool
 ) -> tuple[AcceptedDefinition, list[str]]:
     """The accepted definition that differs in the fewest fields, and these fields."""
-    found = ((other, differing(one, other.fields, shortened=shortened)) for other in accepted)
+    found = ((other, differing(one, other, shortened=shortened)) for other in accepted)
     return min(found, key=lambda pair: len(pair[1]))
 
 
@@ -334,7 +360,9 @@ def differences(one: Result, one_key: str, other: Result, other_key: str) -> lis
 
 def _differs(one: AskedField | None, other: AskedField | None, *, is_part: bool) -> bool:
     digests = [value.digest if value else NONE for value in (one, other)]
-    return digests[0] != digests[1] and not (is_part and NONE in digests)
+    if digests[0] == digests[1] or (is_part and NONE in digests):
+        return False
+    return not (one and other and _may_be_one_function(one, other))
 
 
 def both(one: AskedField | None, other: AskedField | None) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.definition import LONGEST, canonical
+from bot.evaluation.definition import LONGEST, canonical, differences
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats import (
     Content,
@@ -38,7 +38,6 @@ SILENT = {
     "tag": ["a tag"],
     "metadata": {"version": 1.0, "pretrained": "example-org/kestrel-7b"},
     "metric_list": [{"metric": "acc_norm", "aggregation": "<function mean at 0x7f0102030405>"}],
-    "process_results": "def process_results(doc, results): ...",
     "should_decontaminate": True,
     "unsafe_code": False,
     "target_delimiter": " ",
@@ -59,9 +58,13 @@ def findings(parsed: Parsed) -> list[Finding]:
     return list(judge_all([parsed], declared()).verdicts[0].findings)
 
 
+OTHERS = {"metric_list": [{"metric": "acc_norm", "ignore_case": True}]}
+
+
 @pytest.mark.parametrize("field", [field for field in DECIDING if not field.startswith("lmms")])
 def test_a_field_that_decides_is_found_and_named(field: str) -> None:
-    (found,) = findings(with_config({field: {"revision": "of the author"} if field.endswith("kwargs") else "another"}))
+    other = {"revision": "of the author"} if field.endswith("kwargs") else OTHERS.get(field, "another")
+    (found,) = findings(with_config({field: other}))
     assert found.rule == "other-task-definition"
     assert found.is_error
     assert f"{field} is " in found.message
@@ -81,6 +84,46 @@ def test_an_address_in_memory_is_no_difference() -> None:
         assert parsed.result is not None
         digests.add(parsed.result.leaves[LEAF].definition)
     assert len(digests) == 1
+
+
+SCORED, ADDRESS = "leaderboard_ifeval", "<function process_results at 0x7f2a4c1d5ee0>"
+GENEROUS = "def process_results(doc, results):\n    return {'prompt_level_strict_acc': True}\n"
+
+
+def test_a_scoring_function_that_was_replaced_is_another_definition() -> None:
+    (found,) = findings(with_config({"process_results": GENEROUS}, SCORED))
+    assert (found.rule, found.location.pointer) == ("other-task-definition", f"/configs/{SCORED}/process_results")
+    own = [dict(one) for one in base()["configs"][SCORED]["metric_list"]]
+    own[1]["aggregation"] = "def best(items):\n    return 1.0\n"
+    (found,) = findings(with_config({"metric_list": own}, SCORED))
+    assert (found.rule, found.location.pointer) == ("other-task-definition", f"/configs/{SCORED}/metric_list")
+
+
+def test_the_address_of_a_function_is_not_recorded_and_no_other_definition() -> None:
+    parsed = with_config({"process_results": ADDRESS}, SCORED)
+    (found,) = findings(parsed)
+    assert (found.rule, found.is_error, found.leaves) == ("unverifiable-pin", False, (SCORED,))
+    for field in (
+        "process_results",
+        "doc_to_text",
+    ):  # of a task that has no scoring function, and whose prompt is a text
+        (found,) = [one for one in findings(with_config({field: ADDRESS})) if one.is_error]
+        assert (found.rule, found.leaves) == ("other-task-definition", (LEAF,))
+    whole, other = with_config({}).result, parsed.result
+    assert whole is not None
+    assert other is not None
+    assert differences(whole, SCORED, other, SCORED) == []
+
+
+def test_a_draft_of_a_file_with_the_address_of_a_function_takes_its_text_and_no_other_prompt() -> None:
+    data = base()
+    data["configs"][SCORED]["process_results"] = ADDRESS
+    board, _ = drafted(data)
+    assert [one.rule for one in judge_all([with_config({})], board).verdicts[0].findings] == []
+    (found,) = judge_all([with_config({"doc_to_text": "another"}, SCORED)], board).verdicts[0].findings
+    assert found.rule == "other-task-definition"
+    (found,) = judge_all([with_config({"process_results": None}, SCORED)], board).verdicts[0].findings
+    assert found.rule == "other-task-definition"
 
 
 def test_a_value_is_compared_24_levels_deep() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.definition import NONE, AskedDefinitions, picked
+from bot.evaluation.definition import CODE, FUNCTION, NONE, AskedDefinitions, canonical, picked
 from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
@@ -73,7 +73,8 @@ DECIDING = (
     "doc_to_text", "doc_to_target", "doc_to_choice", "doc_to_image", "doc_to_audio", "use_prompt", "description",
     "gen_prefix", "dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "training_split",
     "validation_split", "test_split", "fewshot_split", "process_docs", "target_delimiter", "fewshot_delimiter",
-    "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list", "lmms_eval_specific_kwargs",
+    "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list", "process_results", "metric_list",
+    "lmms_eval_specific_kwargs",
 )  # fmt: skip
 DEFAULTS = {"target_delimiter": " ", "fewshot_delimiter": "\n\n", "repeats": 1}
 ALWAYS = ("doc_to_text", "dataset_path", "output_type")  # the harness writes them for each task
@@ -82,7 +83,8 @@ USUAL_METRICS = {"loglikelihood": ("acc",), "multiple_choice": ("acc", "acc_norm
 USUAL_FILTERS = [{"name": "none", "filter": [{"function": "take_first"}]}]
 NO_OPTIONS = ("metric", "aggregation", "higher_is_better", "hf_evaluate")
 LONGEST_DELIMITER, LONGEST_TARGET, LONGEST_OPTIONS = 20, 100, 4_000  # characters
-FUNCTION = re.compile(r"<function ([\w.]+)")
+FUNCTION_NAME = re.compile(r"<function ([\w.]+)")
+ADDRESS = re.compile(r"<function [^<>]{1,200} at 0x[0-9a-fA-F]+>")
 
 
 def recognise(content: Content) -> bool:
@@ -124,8 +126,9 @@ def parse(content: Content) -> Result:
 
 def deciding(recorded: dict[str, Any]) -> dict[str, str]:
     """The fields that decide as canonical texts; NONE for one that was left out."""
-    found = {name: value for name, value in recorded.items() if value is not None}
+    found = {name: _without_address(value) for name, value in recorded.items() if value is not None}
     config = dict(found)
+    found["metric_list"] = _options(config.get("metric_list"))
     if data := table(config.get("dataset_kwargs")):
         found["dataset_kwargs"] = _without(without_secrets(data), "trust_remote_code")
     if generation := table(config.get("generation_kwargs")):
@@ -137,6 +140,27 @@ def deciding(recorded: dict[str, Any]) -> dict[str, str]:
             name: one for name, one in prompts.items() if type(one) is dict
         } or prompts
     return picked(found, DEFAULTS) | {name: NONE for name in ALWAYS if name not in found}
+
+
+def _without_address(value: Any) -> Any:
+    return FUNCTION if isinstance(value, str) and ADDRESS.fullmatch(value) else value
+
+
+def _options(metrics: Any) -> dict[str, Any]:
+    """What a task sets of its metrics, by their names: options, and an aggregation that is a function of its own."""
+    found = {}
+    for one in items(metrics):
+        name, aggregation = canonical(_without_address(table(one).get("metric"))), table(one).get("aggregation")
+        options = {
+            key: value
+            for key, value in _without(table(one), *NO_OPTIONS).items()
+            if value is not None and value is not False
+        }
+        if CODE.match(text(aggregation)):
+            options["aggregation"] = canonical(aggregation)
+        if options or CODE.match(name):
+            found[name] = options
+    return found
 
 
 def _without(members: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -160,7 +184,7 @@ def _examples(settings: Mapping[str, Any], config: Mapping[str, Any]) -> dict[st
 
 def _is_same(value: Any, of_task: Any) -> bool:
     """Tell whether a value is the task's, which of a function is its source and not its name."""
-    match = FUNCTION.match(value) if isinstance(value, str) else None
+    match = FUNCTION_NAME.match(value) if isinstance(value, str) else None
     return value == of_task or (match is not None and f"def {match[1]}(" in text(of_task))
 
 

@@ -2,10 +2,12 @@
 
 ## What it does
 Compares the recorded definition of each leaf (prompt, answer, choices, dataset, splits, examples, description,
-delimiters, filters, generation settings) with the one that the declaration names for the release or commit of the
-harness in the file; where the file names none of those, with the nearest of all. A field that was left out differs,
-too. Text that differs from run to run, such as addresses in memory, and the layout of a function do not count. A
-default is the same as an absent field. Where a file shortens the definitions of all leaves, what is left is compared.
+delimiters, filters, generation settings, scoring function, options of metrics) with the one that the declaration names
+for the release or commit of the harness in the file; where the file names none of those, with the nearest of all. A
+field that was left out differs, too. Text that differs from run to run, such as addresses in memory, and the layout of
+a function do not count. A default is the same as an absent field. Where a file shortens the definitions of all leaves,
+what is left is compared. A function of which the file has the address and no text may be any function, which
+`unverifiable-pin` says, but no text.
 
 ## Why is this bad?
 A table of numbers from different questions is worse than none: a prompt that begins with the answer, another dataset

@@ -2,7 +2,8 @@
 
 ## What it does
 Names the tasks whose number of shots, task version or definition is declared but not recorded. Some formats never
-record them: docs/formats.md says which. `unverifiable-harness-commit` does the same for the harness, and
+record them: docs/formats.md says which. The address of a function (`<function doc_to_text at 0x7f01>`) says nothing of
+what it does, so a definition with one is not recorded. `unverifiable-harness-commit` does the same for the harness, and
 `unpinned-revision` for the model's commit. With `pins = "required"` in the declaration all three are errors.
 
 ## Why is this bad?
@@ -17,7 +18,7 @@ The result may be right, but the file does not prove it. Five shots and none dif
 
 from __future__ import annotations
 
-from bot.evaluation.definition import is_shortened
+from bot.evaluation.definition import has_address, is_shortened
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
 
@@ -31,7 +32,11 @@ def unverifiable_pin(case: Case) -> Violations:
     versions = [one for one in present if one.leaf.version is None and one.required.versions]
     shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
     is_part = is_shortened(case.result)
-    definitions = [one for one in present if one.required.definitions and (is_part or not one.leaf.definition)]
+    definitions = [
+        one
+        for one in present
+        if one.required.definitions and (is_part or not one.leaf.definition or has_address(case.result, one.leaf))
+    ]
     for what, field, found in (
         ("task version", "version", versions),
         ("number of shots", "num_fewshot", shots),
