@@ -326,6 +326,23 @@ def test_a_log_that_does_not_give_the_value_of_its_result_makes_no_pairs(tmp_pat
         assert (task["method"], task["why"]) == ("independent", "the results are not the means of their samples")
 
 
+def test_a_folder_with_the_logs_of_both_models_is_paired_by_the_names_of_their_folders(tmp_path: Path) -> None:
+    runs = [logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))]
+    for of_folder in ("logs/a", "logs/acme__b", "unnamed/one", "unnamed/two"):
+        (tmp_path / of_folder).mkdir(parents=True)
+    for run, names in zip(runs, (("logs/a", "unnamed/one"), ("logs/acme__b", "unnamed/two")), strict=True):
+        for log in Path(run).glob("samples_*"):
+            for name in names:
+                (tmp_path / name / log.name).write_bytes(log.read_bytes())
+            log.unlink()
+    done = call(*runs, "--samples", str(tmp_path / "logs"), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert [one["pairs"]["first"] for one in json.loads(done.stdout)["tasks"]] == [0, 0, 30]
+    done = call(*runs, "--samples", str(tmp_path / "unnamed"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "in one and two, and neither folder is called as that of results_" in " ".join(done.stderr.split())
+
+
 def test_a_prompt_that_differs_is_named_before_the_result(tmp_path: Path) -> None:
     path = next((ROOT / KESTREL).glob("*.json"))
     result = json.loads(path.read_text())
