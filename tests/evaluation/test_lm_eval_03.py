@@ -130,3 +130,22 @@ def test_the_commands_for_two_tasks_of_the_same_shots_write_two_files() -> None:
         "xglm-7.5B_winogrande_5-shot.json",
         "xglm-7.5B_gsm8k_5-shot.json",
     ]
+
+
+def test_a_list_of_shots_is_that_of_the_tasks_in_the_order_of_their_versions() -> None:
+    """Stability-AI/lm-evaluation-harness effdbeaf, models/llama2/llama2-7b: `results` has another order."""
+    data = {
+        "results": {name: {"acc": 0.5} for name in ("jnli-1.1-0.2", "xwinograd_ja", "jsquad-1.1-0.2")},
+        "versions": {"jnli-1.1-0.2": 1.1, "jsquad-1.1-0.2": 1.1, "xwinograd_ja": 1.0},
+        "config": {"model": "hf-causal", "model_args": "pretrained=acme/atlas", "num_fewshot": [3, 2, 0],
+                   "no_cache": True, "limit": [None, 50, None]},
+    }  # fmt: skip
+    result = parse_result(dumps(data))
+    assert {key: leaf.num_fewshot for key, leaf in result.leaves.items()} == {
+        "jnli-1.1-0.2": 3, "jsquad-1.1-0.2": 2, "xwinograd_ja": 0,
+    }  # fmt: skip
+    assert result.limit == 50
+    data["config"]["num_fewshot"] = [3, 2]  # of two tasks, and there are three
+    assert {leaf.num_fewshot for leaf in parse_result(dumps(data)).leaves.values()} == {None}
+    data["config"]["num_fewshot"] = [2, 2, 2]
+    assert {leaf.num_fewshot for leaf in parse_result(dumps(data)).leaves.values()} == {2}

@@ -6,12 +6,12 @@ task and a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bot.evaluation.definition import AskedDefinitions, canonical
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version
+from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version, whole
 from bot.evaluation.formats.fields import shots as same_shots
 from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
@@ -81,9 +81,9 @@ def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
     config = content.config or {}
     pairs, args = arguments(config.get("model_args"))
-    shots = same_shots(config.get("num_fewshot"))
     named = pairs.get("pretrained") or pairs.get("engine") or ""
     listed, asked = _listed(content) if content.results is None else {}, AskedDefinitions()
+    shots = _shots(content, config, listed or content.results or {})
     return Result(
         model=Model(
             id=named,
@@ -95,7 +95,7 @@ def parse(content: Content) -> Result:
         ),
         harness=HarnessVersion("lm-evaluation-harness"),
         leaves=_listed_leaves(content, shots, listed, asked) if listed else _leaves(content, shots, asked),
-        limit=number(config.get("limit")),
+        limit=_limit(config.get("limit")),
         places=LISTED_PLACES if listed else PLACES,
         original_keys={key: str(one.number) for key, one in listed.items()},
         definitions=asked.definitions,
@@ -103,14 +103,29 @@ def parse(content: Content) -> Result:
     )
 
 
-def _leaves(content: Content, shots: int | None, asked: AskedDefinitions) -> dict[str, LeafResult]:
+def _shots(content: Content, config: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, int | None]:
+    """The shots of each task; a list has those of the tasks in the order of `versions`, in which a fork asks them."""
+    versions, asked = content.table("versions") or {}, config.get("num_fewshot")
+    if (same := same_shots(asked)) is not None or len(items(asked)) != len(versions):
+        return dict.fromkeys(keys, same)
+    found = {key: whole(one) for key, one in zip(versions, items(asked), strict=True)}
+    return {key: found.get(key) for key in keys}
+
+
+def _limit(asked: object) -> float | None:
+    """The limit of samples, of a list of those of the tasks the smallest."""
+    limits = [found for one in items(asked) if (found := number(one)) is not None]
+    return min(limits) if limits else number(asked)
+
+
+def _leaves(content: Content, shots: Mapping[str, int | None], asked: AskedDefinitions) -> dict[str, LeafResult]:
     """The rows of `results`."""
     results, versions, config = content.results or {}, content.table("versions") or {}, content.config or {}
     descriptions = table(config.get(DESCRIPTION))
     return {
         key: LeafResult(
             row(results, key, "/results"),
-            shots,
+            shots[key],
             version(versions.get(key)),
             definition=asked.add({DESCRIPTION: descriptions.get(key) or {}}, (DESCRIPTION,), _described)
             if DESCRIPTION in config
@@ -121,14 +136,14 @@ def _leaves(content: Content, shots: int | None, asked: AskedDefinitions) -> dic
 
 
 def _listed_leaves(
-    content: Content, shots: int | None, listed: Mapping[str, ListedRow], asked: AskedDefinitions
+    content: Content, shots: Mapping[str, int | None], listed: Mapping[str, ListedRow], asked: AskedDefinitions
 ) -> dict[str, LeafResult]:
     """The rows of a list, by task and prompt."""
     versions = content.table("versions") or {}
     return {
         key: LeafResult(
             one.metrics,
-            shots,
+            shots[key],
             version(versions.get(key)),
             pointers=one.pointers,
             definition=asked.add(one.first, DECIDING),
