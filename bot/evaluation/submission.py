@@ -22,6 +22,7 @@ from bot.evaluation.formats.format import Format
 from bot.evaluation.result import CheckedSamples, Result
 
 MAX_PATH = 1_000  # bytes; the name of a file has at most 255 on a disk
+PART = re.compile(r"#\d+$")  # what the path of a further measurement in a file ends in
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +78,11 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     def parts(self) -> list[Parsed]:
         """The submission, and the further ones in its file, each by itself."""
         return [msgspec.structs.replace(self, further=()), *self.further] if self.further else [self]
+
+    @property
+    def file(self) -> str:
+        """The path of the file that it is in."""
+        return PART.sub("", self.path) if self.of > 1 else self.path
 
     @property
     def format(self) -> str | None:

@@ -56,8 +56,8 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     it has too are ids of its board. Without it nicknames stay as they are. `form` is the table of the
     form of the files, "" where a format reads them.
     """
-    files = counted(len(draft.results), "file")
-    lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft.results)}."), HEAD]
+    read = counted(len(draft.results), "result")
+    lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {read}{_models(draft.results)}."), HEAD]
     formats = list(dict.fromkeys(one.format for one in draft.results))
     lines += [*_served(draft.results), "[harness]", f"formats = {toml_text(formats)}", *_quoted(draft.results), ""]
     lines += _pins(list(dict.fromkeys(one.harness for one in draft.results)))

@@ -287,7 +287,7 @@ def summary_line(judgement: Judgement, ink: Ink) -> str:
     """One line over everything: how many rows of each verdict, from how many files, and what was not read."""
     counts = summarize(judgement)
     parts = [ink.paint(f"{counts[status]} {status}", status) for status in SIGNS if counts[status]]
-    rows, files = len(judgement.rows), len(judgement.verdicts)
+    rows, files = len(judgement.rows), len({verdict.parsed.file for verdict in judgement.verdicts})
     found = [finding for verdict in judgement.verdicts for finding in verdict.findings]
     errors = sum(finding.is_error for finding in [*found, *(f for row in judgement.rows for f in row.findings)])
     unread = (

@@ -63,6 +63,8 @@ def test_rows_of_one_file_and_files_named_after_their_models_are_read(folder: Pa
     (folder / "runs" / "all.csv").write_text("\n".join(lines) + "\n")
     _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
     assert "3 of 3 rows reproduced to the printed digit" in stdout, stderr
+    _, stdout, _ = bot("check", "runs", "--leaderboard", "board/board.toml")
+    assert stdout.splitlines()[-1] == "3 rows from 1 file: 3 accepted; 0 errors"
     (folder / "runs" / "all.csv").unlink()
     for name, (retail, airline) in MODELS.items():
         (folder / "runs" / f"{name.replace('/', '__')}.json").write_text(
