@@ -20,7 +20,7 @@ from bot.platforms.net import BUDGETS
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
-pytest_plugins = ["tests.costs", "tests.oracles", "tests.world.fixtures"]
+pytest_plugins = ["tests.compiled", "tests.costs", "tests.oracles", "tests.world.fixtures"]
 
 # No test depends on how fast the machine is; a failing example can be repeated with the printed blob.
 # `make test-all` looks at more examples than `make test`: --hypothesis-profile=thorough.

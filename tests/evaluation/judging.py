@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from math import sqrt
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import to_json
 
 from bot.evaluation.definition import released
 from bot.evaluation.finding import Finding
@@ -111,7 +113,7 @@ SAME = {"/model_name": "pretrained", "/config/model_sha": "revision", "/config/m
 
 def patched(changes: Mapping[str, Any], start: dict[str, Any] | None = None) -> dict[str, Any]:
     """The base file with each pointer set to its value; an argument that would contradict one of them is left out."""
-    data = base() if start is None else deepcopy(start)
+    data = base() if start is None else pickle.loads(pickle.dumps(start))
     for pointer, value in changes.items():
         data = patch(data, pointer, value)
     config = data.get("config") if isinstance(data, dict) else None
@@ -140,7 +142,7 @@ def with_definitions(data: Any) -> Any:
 
 def dumps(data: Any) -> bytes:
     """JSON as the harness writes it: two spaces, bare NaN."""
-    return json.dumps(data, indent=2, ensure_ascii=False).encode("utf-8")
+    return to_json(data, indent=2, inf_nan_mode="constants")
 
 
 @dataclass(frozen=True)
