@@ -164,6 +164,11 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         """When the newest of its files was measured, ISO 8601 in UTC, "" if that is unknown."""
         return max([file.date for file in self.evidence], default="")
 
+    @property
+    def age(self) -> tuple[str, list[str]]:
+        """What orders entries, largest for the newest: the date of its newest file, then the digests of all."""
+        return self.date, sorted(file.sha256 for file in self.evidence)
+
     def to_bytes(self) -> bytes:
         """The canonical bytes: fields in declared order, two spaces, one line feed at the end."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
@@ -384,7 +389,7 @@ def choose(candidates: Iterable[Entry], current: Entry | None = None) -> Entry:
     If its evidence is the same as at the target, it keeps the commits that are named there.
     """
     rivals = [*candidates, *([current] if current else [])]
-    best = max(rivals, key=lambda one: (one.coverage.present, one.date, sorted(file.sha256 for file in one.evidence)))
+    best = max(rivals, key=lambda one: (one.coverage.present, one.age))
     if current is not None and digest_of(best) == digest_of(current):
         return current
     return best

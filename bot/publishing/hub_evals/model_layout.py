@@ -56,7 +56,7 @@ class ModelsOptions(TargetOptions):
 def choose_row(rows: Iterable[Entry], head: str) -> Entry | None:
     """The complete row that counts: the newest one measured at the model's head, else the newest; or None."""
     complete = [row for row in rows if row.verdict == "accepted"]
-    return max(complete, key=lambda row: (row.model.revision == head, row.date, row.key), default=None)
+    return max(complete, key=lambda row: (row.model.revision == head, row.age, row.key), default=None)
 
 
 def eval_result_of(row: RowView, task: Task, hub: HubBenchmark, account: str, *, is_org: bool) -> HubEvalResult:

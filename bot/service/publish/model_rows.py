@@ -6,8 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import ClassVar, get_args
 
@@ -15,7 +14,7 @@ from bot.errors import CallError, DiscussionsDisabled, Gone, Refused
 from bot.platforms.hub.models import HubModels
 from bot.publishing.addresses import model_url
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.desired import DesiredModel
+from bot.publishing.hub_evals.desired import DesiredModel, WantedModel, desired_model
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
 from bot.publishing.hub_evals.model_layout import (
     ModelsOptions,
@@ -27,6 +26,7 @@ from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import (
     CurrentState,
     Decision,
+    DesiredState,
     OpenRequest,
     UpdateRequest,
     decide,
@@ -42,13 +42,15 @@ from bot.service.store.memory import FIRST_WRITE, PLACE
 
 @dataclass(frozen=True)
 class ModelLook:
-    """One model with the `state` of its repository at `paths`, and what is desired there."""
+    """One model with the `state` of its repository at `paths`, what is `wanted` there, and the decision."""
 
     model: str
     items: Sequence[Item]
     paths: tuple[str, ...]
-    desired: DesiredModel
+    wanted: WantedModel
     state: CurrentState
+    found: DesiredModel
+    decision: Decision
 
     @property
     def key(self) -> str:
@@ -58,19 +60,13 @@ class ModelLook:
     @property
     def entry(self) -> Entry | None:
         """The entry of the model that counts."""
-        row = self.desired.layout.row(self.desired.changes)
+        row = self.wanted.layout.row(self.wanted.changes)
         return row.entry if row is not None else None
-
-    @cached_property
-    def decision(self) -> Decision:
-        """The decision for the model."""
-        wanted = self.desired.at(self.state)
-        return decide(self.desired.mark, wanted.text, wanted.files, self.state, "pull-request")
 
     @property
     def is_known(self) -> bool:
         """Tell whether the bot has, or had, a result or a request there, so that somebody allowed it to write."""
-        is_shown, state = self.desired.layout.shows(self.state.files), self.state
+        is_shown, state = self.wanted.layout.shows(self.state.files), self.state
         return is_shown or state.request is not None or bool(state.declined)
 
     @property
@@ -83,9 +79,9 @@ class ModelLook:
             action = "unchanged"
         elif not any(data is not None for data in files.values()):
             action = "removed"
-        cells = [cell for each in self.desired.draft.cells.values() for cell in each]
+        cells = [cell for each in self.found.draft.cells.values() for cell in each]
         written = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after}" for cell in cells)
-        shown = "; ".join(filter(None, [written, *self.desired.draft.refused.values()]))
+        shown = "; ".join(filter(None, [written, *self.found.draft.refused.values()]))
         digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
         reason = "its rows changed" if action in {"changed", "removed"} else ""
         return PlannedRow(self.model, self.model, action, reason=reason, digest=digest, values=shown)
@@ -176,11 +172,26 @@ class ModelRows(TargetRows[ModelLook]):
                 if written[self.settings.to] == limit:
                     text = f"the limit of this settlement is reached ({limit}); the other models wait for the next one"
                     self.report.say("unchanged", self.settings.to, text)
-            desired, repository = look.desired, self._models_of_hub.repository(look.model)
-            note = partial(self._note, look)
-            yield Proposal(
-                look.items, repository, desired.mark, look.paths, desired.at, "pull-request", note, look.model
-            )
+            yield self._proposal(look)
+
+    def _proposal(self, look: ModelLook) -> Proposal:
+        found = [look.found]
+
+        def desire(state: CurrentState) -> DesiredState:
+            found[:] = [desired_model(look.wanted, state)]
+            return found[0].desired
+
+        repository = self._models_of_hub.repository(look.model)
+        return Proposal(
+            look.items,
+            repository,
+            look.wanted.mark,
+            look.paths,
+            desire,
+            "pull-request",
+            lambda done: self._note(replace(look, found=found[0]), done),
+            look.model,
+        )
 
     def _is_new(self, look: ModelLook) -> bool:
         """Tell whether a model needs no safety catch; one that has something of the bot waits for the next pass."""
@@ -252,12 +263,12 @@ class ModelRows(TargetRows[ModelLook]):
         changes = self._changes(items)
         paths = layout.paths(hub.result_files(repository))
         closings = repository.closings(model_mark(model, layout.leaderboard.id))
-        desired = DesiredModel(model, layout, changes, self.context.other_places(self.settings.to), closings)
-        read = repository.read_state(desired.mark, paths)
+        wanted = WantedModel(model, layout, changes, self.context.other_places(self.settings.to), closings)
+        read = repository.read_state(wanted.mark, paths)
         state = self.with_closed(repository, read, lambda: layout.marks(layout.draft(changes, read.files).files))
-        look = ModelLook(model, items, paths, desired, state)
-        _ = look.decision
-        return look
+        found = desired_model(wanted, state)
+        decision = decide(wanted.mark, found.desired.text, found.desired.files, state, "pull-request")
+        return ModelLook(model, items, paths, wanted, state, found, decision)
 
     def _changes(self, items: Sequence[Item]) -> list[RowChange]:
         """All rows of the model: those that its submissions make, and those that they make no longer."""
@@ -271,18 +282,18 @@ class ModelRows(TargetRows[ModelLook]):
 
     def _note(self, look: ModelLook, done: PublishResult) -> str:
         """Say what was left out and why, remember the model, and return what the Hub shows of it."""
-        desired, model, publication = look.desired, look.model, done.decision.publication
-        for why in desired.draft.refused.values():
+        found, model, publication = look.found, look.model, done.decision.publication
+        for why in found.draft.refused.values():
             self.report.say("rejected", model, why)
-        if desired.closed:
-            self.report.say("unchanged", model, desired.closed)
-        elif not desired.draft.files and not desired.draft.refused and desired.draft.remarks:
-            self.report.say("unchanged", model, " ".join(desired.draft.remarks))
+        if found.closed:
+            self.report.say("unchanged", model, found.closed)
+        elif not found.draft.files and not found.draft.refused and found.draft.remarks:
+            self.report.say("unchanged", model, " ".join(found.draft.remarks))
         place = place_of(look, is_written=publication is not None and not self.context.dry_run)
-        refused = "; ".join(desired.draft.refused.values())
+        refused = "; ".join(found.draft.refused.values())
         self.context.state.remember(PLACE, place or refused or None, model, target=self.settings.to)
         if not self.context.dry_run:
-            self._remember(look, is_ours=bool(desired.draft.files) or look.is_known)
+            self._remember(look, is_ours=bool(found.draft.files) or look.is_known)
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""
 
     def _seen(self, look: ModelLook) -> str:
@@ -291,7 +302,7 @@ class ModelRows(TargetRows[ModelLook]):
             return ""
         board = self.context.leaderboard
         paths = {eval_results_path(board.id, task.id): task.hub.task_id for task in board.tasks if task.hub is not None}
-        proposed = {path: paths[path] for path, data in look.desired.draft.files.items() if data and path in paths}
+        proposed = {path: paths[path] for path, data in look.found.draft.files.items() if data and path in paths}
         if not proposed:
             return ""
         unshown = self._models_of_hub.unshown(look.model, proposed)
@@ -315,8 +326,8 @@ class ModelRows(TargetRows[ModelLook]):
 
 def place_of(look: ModelLook, *, is_written: bool) -> Place | None:
     """Where the results of a model are after a look, None for nowhere. `is_written` says that something was sent."""
-    if look.desired.closed:
+    if look.found.closed:
         return "declined"
     if is_written or look.state.request is not None:
         return "open"
-    return None if look.decision.publication is not None or look.desired.draft.refused else "main"
+    return None if look.decision.publication is not None or look.found.draft.refused else "main"

@@ -63,7 +63,6 @@ class ItemLook:
 
     @property
     def key(self) -> str:
-        """The row's key."""
         return self.item.subject
 
     @property
@@ -146,7 +145,7 @@ class TargetRows(ABC, Generic[L]):
 
     @property
     def takes_more(self) -> bool:
-        """Tell whether more may be written in this pass."""
+        """Whether more may be written in this pass."""
         return True
 
     @property
@@ -160,11 +159,6 @@ class TargetRows(ABC, Generic[L]):
     def restore(self, items: Sequence[Item]) -> None:
         """Find the rows of the bot after the state was lost; by default nobody can tell which these are."""
         self.context.finish(items)
-
-    def follow(self, *, is_touched: bool) -> Iterable[Proposal]:
-        """What is to be written once the rows are merged; `is_touched` says that a row was due in this pass."""
-        del is_touched
-        return ()
 
     @cached_property
     def why(self) -> Rescored:
@@ -201,7 +195,6 @@ class TargetRows(ABC, Generic[L]):
         due = with_held(context, to, items, is_shown=is_asked) if self.takes_more else []
         if due or is_shown:
             report.attempt(due, lambda: self._publish_due(due), finish=False)
-        report.attempt([], lambda: self._write(self.follow(is_touched=bool(items))), subject=f"requests of {to}")
 
     def _publish_due(self, items: Sequence[Item]) -> None:
         if len(items) > PART and self.sharing == "row" and not self.context.dry_run:
