@@ -10,11 +10,11 @@ from typing import get_args
 import msgspec
 import pytest
 
+from bot.publishing.decisions import REWRITTEN, TAKEN
 from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, answers_text, planned_row
 from bot.service.context import WatchContext
 from bot.service.publish.gate import LET_GO, Gate, narrow_approved, with_held
-from bot.service.publish.ledger import REWRITTEN, TAKEN
 from bot.service.store import IndexedFile
 from bot.service.store.items import Item, Mark
 from bot.service.watch.outcome import Outcome, Report
