@@ -40,14 +40,17 @@ class MalformedDeclaration(BotError):
     """A leaderboard's TOML or the settings hold something that is refused (exit status 2).
 
     `path` is the file, `faults` are all that was found: the dotted path of the key inside it ("" for the whole file)
-    and the reason. The message has one line for each.
+    and the reason. The message has one line for each of the first MOST_FAULTS.
     """
 
     status = 2
+    MOST_FAULTS = 100
 
     def __init__(self, path: str, faults: Sequence[tuple[str, str]]) -> None:
         self.path, self.faults = path, tuple(faults)
-        super().__init__("\n".join(f"{path}: {key}: {why}" if key else f"{path}: {why}" for key, why in faults))
+        lines = [f"{path}: {key}: {why}" if key else f"{path}: {why}" for key, why in faults[: self.MOST_FAULTS]]
+        left = len(faults) - len(lines)
+        super().__init__("\n".join([*lines, f"{path}: and {left:,} faults more"] if left else lines))
 
 
 class MalformedResult(BotError):

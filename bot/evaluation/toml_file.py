@@ -17,6 +17,7 @@ from bot.evaluation.finding import in_units
 
 MOST_TEXT = 1024 * 1024
 MOST_PARTS = 250  # of a dotted key
+MOST_TABLES = 25_000  # in one file; each is checked, and each may be at fault
 # A quote that is not closed takes the rest of its line, so that each line is looked through once.
 STRING = re.compile(r""" "(?:[^"\\\n]|\\.)*+("?) | '[^'\n]*+('?) """, re.VERBOSE)
 PART = re.compile(r"\.[ \t]*[\w-]")
@@ -118,6 +119,8 @@ def parse_toml(
         written = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError of its own
         raise MalformedDeclaration(path, [("", f"is not valid TOML: {error}")]) from None
+    if _tables_in(written) > MOST_TABLES:
+        raise MalformedDeclaration(path, [("", f"has more than {MOST_TABLES:,} tables")])
     data, faults = prepare(written)
     found, known = None, context(written)
     try:
@@ -127,6 +130,12 @@ def parse_toml(
     if faults or found is None:
         raise MalformedDeclaration(path, faults)
     return found
+
+
+def _tables_in(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + sum(map(_tables_in, value.values()))
+    return sum(map(_tables_in, value)) if isinstance(value, list) else 0
 
 
 def _too_large(text: str) -> str:

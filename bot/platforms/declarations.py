@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -31,10 +32,19 @@ def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
     path = declaration_path(named.digest)
     try:
         data = target.read_files([path]).get(path)
-        kept = parse_leaderboard(data.decode(), named.id, path) if data else None
-    except (UnicodeDecodeError, MalformedDeclaration, TooLarge):
+    except TooLarge:
         return None
+    kept = _kept(data, named.id) if data else None
     return kept if kept is not None and kept.digest == named.digest else None
+
+
+@lru_cache(maxsize=32)  # a stranger may keep one text under very many names
+def _kept(data: bytes, board: str) -> Leaderboard | None:
+    """A declaration as a target keeps it; None for what is none."""
+    try:
+        return parse_leaderboard(data.decode(), board, f"{board}.toml")
+    except (UnicodeDecodeError, MalformedDeclaration):
+        return None
 
 
 def open_leaderboard(name: str, access: Access) -> Leaderboard:

@@ -356,12 +356,21 @@ def test_a_board_may_name_the_definition_of_each_of_very_many_leaves() -> None:
         "#" * 2_000_000,
         SOUND.replace('{ name = "acc" }', ", ".join(f'{{ name = "{n}" }}' for n in range(50_001))),
         many_definitions(leaves=2_000, patterns=501),
+        'title = "x"\n' + "[[tasks]]\n" * 90_000,
     ],
-    ids=["dotted", "quoted", "inline", "digits", "lists", "tables", "long", "metrics", "definitions"],
+    ids=["dotted", "quoted", "inline", "digits", "lists", "tables", "long", "metrics", "definitions", "tasks"],
 )
 def test_a_file_that_takes_long_to_read_is_refused(text: str) -> None:
     with pytest.raises(MalformedDeclaration):
         parse_leaderboard(text, "tiny", "tiny.toml")
+
+
+def test_of_very_many_faults_the_first_are_named() -> None:
+    with pytest.raises(MalformedDeclaration) as refusal:
+        parse('title = "x"\n' + "[[tasks]]\n" * 1_000)
+    lines = str(refusal.value).splitlines()
+    assert len(lines) == 101
+    assert lines[-1] == "mine.toml: and 2,902 faults more"
 
 
 def test_a_long_text_of_one_definition_of_very_many_leaves_is_derived_once() -> None:
