@@ -37,6 +37,9 @@ def _command(name: str) -> Any:
     return typer.main.get_command(parent)
 
 
+WINDOWS = (
+    "leaderboard-bot runs on Linux and macOS; on Windows, install it in WSL (https://learn.microsoft.com/windows/wsl)"
+)
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk, the share of an account, or what one file may have
 GROUPS = {
     "Your results": {
@@ -131,6 +134,8 @@ def call(
 def run() -> None:
     """Run the command line. A failure becomes one line and an exit status; `--traceback` shows the traceback, too."""
     _open_streams()
+    if sys.platform == "win32":
+        _fail(WINDOWS, 2)
     try:
         handler = log_handler(log_format())
         handler.addFilter(_without_traceback)

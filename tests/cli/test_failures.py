@@ -331,3 +331,10 @@ def test_pointers_of_git_lfs_alone_are_said_to_be_fetched(tmp_path: Path) -> Non
     what_to_do = "keep results in git itself, or run `git lfs pull` to get the file"
     why = f"no result file was found; 1 file (git-lfs-pointer): {what_to_do}"
     assert err == f"leaderboard-bot: {why}\n"
+
+
+def test_on_windows_one_line_says_where_it_runs() -> None:
+    code = "import sys; from bot.cli.app import run; sys.platform = 'win32'; run()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "on Windows, install it in WSL" in done.stderr

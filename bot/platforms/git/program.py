@@ -86,6 +86,8 @@ def start(
     """
     passed = (*PASSED, *NETWORK) if protocol else PASSED
     environment = {name: os.environ[name] for name in passed if name in os.environ}
+    if protocol and "SSL_CERT_FILE" in environment:
+        environment.setdefault("GIT_SSL_CAINFO", environment["SSL_CERT_FILE"])
     environment |= ALWAYS | {"GIT_ALLOW_PROTOCOL": protocol} | dict(more or {})
     if git_dir is not None:
         environment["GIT_DIR"] = str(git_dir.resolve())

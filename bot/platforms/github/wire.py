@@ -6,6 +6,7 @@ Each request of a call is noted, so that a failure can name what it is about, an
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -213,7 +214,8 @@ class _Limited:
             headers=self.headers,
             data=self.input,
             timeout=limits.answer_seconds(len(self.input or "")),
-            verify=self.verify,
+            # The Hub's client and git's take this variable, requests alone one of its own.
+            verify=os.environ.get("SSL_CERT_FILE") or self.verify,
             allow_redirects=False,
             stream=True,
         )

@@ -85,9 +85,17 @@ class Ledger:
 
     @property
     def lines(self) -> list[str]:
-        """The line, and each unexplained row with its reason."""
-        rows = [f"unexplained {key}: {why}" for key, why in sorted(self.unexplained.items())]
-        return [f"{self.name or self.target}: {self.line}", *_first(rows, "unexplained row")]
+        """The line, and each unexplained row with its reason, which rows with the same one share."""
+        by_reason: dict[str, list[str]] = {}
+        for key, why in sorted(self.unexplained.items()):
+            by_reason.setdefault(why, []).append(key)
+        alone = [f"unexplained {keys[0]}: {why}" for why, keys in by_reason.items() if len(keys) == 1]
+        lines = [f"{self.name or self.target}: {self.line}", *_first(alone, "unexplained row")]
+        for why, keys in by_reason.items():
+            if len(keys) > 1:
+                named = (f"  {line}" for line in _first(keys, "row"))
+                lines += [f"  {len(keys):,} rows are unexplained: {why}", *named]
+        return lines
 
     @property
     def whole(self) -> list[str]:
