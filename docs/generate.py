@@ -20,7 +20,8 @@ from bot.evaluation.benchmarks.catalogue import (  # noqa: E402 - the folder abo
     catalogue,
     members_of,
 )
-from bot.evaluation.rules import ALL_RULES  # noqa: E402 - the folder above is found first
+from bot.evaluation.finding import Severity  # noqa: E402 - the same
+from bot.evaluation.rules import ALL_RULES  # noqa: E402 - the same
 from bot.evaluation.rules.rule import Rule  # noqa: E402 - the same
 
 INTRODUCTION = """\
@@ -28,13 +29,15 @@ INTRODUCTION = """\
 
 <!-- Made by docs/generate.py from the docstrings in bot/evaluation/rules/: change those, and run it again. -->
 
-A rule judges one result file against one leaderboard. An **error** blocks: the row is not published. The exception is
-`missing-task`: its row is published without average and rank. A **warning** is published with the row. A **notice**
-is for whoever ran the evaluation. `leaderboard-bot rules ID` shows these pages in a terminal.
+A rule judges a result file, or the row that files make, against one leaderboard. An **error** keeps the row from
+being published; only `missing-task` leaves it published without average and rank. A **warning** is published with the
+row. A **notice** is for whoever ran the evaluation. `leaderboard-bot rules ID` adds an example that breaks the rule,
+and what a run without the fault writes.
 
-In the examples, `/results/x: 1` is the value at that [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901) of an
-otherwise sound file. A test checks that each example breaks its rule, and that what to use instead does not.
-*Use instead* shows what a run without the fault writes. Measure again, and do not edit the file to look like it.
+**If a rule is wrong**, its entry says what to answer. Where that is a change of the declaration, ask the board's
+maintainers. For one upload they can waive an error, with a reason and a last day:
+[`/ignore`](hub.md#requests-opened-at-the-source) on a request, or a [waiver](leaderboards.md#waivers) in the
+declaration. Never edit a result file to look sound.
 """
 
 CATALOGUE = """\
@@ -42,28 +45,34 @@ CATALOGUE = """\
 
 <!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
 
-Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead of
-its members (`group = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the
-value that a model gets if it only guesses; it is 0 if the model writes the answer freely. Tests compare members,
-metrics, choices and datasets with lm-evaluation-harness 0.4.13 itself.
+Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead
+of its members (`members = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is
+the value that a model gets if it only guesses; it is 0 if the model writes the answer freely. The files in
+`bot/data/catalogue/` have the members of the groups, and where each fact is from. Tests compare members, metrics,
+choices and datasets with lm-evaluation-harness 0.4.13 itself.
 """
 
 
 def rules_page() -> str:
-    """The page of all rules: a table that links to them, then one section for each."""
-    lines = ["| rule | severity | what it says |", "| --- | --- | --- |"]
-    lines += [f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {rule.title} |" for rule in ALL_RULES]
-    return "\n".join([INTRODUCTION, *lines, "", *(line for rule in ALL_RULES for line in _section(rule))])
+    """The page of all rules: their names by severity, then one section for each."""
+    return "\n".join([INTRODUCTION, *_index(), *(line for rule in ALL_RULES for line in _section(rule))])
+
+
+def _index() -> Iterator[str]:
+    for severity in Severity:
+        names = " · ".join(f"[`{rule.id}`](#{rule.id})" for rule in ALL_RULES if rule.severity is severity)
+        yield from (f"**{severity.capitalize()}s**: {names}", "")
 
 
 def _section(rule: Rule) -> Iterator[str]:
-    yield from (f"## {rule.id}", "", f"{rule.title} *{rule.severity}, since {rule.since}*", "")
-    for name, text in rule.sections:
-        yield from (f"**{name}**", "", text, "")
+    texts = dict(rule.sections)
+    yield from (f"## {rule.id}", "", f"**{rule.title}** *{rule.severity}*", "")
+    yield from (texts["What it does"], "", texts["Why is this bad?"], "")
+    yield from (f"**When it is wrong**: {texts['When it is wrong']}", "")
 
 
 def catalogue_page() -> str:
-    """The page of the catalogue: for each file its benchmarks, its groups, and the sources of its facts."""
+    """The page of the catalogue: for each file its benchmarks and its groups."""
     files = catalogue().files.items()
     return "\n".join([CATALOGUE, *(line for name, file in files for line in _catalogue_file(name, file))])
 
@@ -80,12 +89,6 @@ def _catalogue_file(name: str, file: CatalogueFile) -> Iterator[str]:
         yield "| --- | --- | --- | ---: | ---: | --- |"
         yield from map(_group, file.groups)
         yield ""
-    yield "Sources:"
-    yield ""
-    yield from (f"- {fact}: {source}" for fact, source in file.sources.items())
-    for known in (*file.benchmarks, *file.groups):
-        yield from (f"- {fact} of `{known.id}`: {source}" for fact, source in known.sources.items())
-    yield ""
 
 
 def _group(group: Group) -> str:

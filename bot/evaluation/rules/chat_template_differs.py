@@ -1,12 +1,14 @@
 """The use of the chat template differs from what the leaderboard requires or the model's name suggests.
 
 ## What it does
-If the declaration says `never` or `always`, compares the run with it. If it says `any`, points out a model that is
-named as an instruction model and was run without its template, by a harness that can apply one.
+Compares the run with `chat_template` of the declaration; with `any` it points out a model that is named as an
+instruction model and was run without its template.
 
 ## Why is this bad?
-The same weights with and without their chat template differ by many points on IFEval. Both rows may be on the
-leaderboard (the key of an entry holds the template), but they are two different measurements.
+The same weights with and without their template differ by many points. Both may be on the board, as two rows.
+
+## When it is wrong
+The model has no template, or the board means both: nothing is to be done.
 
 ## Example
 /model_name: "example-org/kestrel-7b-instruct"

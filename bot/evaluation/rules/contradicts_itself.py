@@ -1,14 +1,15 @@
 """The file says one thing in two places, and says it differently.
 
 ## What it does
-Compares fields of one file that say the same: the model's name and the model in the arguments, the commits, the data
-types, the generation settings of the call and of the tasks, templates and their hashes. Looks for a standard error
-that is missing where most tasks of the file have one of that metric.
+Compares fields of one file that say the same: the model's name and its arguments, commits, data types, generation
+settings, templates and their hashes; and looks for a standard error that is missing where most tasks have one.
 
 ## Why is this bad?
-A file that a harness wrote agrees with itself. Two models, an adapter beside the name of its base model, or the class
-`dummy`, whose answers are random, are errors: nobody knows whose numbers these are. The rest are warnings. The rule is
-wrong where a tool of your own puts fields into the file; then say which of them counts.
+A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, or the class `dummy` are
+errors, the rest are warnings.
+
+## When it is wrong
+A tool of your own puts fields into the file: say which of them counts.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-70b,dtype=bfloat16"

@@ -1,13 +1,13 @@
 """DROP is at the floor that its stop word causes.
 
 ## What it does
-Reports an f1 of DROP below 0.1 where generation stops at a full stop. Every release of the harness stops there; a file
-that records other stop words is not reported.
+Reports an f1 of DROP below 0.1 where generation stops at a full stop.
 
 ## Why is this bad?
-An answer such as 12.25 is cut after the 12, and a model that goes on after its answer without a full stop is scored on
-everything it wrote. In November 2023 DROP stood at 0.03 to 0.07 for most models on the Open LLM Leaderboard,
-whatever their quality, and was removed. The number measures how an answer ends, not what it says.
+An answer such as 12.25 is cut after the 12. In November 2023 most models stood at 0.03 to 0.07, whatever their quality.
+
+## When it is wrong
+The model is that weak: `audit drop` on its sample log shows it.
 
 ## Example
 leaderboard: open-llm-v1-drop

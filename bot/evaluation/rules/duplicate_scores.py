@@ -1,12 +1,14 @@
 """Another model on the board has exactly these values.
 
 ## What it does
-Compares the raw values of all tasks, to the last bit, with those of every entry of another model. Rows that are 0
-in every task are not compared.
+Compares the raw values of all tasks, to the last bit, with those of every entry of another model. Rows of zeros are not
+compared.
 
 ## Why is this bad?
-Runs of two different models do not agree in thousands of answers. It is a renamed copy, or a file that was uploaded
-under a second name. In the published table of the Open LLM Leaderboard v2 there are 42 such groups.
+It is a renamed copy, or a file under a second name. The Open LLM Leaderboard v2 has 42 such groups.
+
+## When it is wrong
+The two have the same weights: say in the request how they are related.
 
 ## Example
 (board) example-org/osprey-7b

@@ -1,11 +1,14 @@
 """Scores were changed after the run.
 
 ## What it does
-Looks in the samples of a log for scores that have a history: when somebody edits a score, Inspect keeps the old one
-and computes the metrics again. Samples of more than 32 MB together are not searched.
+Looks in the samples of a log (of at most 32 MB) for scores that somebody edited; Inspect keeps the old ones and
+computes the metrics again.
 
 ## Why is this bad?
-The numbers are no longer those that the scorer gave. A correction by hand can be right, but readers must know about it.
+The numbers are no longer those of the scorer, and readers must know about it.
+
+## When it is wrong
+A correction was right: say in the request what was corrected.
 
 ## Example
 (result) edited: true

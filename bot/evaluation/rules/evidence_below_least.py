@@ -1,12 +1,14 @@
 """The row rests on weaker evidence than the board ranks.
 
 ## What it does
-Compares what the numbers of the row rest on with `[evidence] least` of the declaration. The row is published, and
-stands on the board without average and rank.
+Compares what the numbers rest on with `[evidence] least` of the declaration. The row is published without average and
+rank.
 
 ## Why is this bad?
-Anybody can write a result file. A board may rank only rows whose samples are there to be looked at, or that another run
-has confirmed.
+Anybody can write a result file. A board may rank only what can be looked at or was confirmed by another run.
+
+## When it is wrong
+Submit the sample logs, or have a part measured again (`remeasure`).
 
 ## Example
 (declaration) evidence: {"least": "remeasured"}

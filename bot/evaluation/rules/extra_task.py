@@ -1,11 +1,13 @@
 """The file holds a task that the leaderboard does not use.
 
 ## What it does
-Names tasks in the results that no column of the leaderboard needs.
+Names tasks in the results that no column needs.
 
 ## Why is this bad?
-It is not: they are left out of every score. But aggregates in the file may include them. Runs of June 2024 hold
-`leaderboard_arc_challenge`, and their top row averages over it.
+They are left out of every score, but aggregates in the file may include them, as those of June 2024 do.
+
+## When it is wrong
+It states a fact: nothing is to be done.
 
 ## Example
 /results/leaderboard_arc_challenge/acc_norm,none: 0.4

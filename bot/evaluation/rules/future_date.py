@@ -1,11 +1,14 @@
 """The file says that it was measured after it was uploaded.
 
 ## What it does
-Compares the date in the file, or in its name, with the date of the commit that added it, or with today if there is no
-commit. A day is allowed for clocks and time zones. The bot ignores a later date and uses that of the commit.
+Compares the date in the file, or in its name, with that of the commit that added it, or with today. A day is allowed
+for clocks. The date of the commit counts instead.
 
 ## Why is this bad?
-If a task was run twice, the newest run counts: a date in the future would win for years.
+The newest run of a task counts: a date in the future would win for years.
+
+## When it is wrong
+The clock of the machine was wrong: nothing is to be done.
 
 ## Example
 /date: 3000000000.0

@@ -1,12 +1,14 @@
 """An aggregate row of the file is not the mean of its subtasks.
 
 ## What it does
-Recomputes the required metrics of each aggregate that holds a required subtask, weighted by samples and plain, and
-reports a value that is neither. In a file with very many groups, only the first thousand are checked.
+Recomputes each aggregate that holds a required subtask, weighted by samples and plain, and reports a value that is
+neither.
 
 ## Why is this bad?
-The aggregate is stale or was edited. The score never uses it: it is made from the leaves. But other readers of the
-file do use it, and they will publish another number.
+The aggregate is stale or was edited. No score is made from it, but other readers of the file use it.
+
+## When it is wrong
+The harness weighs this group in another way: report it, with the file.
 
 ## Example
 /results/leaderboard_musr/acc_norm,none: 0.9

@@ -1,14 +1,15 @@
 """A task is at exactly 0, or far below guessing, in a run that is sound otherwise.
 
 ## What it does
-Reports a column of at least 100 samples whose value is exactly 0 while most other columns of the row are well above
-guessing; a subtask without a single right answer where guessing gives at least twenty; and a column more than five
-standard errors below guessing. Reports once a row in which every column is exactly 0.
+Reports a column of at least 100 samples that is exactly 0 while most others are well above guessing, a subtask without
+a right answer where guessing gives twenty, a column five standard errors below guessing, and a row of zeros.
 
 ## Why is this bad?
-A model that can do the other tasks does not fail every sample of one. Usually the answers were not recognised: a
-missing chat template, a stop word, a wrong answer format. In the published table of the Open LLM Leaderboard v2 about
-one row in twenty has such a MATH score.
+Usually the answers were not recognised: a missing chat template, a stop word, a wrong format. About one row in twenty
+of the Open LLM Leaderboard v2 has such a MATH score.
+
+## When it is wrong
+The model really fails: `check --samples` on its log shows it; say so in the request.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: 0.0625

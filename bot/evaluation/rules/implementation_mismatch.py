@@ -1,13 +1,14 @@
 """MMLU was measured by another implementation than the leaderboard's.
 
 ## What it does
-Recognises the implementation of MMLU from the file alone: task version 0 of `hendrycksTest-*` scores the texts of the
-choices, version 1 and later the letters. If letters are scored, acc and acc_norm are equal, so any difference between
-them proves the older implementation.
+Recognises the implementation of MMLU from the file: version 0 of `hendrycksTest-*` scores the texts of the choices,
+later ones the letters, with which acc and acc_norm are equal.
 
 ## Why is this bad?
-In 2023 one name, MMLU, stood for three measurements. For llama-65b they gave 0.637, 0.488 and 0.636, and the ranking
-changed with them. Numbers of two implementations do not belong in one column.
+In 2023 one name stood for three measurements: for llama-65b 0.637, 0.488 and 0.636.
+
+## When it is wrong
+The board means this implementation: change `mmlu_family` in the declaration.
 
 ## Example
 leaderboard: open-llm-v1

@@ -1,15 +1,16 @@
 """Several models have one name, and nothing in their files tells them apart.
 
 ## What it does
-Looks at the sound values that the files of one row have for the same leaf. If they differ, and the model has no
-revision, one of three things shows that these may be several models: the files have no date, they lie in several
-folders that are numbered like checkpoints, or they lie in several folders and the model's name is not from the files.
-
-Looks also at what the files record of the weights: an argument that changes them (`subfolder`, a second adapter), their
-size in bytes, their number. If these differ, they are two models, whatever their name and commit.
+Looks at files of one row whose values differ: without a revision, with no date, in folders that are numbered like
+checkpoints, or with a name that is not from the files. Looks also at arguments that change the weights, their size and
+their number.
 
 ## Why is this bad?
-The row would take the newest value of each task: a mixture of several checkpoints, which no model ever reached.
+The row would be a mixture of several checkpoints, which no model ever reached.
+
+## When it is wrong
+It is one model that was measured again: give its revision, or say with `identity` or `--model-name` what the folders
+are.
 
 ## Example
 (another file)

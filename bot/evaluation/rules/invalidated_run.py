@@ -4,7 +4,10 @@
 Reads the mark that a log has when its samples were invalidated after the run.
 
 ## Why is this bad?
-The people who ran the evaluation say that its scores do not count. The numbers are still in the log.
+Who ran the evaluation says that its scores do not count.
+
+## When it is wrong
+The mark was set by mistake: take it back in the tool.
 
 ## Example
 (result) invalidated: true

@@ -1,11 +1,14 @@
 """The harness version is known to give wrong numbers for these tasks, for everybody.
 
 ## What it does
-Compares the recorded release or commit with the combinations that the declaration lists as bad.
+Compares the recorded release or commit with those that the declaration lists as bad.
 
 ## Why is this bad?
-The version of the task did not change with the bug, so version checks pass. lm-eval 0.4.8 lost the Level 5 filter of
-`leaderboard_math_hard`: about 5,000 questions of all levels instead of 1,324.
+The version of the task did not change with the bug. lm-eval 0.4.8 lost the Level 5 filter of `leaderboard_math_hard`:
+5,000 questions instead of 1,324.
+
+## When it is wrong
+The fault was corrected in this copy of the harness: a maintainer may waive the rule for the file.
 
 ## Example
 /lm_eval_version: (absent)

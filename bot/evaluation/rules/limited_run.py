@@ -1,11 +1,13 @@
 """Only a part of the samples was run.
 
 ## What it does
-Reads the limit (`--limit` of lm-eval) from the configuration, and compares the samples that were scored with the size
-of each task. A limit that is not below the size of a task has no effect.
+Reads the limit (`--limit` of lm-eval), and compares the samples that were scored with the size of each task.
 
 ## Why is this bad?
 Fifty samples give a number that looks like any other, with an error of seven points.
+
+## When it is wrong
+The board asks for a part of the task: declare its `samples`.
 
 ## Example
 /config/limit: 50.0

@@ -1,13 +1,14 @@
 """A field of the file is too long, or has characters that are not allowed there.
 
 ## What it does
-Limits every text of a file: names of models and tasks (500 characters), precision, versions and commits (200,
-printable ASCII), model arguments (10,000). A longer text is cut before anything else reads it. A precision is one of
-the data types and quantizations that harnesses write, whatever its case and spaces; the message lists them.
+Limits every text of a file: names of models and tasks (500 characters), precision, versions and commits (200, printable
+ASCII), model arguments (10,000). A precision is one of the words that harnesses write; the message lists them.
 
 ## Why is this bad?
-The field becomes part of the row's key, of paths, titles and tables. A precision of 70,000 characters is no precision,
-and no file system or service accepts it.
+The field becomes part of keys, paths, titles and tables.
+
+## When it is wrong
+A precision that somebody uses is not in the list: report it, with the file.
 
 ## Example
 /model_source: "hf™"

@@ -1,12 +1,16 @@
 """The file cannot be read as a result file.
 
 ## What it does
-Reports a file that is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is
-not in a format that leaderboard-bot reads.
+Reports a file that is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is in
+no known format.
 
 ## Why is this bad?
-It cannot be checked. Uploads that were cut at 65,536 characters stand in public results datasets to this day and
-look like any other file in a listing.
+It cannot be checked. Uploads that were cut at 65,536 characters stand in public datasets to this day, and look like any
+other file.
+
+## When it is wrong
+A larger file can be read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form
+(`[[formats]]`).
 
 ## Example
 (file) {"results": {"leaderboard_bbh_navigate": {"acc_norm,none": 0.7

@@ -1,13 +1,15 @@
 """A place of a form gives no number, or two, or one that its unit does not allow.
 
 ## What it does
-Follows each place of a form (`[[formats]]`) in the file. Names the place, where it leads, and what is there: text
-instead of a number, a number outside of 0 to 1 for a fraction or 0 to 100 for a percentage, -1 or 999 for "not
-measured", two values for one metric, counts that give no part of a whole, no model.
+Follows each place of a form (`[[formats]]`) in the file, and names what is there: a text instead of a number, a number
+outside of its unit, -1 or 999 for "not measured", two values for one metric, counts that give no part of a whole, no
+model.
 
 ## Why is this bad?
-A place that leads elsewhere gives a number that looks right. The number is left out, and the file counts when it is
-mended. Where all files have it, the form is wrong, and not the files.
+A place that leads elsewhere gives a number that looks right. The number is left out.
+
+## When it is wrong
+Where all files have it, the form is wrong, and not the files: correct the place or its unit.
 
 ## Example
 (result) misread: [{"place": "retail", "pointer": "/retail", "why": "has 575, which is no percent", "is_error": true}]

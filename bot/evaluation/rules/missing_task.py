@@ -1,13 +1,15 @@
 """A task, or one of its subtasks, is in none of the row's files.
 
 ## What it does
-Looks for every leaf and every metric that the declaration requires, in all files of one model. A file with one task of
-six is not wrong: the row is incomplete until the others are there. They may stand in another row, because only some of
-the files record the revision or the precision. The message then says so.
+Looks for every leaf and metric that the declaration requires, in all files of one row. The row is incomplete until the
+others are there.
 
 ## Why is this bad?
-A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises. The
-row is therefore shown with a gap and without a rank.
+A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises.
+
+## When it is wrong
+The other file is there and makes another row, because only one of both records revision or precision: the message says
+so; give both with `--model-name` or `precision`.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)

@@ -1,11 +1,13 @@
 """The leaves of one task reduce several answers to a sample in different ways.
 
 ## What it does
-If a sample was answered several times, a reducer makes one number of the answers: their mean, their maximum, and so on.
-Reports a task whose leaves use different reducers. A leaf that was answered once counts as a mean.
+Reports a task whose leaves reduce several answers to a sample in different ways: mean, maximum and so on.
 
 ## Why is this bad?
-The largest of five answers is far above their mean. Their average is neither of the two.
+The largest of five answers is far above their mean, and their average is neither.
+
+## When it is wrong
+Measure the leaves with one reducer, or declare two tasks.
 
 ## Example
 (result) leaves/leaderboard_bbh_navigate/reducer: "max"

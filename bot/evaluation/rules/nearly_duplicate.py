@@ -1,13 +1,15 @@
 """Another model on the board has these values or answers but for a few.
 
 ## What it does
-Compares the raw values of the tasks with those of the rows of other models: a few may differ, where so many equal ones
-are hardly chance. Values near guessing do not count, and each counts by how many questions and digits it has. Where the
-board checks sample logs, it compares the answers of each log with those of the logs of other models, too.
+Compares raw values, and the answers in checked logs, with those of other models: a few may differ, where so many equal
+ones are hardly chance. Values near guessing do not count.
 
 ## Why is this bad?
-It is most often a copy of another model, or of its run, of which a few numbers were changed. In the published tables of
-the Open LLM Leaderboard, 1,500 rows of v2 and 7,169 of v1, this finds seven pairs, all of the same or merged weights.
+It is most often a copy of which a few numbers were changed. In 1,500 rows of the Open LLM Leaderboard v2 and 7,169 of
+v1 it finds seven pairs, all of the same or merged weights.
+
+## When it is wrong
+The two models share weights, as a merge does: say in the request how they are related.
 
 ## Example
 (alike) example-org/osprey-7b

@@ -4,7 +4,10 @@
 Reports NaN, infinity, a text or nothing in the place of a leaf's value.
 
 ## Why is this bad?
-A clip written `max(0, x)` silently turns NaN into 0, and a mean over the other values hides the gap.
+`max(0, x)` silently turns NaN into 0, and a mean over the other values hides the gap.
+
+## When it is wrong
+Never: there is no number. Measure the task again.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: "NaN"

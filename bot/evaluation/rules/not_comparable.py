@@ -1,12 +1,13 @@
 """A column was measured in an accepted way, but its numbers are not comparable with those of other rows.
 
 ## What it does
-Names the columns of a file whose numbers the declaration calls not comparable with those of other result formats, with
-the reason.
+Names the columns that the declaration calls not comparable with those of other result formats, with the reason.
 
 ## Why is this bad?
-It is not: today's harness cannot measure like the harness of 2023. But a reader who compares both rows mistakes a
-change of the harness for a difference between two models.
+A reader who compares both rows mistakes a change of the harness for a difference between two models.
+
+## When it is wrong
+The numbers are comparable: take the table out of `not_comparable`.
 
 ## Example
 leaderboard: open-llm-v1

@@ -1,11 +1,14 @@
 """Nothing was scored in this run.
 
 ## What it does
-Reports a file in which no task has a number, and a column whose metric is `bypass`, which stands for "not scored" and
-has the value 999. The harness writes both with `--predict_only`, and for tasks whose answers others score.
+Reports a file in which no task has a number, and the metric `bypass`, which stands for "not scored" (`--predict_only`)
+and has the value 999.
 
 ## Why is this bad?
 999 is no score. Read as one, it is on top of every table.
+
+## When it is wrong
+Others score the answers: submit their file.
 
 ## Example
 /results: {"leaderboard_ifeval": {"alias": "leaderboard_ifeval", "bypass,none": 999}}

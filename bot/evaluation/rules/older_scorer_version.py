@@ -1,11 +1,13 @@
 """The task was scored by an older version of the scorer, which the leaderboard accepts.
 
 ## What it does
-Points out versions that the declaration accepts and names as older, with what was different.
+Points out versions that the declaration accepts and names as older, with the difference.
 
 ## Why is this bad?
-MATH had three scorers within nine months. The same run of one model gave 186, 201 and 203 of 1,324. Rows of two
-scorers stand in one column, so the reader is told which is which.
+MATH had three scorers within nine months: the same run gave 186, 201 and 203 of 1,324.
+
+## When it is wrong
+It states a fact: measure again to have the newer scorer.
 
 ## Example
 /versions/leaderboard_math_algebra_hard: 1.0

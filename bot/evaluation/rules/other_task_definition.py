@@ -1,17 +1,16 @@
 """A task asked something else than the leaderboard's task of that name.
 
 ## What it does
-Compares the recorded definition of each leaf (prompt, answer, choices, dataset, splits, examples, description,
-delimiters, filters, generation settings, scoring function, options of metrics) with the one that the declaration names
-for the release or commit of the harness in the file; where the file names none of those, with the nearest of all. A
-field that was left out differs, too. Text that differs from run to run, such as addresses in memory, and the layout of
-a function do not count. A default is the same as an absent field. Where a file shortens the definitions of all leaves,
-what is left is compared. A function of which the file has the address and no text may be any function, which
-`unverifiable-pin` says, but no text.
+Compares what the file records of each leaf (prompt, choices, dataset, splits, examples, filters, generation settings,
+scoring function, options of metrics) with the definition that the declaration names for this release of the harness, or
+the nearest one. Addresses in memory, the layout of functions and defaults do not count; a function of which the file
+has no text may be any (`unverifiable-pin`).
 
 ## Why is this bad?
-A table of numbers from different questions is worse than none: a prompt that begins with the answer, another dataset
-or a temperature of 1 gives another number under the same name.
+A prompt that begins with the answer, another dataset or a temperature of 1 gives another number under the same name.
+
+## When it is wrong
+The change is meant: add it as another `[[harness.definitions]]`.
 
 ## Example
 /configs/leaderboard_mmlu_pro/dataset_path: "example-org/leaked"

@@ -1,12 +1,15 @@
 """The run has a set-up of its own.
 
 ## What it does
-Names a system prompt, a server that answered in place of weights that the harness loaded, and a seed of the few-shot
-examples that is not the harness's.
+Names a system prompt, a server that answered in place of loaded weights, and a seed of the few-shot examples that is
+not the harness's.
 
 ## Why is this bad?
 It need not be. But a system prompt can hold answers, nothing shows which weights a server has, and a seed can be chosen
 among many.
+
+## When it is wrong
+The board wants it so: nothing is to be done.
 
 ## Example
 /config/fewshot_seed: 777

@@ -1,13 +1,14 @@
 """The model was quantized for this run.
 
 ## What it does
-Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file`, `quantization_config` and others, see
-`bot/data/sameness.toml`), the recorded dtype, and the usual marks in the model's name.
+Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file` and others), the dtype, and the usual
+marks in the model's name.
 
 ## Why is this bad?
-A quantized model is another model: its scores differ from those of the original weights, and are usually lower.
-Where the arguments or the dtype say so, the entry shows it in its precision; where only the name says so, the row
-keeps the dtype that the file has, and this warning.
+A quantized model is another model. Where only its name says so, the row keeps the dtype of the file.
+
+## When it is wrong
+The name has the mark and the weights are whole: say so in the request.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,load_in_4bit=True"

@@ -1,12 +1,14 @@
 """The numbers were copied from somewhere, not measured.
 
 ## What it does
-Reads where a file says that its numbers come from, and reports one whose source is a document or a leaderboard. On a
-leaderboard that declares `quoted = "accepted"` it is a warning, which the row shows.
+Reports a file that says that its numbers come from a document or a leaderboard. With `quoted = "accepted"` in the
+declaration it is a warning.
 
 ## Why is this bad?
-A quoted number has no run behind it: nobody can check samples, settings or harness, and a board that copies from
-other boards repeats their errors as if they were measured twice.
+Nobody can check samples, settings or harness, and a board that copies repeats the errors of others.
+
+## When it is wrong
+The numbers were measured: correct where the file says that they come from.
 
 ## Example
 (result) quoted_from: "example-org leaderboard"

@@ -1,12 +1,14 @@
 """A key or a task occurs twice in the file, with different values.
 
 ## What it does
-Compares the values of keys that one object of the file has more than once, and of tasks that a list of the file has
-twice, where the leaderboard uses only the first. Equal ones are not reported.
+Compares the values of keys that one object of the file has more than once, and of tasks that a list has twice. Equal
+ones are not reported.
 
 ## Why is this bad?
-JSON does not say which of them counts. This bot takes the last, as most readers do; others take the first and publish
-another number. No tool writes such a file: it was merged or edited by hand.
+JSON does not say which counts: this bot takes the last, others take the first and publish another number.
+
+## When it is wrong
+No tool writes such a file. Upload the one that the harness wrote.
 
 ## Example
 (file with) "results": {"leaderboard_mmlu_pro": {"acc,none": 0.6, "acc_stderr,none": "N/A"}},

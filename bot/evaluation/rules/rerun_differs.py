@@ -4,8 +4,10 @@
 Compares the valid values that several files of the row have for one leaf. The newest counts; all are named.
 
 ## Why is this bad?
-It need not be: there are many reasons to repeat a run. But readers must see it when a task was run until its score was
-good.
+There are many reasons to repeat a run. But readers must see it when a task was run until its score was good.
+
+## When it is wrong
+The reason is a good one: say it in the request.
 
 ## Example
 (another file)

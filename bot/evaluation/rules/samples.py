@@ -28,11 +28,14 @@ def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
 
     ## What it does
-    Looks for the log of each task that counts, and in it for scores whose mean its value is, where the leaderboard
-    checks logs. It is an error where the leaderboard requires them.
+    Looks for the log of each task that counts, and in it for the metric whose mean its value is, where the board checks
+    logs. It is an error where the board requires them.
 
     ## Why is this bad?
-    A result file holds a few numbers that anybody can write. Only the logged answers show that they were measured.
+    Anybody can write the numbers of a result file. Only the logged answers show that they were measured.
+
+    ## When it is wrong
+    The tool writes no logs that are read: ask for `samples = "checked"` in the declaration.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -67,11 +70,13 @@ def samples_unreadable(case: Case) -> Violations:
     """A sample log cannot be read to its end.
 
     ## What it does
-    Reads the log of each task that counts, where the leaderboard checks logs. A log that is cut, damaged, empty or too
-    large is named.
+    Names a log that is cut, damaged, empty or too large, where the board checks logs.
 
     ## Why is this bad?
     The samples that cannot be read may be the ones that were wrong.
+
+    ## When it is wrong
+    The log is whole where it was written: upload it again, from git itself and not as a pointer.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -92,10 +97,13 @@ def samples_disagree(case: Case) -> Violations:
     """A value is not the mean of its samples.
 
     ## What it does
-    Computes the mean of each metric over the samples of the log, and compares it with the value in the result.
+    Computes the mean of each metric over the samples of the log, and compares it with the value.
 
     ## Why is this bad?
-    The value was edited after the run, or the log is that of another run or of another model.
+    The value was edited after the run, or the log is of another run or model.
+
+    ## When it is wrong
+    The metric is no mean of its samples: report it, with the files.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -122,12 +130,14 @@ def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
-    Scores the logged answers again, where the settings of the run define the metric and the bot computes it: `acc` and
-    the like from the log-likelihoods, exact match from the response, the filter and the target, DROP, and built-in
-    scorers of Inspect and HELM. A sample that has a score, and not what the score follows from, is named, too.
+    Scores the logged answers again where the settings define the metric and the bot computes it, and names samples that
+    have a score without what it follows from.
 
     ## Why is this bad?
-    Somebody edited the score, the answer or a log-likelihood of the sample, or took the answer out.
+    Somebody edited the score, the answer or a log-likelihood, or took the answer out.
+
+    ## When it is wrong
+    The task's scorer does more than its settings say: report it, with a few lines of the log.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -167,14 +177,15 @@ def other_questions(case: Case) -> Violations:
     """The samples are not the questions of the task.
 
     ## What it does
-    Compares the log with what else is known: its number of samples with the result and the declaration; each document,
-    prompt and target with its hash, and the hash of all with the result's; the model that it names with the result's;
-    its documents with those that the declaration names and those of the rows on the board; the targets with the answers
-    in the documents. It also names questions that are in the log twice, prompts that give the answer away, and fields
-    that the harness does not write.
+    Compares the log with what else is known: number, hashes, documents and targets of samples, the model, the rows on
+    the board and the declared `documents`; names questions that are there twice, prompts that give the answer away, and
+    fields that no harness writes.
 
     ## Why is this bad?
-    Questions that the model failed on can be left out, and easy ones can be repeated.
+    Questions that the model failed on can be left out, and easy ones repeated.
+
+    ## When it is wrong
+    The dataset changed for everybody: declare the digests in `documents`.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -222,11 +233,14 @@ def copied_samples(case: Case) -> Violations:
     """A sample log is that of another model.
 
     ## What it does
-    Compares the SHA-256 of each log with those of the logs of other rows on the board, and of what was submitted with
-    it. The model that had the log first keeps it.
+    Compares the SHA-256 of each log with those of other rows and of what was submitted with it. The model that had it
+    first keeps it.
 
     ## Why is this bad?
-    No two models give the same log-likelihoods and answers to the last digit: somebody submitted another model's run.
+    No two models give the same log-likelihoods and answers to the last digit.
+
+    ## When it is wrong
+    One model has two names: submit it under one.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -254,11 +268,13 @@ def answers_missing(case: Case) -> Violations:
     """Many answers are not there.
 
     ## What it does
-    Counts the answers in each log that are empty, or end inside of the model's thoughts, and reports more than 5 %.
+    Counts the logged answers that are empty, or end inside of the model's thoughts, and reports more than 5 %.
 
     ## Why is this bad?
-    The value then says how often the model came to an end. Most often the budget of tokens ended inside of the
-    thoughts.
+    The value then says how often the model came to an end, most often within its budget of tokens.
+
+    ## When it is wrong
+    The model gives no answer by itself: nothing is to be done. Otherwise measure again with a larger budget.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}

@@ -1,12 +1,14 @@
 """The file holds a password or a token.
 
 ## What it does
-Looks for fields that hold credentials (`api_key`, `inference_server_auth`, `token`) and for texts that have the form of
-a token of the Hugging Face Hub, of GitHub or of OpenAI. Says where, and never repeats the value.
+Looks for fields that hold credentials (`api_key`, `token`) and for texts that have the form of a token of the Hub, of
+GitHub or of OpenAI. Says where, and never repeats the value.
 
 ## Why is this bad?
-Everybody who can read the results can use the account. Some tools write all arguments of a run into its result,
-including the key.
+Everybody who can read the results can use the account.
+
+## When it is wrong
+The value is a placeholder: a maintainer may waive the rule for this file. Otherwise revoke the token first.
 
 ## Example
 /config/model_args: "base_url=https://example.org/v1,model=example-org/kestrel-7b,api_key=abcdefgh12345678"

@@ -1,14 +1,14 @@
 """Files of one model are not joined, because they were measured in different ways.
 
 ## What it does
-Joins only files that were measured by harness versions of one accepted range and asked in the same way: thinking, chat
-template and its arguments, system prompt, generation settings, lengths and budgets of tokens, seed of the few-shot
-examples, and every argument of the model that `bot/data/sameness.toml` does not call of no matter. No leaf may have two
-definitions: another prompt is another task. Names the files that are left out of the row; the set with the most
-subtasks, or else the newest, counts.
+Joins only files of one accepted harness range that asked in the same way (`bot/data/sameness.toml`), and no leaf with
+two definitions. Names the files that are left out; the set with the most subtasks, or else the newest, counts.
 
 ## Why is this bad?
 Numbers that were measured in different ways do not belong in one average.
+
+## When it is wrong
+An argument cannot change a result, and is not in the list of those of no matter: report it.
 
 ## Example
 (another file)

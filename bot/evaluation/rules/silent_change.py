@@ -1,11 +1,13 @@
 """The version of the task does not show which scorer was used.
 
 ## What it does
-Names tasks whose scorer or prompt changed while the version stayed the same, where the file shows that it was measured
-after the change: by the recorded release, or by the commit where the tables here know its date.
+Names tasks whose scorer or prompt changed while the version stayed, where the file was measured after the change.
 
 ## Why is this bad?
-It is not, but a reader who compares two rows of one version mistakes a change of the harness for one of the model.
+A reader who compares two rows of one version mistakes a change of the harness for one of the model.
+
+## When it is wrong
+It states a fact: nothing is to be done.
 
 ## Example
 leaderboard: open-llm-v1

@@ -1,15 +1,16 @@
 """An earlier row has the same model and settings in another spelling: other case, other spaces or a shortened commit.
 
 ## What it does
-Compares the model of the file, whatever its revision, with those of the other files and of the board, without case,
-spaces and invisible marks. For rows of one model it compares revision, precision and chat template in the same way;
-the first seven or more digits of a commit count as the whole commit. The spelling on the board counts, else that of
-the file that came first. A file whose model is none of the Hub, or belongs to another folder by `owners`, comes after
-all others. Files with any other spelling are rejected.
+Compares the model with those of the other files and of the board, without case, spaces and invisible marks; for rows of
+one model also revision (from seven digits of a commit on), precision and chat template. The spelling on the board
+counts, else that of the first file.
 
 ## Why is this bad?
-A reader takes both for one model, as the Hub does, whose names are unique whatever their case. Whoever submits a model
-under another spelling would put a second row beside the first, or keep a bad one from being replaced.
+A reader takes both for one model. Another spelling would put a second row beside the first, or keep a bad one from
+being replaced.
+
+## When it is wrong
+The spelling on the board is the wrong one: propose the removal of that row first.
 
 ## Example
 (row) open-llm-v2/Example-Org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16

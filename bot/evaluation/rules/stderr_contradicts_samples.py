@@ -1,11 +1,14 @@
 """Value, standard error and number of samples do not fit together.
 
 ## What it does
-For a mean of n zeros and ones the harness writes se = sqrt(p(1 - p) / (n - 1)). Reports a standard error that is not
-that of the value and n, to one in ten thousand. One that is missing or "N/A" is not checked.
+For a mean of n zeros and ones the standard error is sqrt(p(1 - p) / (n - 1)). Reports one that is not, to one in ten
+thousand.
 
 ## Why is this bad?
-One of the three was changed after the run, or the value is not the mean it claims to be.
+Value, error or number of samples was changed after the run, or the value is not the mean that it claims to be.
+
+## When it is wrong
+The tool computes the error in another way, as by clusters: declare `integral = false`.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.01

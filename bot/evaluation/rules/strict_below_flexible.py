@@ -1,12 +1,15 @@
 """The strict answer filter finds far fewer right answers than the flexible one.
 
 ## What it does
-If a file has the same metric under a strict filter and under a flexible or loose one, and the leaderboard uses the
-strict one, reports a strict value that is more than 0.1 below the other.
+Where a file has one metric under a strict and a flexible filter, reports a strict value, which the board uses, that is
+more than 0.1 lower.
 
 ## Why is this bad?
-The model's answers are right, but not in the required form. The strict number then measures its formatting, not its
-ability. GSM8K with a chat model and no chat template is the usual case: 0.20 against 0.78 for one and the same run.
+The number then measures the form of the answers. GSM8K with a chat model and no chat template: 0.20 against 0.78 of one
+run.
+
+## When it is wrong
+The board means to ask for the form: nothing is to be done.
 
 ## Example
 /results/leaderboard_ifeval/inst_level_loose_acc,none: 0.9

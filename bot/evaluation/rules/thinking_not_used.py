@@ -4,9 +4,11 @@
 Reports tasks that compare the log-likelihoods of given answers, in a run with thinking switched on.
 
 ## Why is this bad?
-The model never thinks in such a task: the first words of each answer stand where the template wants its thoughts, so
-that nobody uses the model in this way. The harness refuses it today (lm-evaluation-harness#3675). The rule is wrong
-where the template closes the thoughts before the answer.
+The first words of each answer stand where the template wants thoughts, so the model is used as nobody uses it. The
+harness refuses it today (lm-evaluation-harness#3675).
+
+## When it is wrong
+The template closes the thoughts before the answer: say so in the request.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,enable_thinking=True"

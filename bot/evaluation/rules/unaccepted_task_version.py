@@ -4,7 +4,10 @@
 Compares the recorded version of each leaf with the declared ones; 1, 1.0 and "1.0" are the same.
 
 ## Why is this bad?
-The version of a task is raised when its prompt, its data or its scorer changes: same name, other measurement.
+A version is raised when prompt, data or scorer changes: same name, other measurement.
+
+## When it is wrong
+The change does not concern the numbers: add the version to `versions`, or with the difference to `older_versions`.
 
 ## Example
 /versions/leaderboard_mmlu_pro: 0.2

@@ -4,8 +4,10 @@
 Reads the status that a log records of its run, such as "cancelled", "error" or "started".
 
 ## Why is this bad?
-A run that stopped early has scored the samples that happened to be done. A log can hold scores all the same, and they
-look like those of a whole run.
+A run that stopped early has scored the samples that happened to be done.
+
+## When it is wrong
+The run is whole and the log was not closed: let the tool write it again.
 
 ## Example
 (result) unfinished: "cancelled"

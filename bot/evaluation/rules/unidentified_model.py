@@ -1,12 +1,14 @@
 """The result does not say which model was measured.
 
 ## What it does
-Reports a model name that is not a Hub id, `organization/name`: one that is missing, a path on somebody's disk, a
-nickname such as `atlas-step-200`, or eight random characters, which the harness writes if its arguments name no
-model. A few old models, such as `gpt2`, have an id without an organization.
+Reports a model name that is not a Hub id, `organization/name`: a missing one, a path, a nickname, or the random
+characters that a harness writes without one.
 
 ## Why is this bad?
 A row without a model cannot be checked, repeated or told from a copy.
+
+## When it is wrong
+Say which model it is with `--model-name`, or in `[models]`; models of an API need `served_models` or `plain = true`.
 
 ## Example
 /model_name: "i82qcls7"

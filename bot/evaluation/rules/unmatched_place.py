@@ -1,12 +1,13 @@
 """A place of a form leads to a number in none of the files.
 
 ## What it does
-Compares all files of a form that are judged together: a place for numbers that none of them has is named once, at the
-first of them.
+Compares all files of a form that are judged together, and names once a place for numbers that none of them has.
 
 ## Why is this bad?
-Nothing is wrong with the numbers that were read. But the place may be misspelled, and what it should give is then
-missing.
+The place may be misspelled, and what it should give is then missing.
+
+## When it is wrong
+The number comes with later files: nothing is to be done.
 
 ## Example
 (result) unmatched: ["results.{domain}.pas_{k}"]

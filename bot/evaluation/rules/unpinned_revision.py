@@ -4,7 +4,10 @@
 Looks for a full commit id of the model: `config.model_sha`, or `revision=` in the arguments.
 
 ## Why is this bad?
-A branch such as `main` moves. When the model's owner pushes new weights, the row still shows the old ones' scores.
+A branch moves. When the owner pushes new weights, the row still shows the scores of the old ones.
+
+## When it is wrong
+A service has no commits; or say the revision with `--model-name ID@REVISION`.
 
 ## Example
 /config/model_sha: ""

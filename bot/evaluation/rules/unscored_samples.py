@@ -1,12 +1,14 @@
 """Some samples were run and have no score.
 
 ## What it does
-Reads how many samples of a leaf the scorer could not score, and gives the value that the leaf has when they count as
-wrong.
+Reads how many samples the scorer could not score, and gives the value that counts them as wrong.
 
 ## Why is this bad?
-Samples without a score are left out of the mean. A model whose answers cannot be parsed then scores higher than one
-whose answers are wrong, and the same run gives another number under a release of the tool that counts them.
+Samples without a score are left out of the mean: a model whose answers cannot be parsed scores higher than one whose
+answers are wrong.
+
+## When it is wrong
+The samples themselves are broken, for every model alike: say so in the request.
 
 ## Example
 (result) leaves/leaderboard_mmlu_pro/unscored: 32

@@ -1,13 +1,15 @@
 """The file does not show which version of the harness measured it.
 
 ## What it does
-Points out a commit that is null, that looks like `git describe` of another repository, or that no table here knows and
-nobody looked up.
+Points out a commit that is null, that looks like `git describe` of another repository, or that nobody knows or looked
+up.
 
 ## Why is this bad?
-The harness records the commit of the directory it was started in. Outside a repository, an installed package
-records nothing; inside the user's own repository, it records that repository's commit. The result may be right, but
-the file does not prove it.
+The harness records the commit of the folder that it was started in: the result may be right, but the file does not
+prove it.
+
+## When it is wrong
+The commit is public: `check --online` looks it up, or `releases` and `commits` of the declaration name it.
 
 ## Example
 /lm_eval_version: (absent)

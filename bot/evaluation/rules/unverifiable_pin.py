@@ -1,13 +1,14 @@
 """A file does not record shots, a task version or a task definition that the leaderboard requires.
 
 ## What it does
-Names the tasks whose number of shots, task version or definition is declared but not recorded. Some formats never
-record them: docs/formats.md says which. The address of a function (`<function doc_to_text at 0x7f01>`) says nothing of
-what it does, so a definition with one is not recorded. `unverifiable-harness-commit` does the same for the harness, and
-`unpinned-revision` for the model's commit. With `pins = "required"` in the declaration all three are errors.
+Names tasks whose shots, version or definition is declared but not recorded, which some formats never do, and those of
+which the file has a function by its address only. With `pins = "required"` it is an error.
 
 ## Why is this bad?
 The result may be right, but the file does not prove it. Five shots and none differ by ten points.
+
+## When it is wrong
+The format cannot say it: leave the key out of the declaration, or take the notice as it is.
 
 ## Example
 /versions/leaderboard_ifeval: (absent)

@@ -1,13 +1,15 @@
 """A value is not what other parts of the same file give.
 
 ## What it does
-Computes values again from the parts that a file has beside them, as far as these are exact: the rounds of a dataset
-(EuroEval), the experiments of a task (MTEB), the scores of subsets (EvalScope), the values of instances (HELM), the
-right answers (AISBench, evalchemy), the outcomes of solutions (EvalPlus). Compares the main score with the metric that
-it repeats (MTEB, OLMES), and with the summary (OLMES), and pass@1 with the mean of the same answers (lighteval).
+Computes values again from the parts that a file has beside them: rounds (EuroEval), experiments (MTEB), subsets
+(EvalScope), instances (HELM), right answers (AISBench, evalchemy), outcomes (EvalPlus); compares main scores with the
+metrics that they repeat, and pass@1 with the mean of the same answers.
 
 ## Why is this bad?
-The value was edited, or two runs were put together in one file. Nobody can tell which of both was measured.
+The value was edited, or two runs were put together in one file.
+
+## When it is wrong
+The tool combines the parts in another way since a release: report it, with the file.
 
 ## Example
 (result) leaves/leaderboard_mmlu_pro/contradicted: {"acc,none": "its 10 rounds give 0.41"}

@@ -1,10 +1,13 @@
 """A value cannot come from its number of samples.
 
 ## What it does
-A mean of n zeros and ones is k/n with a whole k. Reports a value whose product with n is not a whole number, to 1e-6.
+A mean of n zeros and ones is k/n with a whole k. Reports a value whose product with n is not whole, to 1e-6.
 
 ## Why is this bad?
 The value was edited, rounded, or measured on another number of samples.
+
+## When it is wrong
+The metric gives parts of a point: declare `integral = false`.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: 0.5001

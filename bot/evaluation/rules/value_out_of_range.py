@@ -1,11 +1,13 @@
 """A value lies outside what its metric can take.
 
 ## What it does
-Compares each value with the declared range (0 to 1 for a fraction), and with the range that the file itself gives its
-metric; if that is 100 times the declared one, or a hundredth, the unit is another.
+Compares each value with the declared range (0 to 1 for a fraction), and with the range that the file gives its metric.
 
 ## Why is this bad?
 41.2 where 0.412 is meant passes every other check and tops the table.
+
+## When it is wrong
+The metric goes further: declare its `range`, or `unit = "percent"`.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: 41.2

@@ -1,10 +1,13 @@
 """A task was run with another number of examples in the prompt.
 
 ## What it does
-Compares the recorded shots of each leaf with the declared ones. Aggregate rows print 0 or nothing and are not checked.
+Compares the recorded shots of each leaf with the declared ones.
 
 ## Why is this bad?
 Five examples instead of three is an easier test.
+
+## When it is wrong
+The board means the other number: change `num_fewshot` in the declaration.
 
 ## Example
 /n-shot/leaderboard_bbh_navigate: 5

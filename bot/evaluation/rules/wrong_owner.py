@@ -1,12 +1,14 @@
 """The file measures a model of an organization that submits elsewhere.
 
 ## What it does
-Compares the file's path with the `owners` of the watch: a prefix is only for results of models of its
-organizations, and models of these organizations count only there. The longest prefix that fits decides. Names are
-compared without case.
+Compares the path with the `owners` of the watch: a prefix is only for models of its organizations, and these count only
+there.
 
 ## Why is this bad?
-Otherwise everybody who may write to the repository could replace the row of somebody else's model.
+Otherwise whoever may write to the repository could replace the row of somebody else's model.
+
+## When it is wrong
+The organization submits here, too: add it to `owners` in the settings.
 
 ## Example
 (owners) acme/ belongs to example-org

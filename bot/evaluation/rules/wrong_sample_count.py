@@ -1,11 +1,14 @@
 """A task was scored on another number of samples than it has.
 
 ## What it does
-Compares the number of samples with the declared one. It is taken from `n-samples`, and recovered from value and
-standard error where the file does not record it: for a metric of zeros and ones n = 1 + p(1 - p) / se^2.
+Compares the number of samples with the declared one; where no field has it, it follows from value and standard error: n
+= 1 + p(1 - p) / se^2.
 
 ## Why is this bad?
 Another number of samples is another dataset under the same name.
+
+## When it is wrong
+The dataset has this size today: change `samples` of the leaf in the declaration.
 
 ## Example
 /n-samples/leaderboard_mmlu_pro/original: 12000
