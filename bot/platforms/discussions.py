@@ -77,12 +77,12 @@ class Pushed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A discussion or request with its comments; `closed_by` is who closed it last, "" while it is open.
+    """A discussion or request with its comments; `closed_by` is who closed it, "" while it is open.
 
     `opening` is the first comment, hidden or not; None if its author wrote nothing. `comments` are those that are
     visible, the opening one among them. `commits` are those of a request before its merge; none where the service does
     not tell the order of commits and comments. `merged_at` is the commit that merged it, "" if it is not merged, or the
-    service does not say.
+    service does not say. `has_conflicts` is what the service last computed of an open request.
     """
 
     num: int
@@ -95,6 +95,7 @@ class Thread:
     opening: Comment | None = None
     commits: tuple[Pushed, ...] = ()
     merged_at: str = ""
+    has_conflicts: bool = False
 
     @property
     def description(self) -> str:

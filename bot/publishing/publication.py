@@ -35,7 +35,10 @@ SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for m
 Form = Literal["pull-request", "commit", "comment"]
 MOST_CLOSED = 20  # closed requests with one mark that are read: each costs some questions, or a process of git
 STANDS = "The main branch already has what this request proposes."
-REPLACED = "The main branch has changed since this request was opened, and merging it would not bring every row back."
+REPLACED = (
+    "The main branch has changed since this request was opened, and merging it now would fail or would not bring every "
+    "row. A new request proposes the same rows; no row is declined because this one is closed."
+)
 NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
 CLOSED_BEFORE = "a person closed the request with the same content"
@@ -186,7 +189,8 @@ class Push(NamedTuple):
 class Request:
     """An open request of the bot: its name at the target, the files it would change (None deletes), its text.
 
-    `url` is where people see it, "" if a target has no pages. `pushes` are the commits of others in it.
+    The files are as merging it into main would leave them; at the paths of `conflicts` it does not merge, and they are
+    as it has them. `url` is where people see it, "" if a target has no pages. `pushes` are the commits of others in it.
     """
 
     name: str
@@ -194,6 +198,7 @@ class Request:
     text: PostText
     url: str = ""
     pushes: tuple[Push, ...] = ()
+    conflicts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +253,14 @@ class CurrentState:
 
 @dataclass(frozen=True, slots=True)
 class DesiredState:
-    """The desired state of a target: files (None: not there) and the text that proposes them."""
+    """The desired state of a target: files (None: not there) and the text that proposes them.
+
+    With `stays` the open request is left as it is: what main has now allows no new one.
+    """
 
     text: PostText
     files: Mapping[str, bytes | None]
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +274,7 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True)
 class UpdateRequest:
-    """Replace what an open request proposes."""
+    """Replace what an open request proposes, so that it merges; where a service cannot do that, by a new request."""
 
     mark: Marker
     request: Request
@@ -372,10 +381,14 @@ def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | No
     rows = text.marks_of(files) if current.declined else frozenset[str]()
     is_closed = any(closed.rows in {None, rows} for closed in current.declined)
     if current.request is not None:
-        if files == current.request.files and says(current.request.text, text):
+        if files == current.request.files and says(current.request.text, text) and not current.request.conflicts:
             return Decision(None, "the open request proposes it already")
         if is_closed:
             return _decide_done(mark, current, NOTHING_LEFT)
+        if current.request.conflicts:
+            return Decision(
+                UpdateRequest(mark, current.request, text, files), "the open request did not merge any more"
+            )
         return Decision(UpdateRequest(mark, current.request, text, files), "the open request is updated")
     if is_closed:
         return Decision(None, CLOSED_BEFORE)

@@ -14,6 +14,7 @@ import fcntl
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -36,6 +37,7 @@ from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
+from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
     MOST_CLOSED,
     ClosedRequest,
@@ -271,6 +273,7 @@ class Folder(Target):
         self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED, KEPT))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
+        self._moved: dict[tuple[str, str], AbstractSet[str]] = {}
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
@@ -375,7 +378,22 @@ class Folder(Target):
         base = self._fork_point(commit) if self._has_others(commit, mark) else ""
         files = self._proposed(commit, base)
         ours = files if mark.is_shared else {path: data for path, data in files.items() if path in paths}
-        return Request(mark.key, ours, PostText(title, body.strip()))
+        merged = self._merged(base or self._began_at(commit), ours)
+        return Request(mark.key, merged.files, PostText(title, body.strip()), conflicts=merged.conflicts)
+
+    def _merged(self, base: str, files: Mapping[str, bytes | None]) -> Merged:
+        """These files of a request as merging it would leave them, those alone that change main then."""
+        repository, main = self._repository, self._repository.main
+        if base == main or not files:
+            return Merged(files, frozenset())
+        if (base, main) not in self._moved:  # requests of one pass began at the same commit
+            self._moved = {(base, main): repository.changed(base, main).keys()}
+        moved = self._moved[base, main] & files.keys()
+        was, now = ({path: repository.read(commit, path) for path in moved} for commit in (base, main))
+        merged = merge_files(was, now, {path: files[path] for path in moved})
+        brings = {path for path, data in merged.files.items() if data != now[path]} | merged.conflicts
+        kept = {path: data for path, data in files.items() if path not in moved}
+        return Merged(kept | {path: merged.files[path] for path in brings}, merged.conflicts)
 
     def _has_others(self, commit: str, mark: Marker) -> bool:
         """Tell whether people committed to a branch, or made it: where we add a commit, it has two parents."""
@@ -387,9 +405,13 @@ class Folder(Target):
 
     def _proposed(self, commit: str, base: str = "") -> Mapping[str, bytes | None]:
         """The changes of a request's commit compared with main as it was then, or with another commit."""
-        base = base or self._repository.resolve(f"{commit}^2") or f"{commit}^"
+        base = base or self._began_at(commit)
         changed = self._repository.changed(base, commit)
         return {path: self._repository.read_blob(oid) if oid else None for path, oid in changed.items()}
+
+    def _began_at(self, commit: str) -> str:
+        """The commit of main that a commit of ours at a branch was made from."""
+        return self._repository.resolve(f"{commit}^2") or self._repository.resolve(f"{commit}^")
 
     def apply(self, publication: Publication) -> str:
         """Carry a publication out; returns where it can be seen. Raises Stale if the target changed since."""

@@ -189,9 +189,10 @@ class GitHubDiscussions:
         row = self.known.find(issue["number"])
         return row is not None and row.get("updated") == issue["updated_at"]
 
-    def note_head(self, num: int, mark: Marker, head: str) -> None:
-        """Remember the last commit that we wrote for a request."""
-        self.known.note(num, {"kind": "pull_request", "status": "open", "mark": mark.name, "head": head})
+    def note_head(self, num: int, mark: Marker, head: str, base: str) -> None:
+        """Remember the last commit that we wrote for a request, and the commit of main in it, "" if it may be older."""
+        row = {"kind": "pull_request", "status": "open", "mark": mark.name, "head": head, "base": base}
+        self.known.note(num, row)
 
     def is_newest(self, num: int, head: str) -> bool:
         """Tell whether we wrote the newest commit of a request."""

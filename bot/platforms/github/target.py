@@ -21,6 +21,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale
+from bot.evaluation.finding import examples
 from bot.platforms.caches import KnownThreads, lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
@@ -34,6 +35,7 @@ from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.layout import StoredEntries
+from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
     MOST_CLOSED,
     ClosedRequest,
@@ -345,7 +347,24 @@ class GitHubTarget(Target):
     def _request(self, pull: PullRequest, mark: Marker, paths: tuple[str, ...]) -> Request:
         text, files = PostText(pull.title, pull.body or ""), self._proposed(pull)
         ours = files if mark.is_shared else {path: data for path, data in files.items() if path in paths}
-        return Request(str(pull.number), ours, text, pull.html_url, self._pushes(pull))
+        merged = self._merged(pull, ours)
+        return Request(str(pull.number), merged.files, text, pull.html_url, self._pushes(pull), merged.conflicts)
+
+    def _merged(self, pull: PullRequest, files: Mapping[str, bytes | None]) -> Merged:
+        """These files of a request as merging it would leave them, those alone that change main then."""
+        head, main = pull.head.sha, self._main
+        known = self.known.find(pull.number) or {}
+        noted = known.get("base", "") if known.get("head") == head else ""
+        base = noted or self._source.fork_point(head, main)
+        if base == main or not files:
+            return Merged(files, frozenset())
+        moved = {change.path for change in self._source.changes(base, main)} & files.keys()
+        now = self.read_files(moved)
+        was = {path: self._source.read(path, base, MAX_BYTES) for path in moved} if base else {}
+        merged = merge_files(was, now, {path: files[path] for path in moved})
+        brings = {path for path, data in merged.files.items() if data != now.get(path)} | merged.conflicts
+        kept = {path: data for path, data in files.items() if path not in moved}
+        return Merged(kept | {path: merged.files[path] for path in brings}, merged.conflicts)
 
     def _pushes(self, pull: PullRequest) -> tuple[Push, ...]:
         """The commits of others; not requested where the newest is ours and the text names none."""
@@ -473,14 +492,14 @@ class GitHubTarget(Target):
         return f"{self._repo.html_url}/issues/{number}#issuecomment-{comment_id}"
 
     def _open(self, publication: OpenRequest) -> str:
-        branch, text = branch_name(publication.mark), publication.text
+        branch, text, main = branch_name(publication.mark), publication.text, self.head()
         commit = self._branches.propose(branch, publication.files, commit_message(text))
         base, mark = self._repo.default_branch, publication.mark
         made = self.client.sent_once(
             lambda: self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body)),
             lambda: next((pull for pull in self._pulls(mark) if pull.state == "open"), None),
         )
-        self._discussions.note_head(made.number, mark, commit)
+        self._discussions.note_head(made.number, mark, commit, main)
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:
@@ -490,13 +509,28 @@ class GitHubTarget(Target):
             files |= {**dict.fromkeys(dropped), **self.read_files(dropped)}
             files = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
         branch, message = branch_name(publication.mark), commit_message(text)
-        commit = self._branches.propose(branch, files, message, keeps=bool(request.pushes))
-        pull = self.client(lambda: self._repo.get_pull(int(request.name)))
+        pull, main, keeps = (
+            self.client(lambda: self._repo.get_pull(int(request.name))),
+            self._main,
+            bool(request.pushes),
+        )
+        if request.pushes and request.conflicts:  # theirs come along while main is merged in
+            files, keeps = self._theirs(pull, request) | dict(publication.files), False
+        commit = self._branches.propose(branch, files, message, keeps=keeps)
         if commit:
-            self._discussions.note_head(pull.number, publication.mark, commit)
+            self._discussions.note_head(pull.number, publication.mark, commit, "" if keeps else main)
         if (pull.title, pull.body) != (text.title, text.body):
             self.client(lambda: pull.edit(title=text.title, body=text.body))
         return pull.html_url
+
+    def _theirs(self, pull: PullRequest, request: Request) -> dict[str, bytes | None]:
+        """What people changed in a request beside our files. Raises Refused where main changed the same lines."""
+        merged = self._merged(pull, self._proposed(pull))
+        both = sorted(merged.conflicts - request.files.keys())
+        if both:
+            why = f"main and people in the request changed {examples(both)}: merge main into {pull.head.ref}"
+            raise Refused("GitHub", f"#{pull.number}: {why}")
+        return {path: data for path, data in merged.files.items() if path not in request.files}
 
     def _close(self, publication: CloseRequest) -> str:
         """Close with the reason above the text, in one call, so that a repeated try says it once."""

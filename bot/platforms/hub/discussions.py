@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from itertools import count
+from itertools import count, takewhile
 from typing import Any
 from warnings import catch_warnings
 
@@ -159,9 +159,9 @@ class HubDiscussions:
         row |= _rows_said(thread.description)
         self._keep(thread.num, row, mark)
 
-    def opened(self, num: int, mark: Marker, text: str, head: str) -> None:
-        """Remember a request that we just opened, so that it need not be read."""
-        row = {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us, "head": head}
+    def opened(self, num: int, mark: Marker, text: str, head: str, base: str) -> None:
+        """Remember a request that we just opened at a commit of main, so that it need not be read."""
+        row = {"kind": "pull_request", "status": "open", "closed_by": "", "by": self.us, "head": head, "base": base}
         self._keep(num, row | _rows_said(text), mark)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
@@ -392,7 +392,6 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
     events = list(enumerate(details.events))
     comments = [(place, e) for place, e in events if isinstance(e, DiscussionComment)]
     changes = [e for _, e in events if isinstance(e, DiscussionStatusChange)]
-    closed = details.status == "closed" and changes
     first = next((_as_comment(event, place) for place, event in comments), None)
     return Thread(
         details.num,
@@ -401,11 +400,18 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
         details.author,
         details.is_pull_request,
         tuple(_as_comment(e, place) for place, e in comments if not e.hidden),
-        changes[-1].author if closed else "",
+        _closed_by(changes) if details.status == "closed" else "",
         first if first is not None and first.author == details.author else None,
         _commits(events),
         details.merge_commit_oid or "",
+        bool(details.conflicting_files),
     )
+
+
+def _closed_by(changes: list[DiscussionStatusChange]) -> str:
+    """Who closed a discussion: the first to do so since it was last open."""
+    last = list(takewhile(lambda change: change.new_status == "closed", reversed(changes)))
+    return last[-1].author if last else ""
 
 
 def _commits(events: list[tuple[int, DiscussionEvent]]) -> tuple[Pushed, ...]:

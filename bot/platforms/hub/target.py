@@ -21,6 +21,7 @@ from bot.platforms.writes import Intend, no_intent
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.layout import StoredEntries
+from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
     MOST_CLOSED,
     REPLACED,
@@ -245,7 +246,39 @@ class HubTarget(Target):
         text = PostText(thread.title, thread.description)
         pushes = tuple(Push(one.oid, one.author) for one in thread.commits if one.author != self.client.user)
         self.discussions.note_head(num, self.refs.get(f"refs/pr/{num}", ""))
-        return Request(str(num), self.proposed(num, mark, paths, files), text, self.url(num), pushes)
+        if pushes or "base" not in (self.known.find(num) or {}):
+            self.known.note(num, {"base": self._found_base(num, thread)})
+        proposed = self.proposed(num, mark, paths, files)
+        merged = self._merged(num, proposed)
+        conflicts = merged.conflicts
+        if thread.has_conflicts and self._base(num) != self.head():  # of an older look of the Hub this may be
+            conflicts = conflicts or frozenset(proposed)
+        main = self.files.read(tuple(proposed), self.head())
+        left = {path: data for path, data in merged.files.items() if data != main.get(path) or path in conflicts}
+        return Request(str(num), left, text, self.url(num), pushes, conflicts)
+
+    def _found_base(self, num: int, thread: Thread) -> str:
+        """The commit of main at which a request began: the first in its history that is not its own; "" for none.
+
+        The Hub itself merges main into no request, but people may push such a merge.
+        """
+        head = self.refs.get(f"refs/pr/{num}", "")
+        own = {head, *(one.oid for one in thread.commits)}
+        return next((one for one in self.source.history(head) if one not in own), "") if head else ""
+
+    def _base(self, num: int) -> str:
+        return (self.known.find(num) or {}).get("base", "")
+
+    def _merged(self, num: int, files: Files) -> Merged:
+        """These files of a request as merging it would leave them: it began at a commit that main may have left."""
+        base, main = self._base(num), self.head()
+        if base == main or not files:
+            return Merged(files, frozenset())
+        now = self.files.read(tuple(files), main)
+        ids = self.source.object_ids(list(files), base) if base else {}
+        moved = [path for path in files if ids.get(path) != (blob_id(now[path]) if path in now else None)]
+        there = self.files.read([path for path in moved if path in ids], base) if base else {}
+        return merge_files({path: there.get(path) if path in moved else now.get(path) for path in files}, now, files)
 
     def proposed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
         """The files that a request changes: those at `paths`, or all of them for a shared request."""
@@ -363,7 +396,7 @@ class HubTarget(Target):
                 raise Stale(f"{self.name}: the requests for this row are not the same as before")
             oid, made = self._write(publication.files, text, parent=parent, request=True)
             num = made or 0
-            self.discussions.opened(num, mark, text.body, oid)
+            self.discussions.opened(num, mark, text.body, oid, parent)
             self.look_again()
             return self._keep_first(mark, num)
 
@@ -390,7 +423,8 @@ class HubTarget(Target):
         ref = f"refs/pr/{num}"
         if changes and ref not in self.refs:
             raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
-        if self._is_in_vain(ref, changes, request.files):
+        kept = {path: request.files.get(path) for path in request.conflicts}
+        if self._is_in_vain(num, kept | changes):
             self.apply(CloseRequest(publication.mark, request, REPLACED))
             return self._open_request(OpenRequest(publication.mark, text, files))
         if changes:
@@ -403,11 +437,10 @@ class HubTarget(Target):
             self.discussions.edit_description(num, body)
         return num
 
-    def _is_in_vain(self, ref: str, changes: Files, proposed: Files) -> bool:
-        """Tell whether a request had one of these files from the start: merging it would not bring the file to main."""
-        new = {path: data for path, data in changes.items() if path not in proposed}
-        there = self.source.object_ids(list(new), self.refs[ref]) if new else {}
-        return any(there.get(path) == (None if data is None else blob_id(data)) for path, data in new.items())
+    def _is_in_vain(self, num: int, files: Files) -> bool:
+        """Tell whether merging a request with these files would fail, or would not bring them to main."""
+        merged = self._merged(num, files)
+        return bool(merged.conflicts) or merged.files != files
 
     @property
     def open_requests(self) -> list[tuple[int, Row]]:

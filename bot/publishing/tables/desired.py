@@ -116,7 +116,7 @@ def desired_table(wanted: WantedTable, state: CurrentState) -> DesiredTable:
     proposes = draft.refused.keys()
     # The request proposes all of this already, and only a lost record keeps it from a new draft.
     if state.request is not None and proposes & asked and wanted.rows.keys() <= asked | on_main | proposes:
-        desired = DesiredState(state.request.text, state.request.files)
+        desired = DesiredState(state.request.text, state.request.files, stays=True)
         refused, written = {key: why for key, why in refused.items() if key not in asked}, {}
     else:
         right = {key: entry for key, entry in there.items() if key in current | on_main}

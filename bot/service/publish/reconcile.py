@@ -62,7 +62,8 @@ def reconcile(
             state = target.read_state(mark, paths)
             state = replace(state, declined=()) if is_restored else state
             wanted = desire(state)
-            decision = decide(mark, wanted.text, wanted.files, state, form)
+            stays = Decision(None, "the open request stays as it is")
+            decision = stays if wanted.stays else decide(mark, wanted.text, wanted.files, state, form)
             if decision.publication is None or dry_run:
                 return done or PublishResult(mark.key, decision)
             result = PublishResult(mark.key, decision, target.apply(decision.publication))

@@ -23,7 +23,7 @@ from bot.service.context import target_link
 from bot.service.publish.entry_rows import MadeRow, SubmittedRows
 from bot.service.publish.ledger import OpenRequests, observe_rows
 from bot.service.publish.publisher import FoundRow, PlannedLook, Proposal
-from bot.service.store.items import Item
+from bot.service.store.items import Item, marks
 from bot.service.store.memory import TABLE
 
 FOREIGN = "its cells differ from what files and mapping give"
@@ -77,7 +77,10 @@ class TableRows(SubmittedRows[PlannedLook]):
         return [PlannedLook(row.item, one, row.entry, row.disputed) for row, one in zip(rows, planned, strict=True)]
 
     def observe(self) -> None:
-        """Keep which of the written rows are in the table, and mark those that people changed there or removed."""
+        """Keep which of the written rows are in the table, and mark those that people changed there or removed.
+
+        Where the open request does not merge any more, its rows are marked, too.
+        """
         state, to, head = self.context.state, self.settings.to, self.target.head()
         kept = state.recall(TABLE, target=to)
         if kept == head:
@@ -94,8 +97,12 @@ class TableRows(SubmittedRows[PlannedLook]):
         merged = {
             key: (written[key].entry.to_bytes(),) * 2 for key, digest in there.items() if digest and key not in known
         }
+        request = self.target.read_state(self._mark, ()).request if self.settings.form == "pull-request" else None
+        is_blocked = request is not None and bool(request.conflicts)
         with state.transaction():
             observe_rows(self.context, self.target, to, known, there, since=kept or "")
+            if is_blocked:
+                self.context.mark(marks("row", sorted(written.keys() - known.keys()), [to]))
             state.published.keep(to, merged)
             state.remember(TABLE, head, target=to)
 
