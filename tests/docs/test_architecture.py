@@ -42,3 +42,32 @@ def test_the_rooms_stand_in_the_order_of_their_imports() -> None:
     tops = list(re.findall(r"^\| `([\w]+)/` \|", PAGE, re.MULTILINE))
 
     assert tops == [name for name in layers if (BOT / name).is_dir()]
+
+
+# `a`, `B.c` (why) and `d` in `some/file.py`: each name is defined in the file, a method in its class.
+NAME = r"`[A-Za-z_][\w.]*`(?: \([^)]*\))?"
+NAMED_IN = re.findall(rf"((?:{NAME}(?:, (?:and |or )?| and | or ))*{NAME}) (?:in|of) `([\w/]+\.py)`", PAGE)
+
+
+def defined_in(path: Path) -> set[str]:
+    """What a module defines at its top, and the methods of its classes as `Class.name`."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            found |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return found
+
+
+def test_each_name_that_the_page_places_in_a_file_is_defined_there() -> None:
+    wrong = []
+    for names, place in NAMED_IN:
+        files = [BOT / place] if "/" in place else list(BOT.rglob(place))
+        known = set[str]().union(*(defined_in(file) for file in files))
+        said = re.findall(r"`([\w.]+)`", re.sub(r"\([^)]*\)", "", names))
+        wrong += [f"{name} in {place}" for name in said if name not in known]
+    assert len(NAMED_IN) > 40
+    assert wrong == []
