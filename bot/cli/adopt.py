@@ -18,7 +18,7 @@ from typing import Any
 import msgspec.structs
 
 from bot.audits.samples.records import is_own_file
-from bot.cli.judging import Measured, endings, measured_at
+from bot.cli.judging import Measured, endings, measured_ways, warn
 from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
@@ -71,6 +71,7 @@ from bot.service.settings.environment import read_access
 
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
 MOST_LOOKED = 20  # files in which a value of a drafted form is looked for
+NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
@@ -85,6 +86,9 @@ UNNAMING = {
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 SPELL = ": spell the other names as the results do, or add a column with the models' ids"
 MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
+OWN_TABLE = (
+    "the results are the table itself: that its numbers agree shows nothing; name the files that they were made from"
+)
 MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and none of them is here: add them"
 
 
@@ -97,6 +101,7 @@ class TableFile:
     data: bytes
     written: TableFormat
     around: Mapping[str, bytes]
+    place: Path | None = None  # on this machine
 
     @property
     def shown(self) -> str:
@@ -140,7 +145,7 @@ def open_table(name: str) -> TableFile:
     around = {file.relative_to(root).as_posix(): file for file in (root / WORKFLOWS).glob("*.y*ml")}
     texts = {**around, "README.md": root / "README.md"}
     read = {where: read_file(str(file), LARGEST) or b"" for where, file in texts.items() if is_own_file(file)}
-    return TableFile(os.path.relpath(root), place.relative_to(root).as_posix(), data, SUFFIXES[suffix], read)
+    return TableFile(os.path.relpath(root), place.relative_to(root).as_posix(), data, SUFFIXES[suffix], read, place)
 
 
 def _table_on_hub(name: str, written: TableFormat) -> TableFile:
@@ -171,27 +176,83 @@ def _table_on_github(name: str, written: TableFormat) -> TableFile:
     return TableFile(source.name, path, data, written, {each: read for each, read in around.items() if read})
 
 
+@dataclass(frozen=True)
+class _Tried:
+    """One reading of the results, held against the tables of a file; `given` cells of the best table are its."""
+
+    measured: Measured
+    parsed: list[Parsed]
+    models: list[ModelFiles]
+    readings: Sequence[TaskReading]
+    tables: Sequence[tuple[FoundTable, Matching]]
+
+    @property
+    def given(self) -> int:
+        """How many cells of the table that it fits best it gives."""
+        return max(sum(column.fitting for column in matching.matched) for _, matching in self.tables)
+
+    @property
+    def files(self) -> int:
+        """How many files its form is of."""
+        return self.measured.form.files if self.measured.form else 0
+
+
+def _try(table: TableFile, at: str, called: Mapping[str, str], known: Leaderboard | None, measured: Measured) -> _Tried:
+    """Hold results against the tables of a file. Raises Unwritable where none names a model of them."""
+    parsed = [identified(one, called) for one in measured.read]
+    models = _models(parsed)
+    tables = find_tables(table.data, table.written, models, at)[:MOST_TRIED]
+    readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
+    matched = [(one, match_columns(_with_sure_rows(one), readings)) for one in tables]
+    return _Tried(measured, parsed, models, readings, matched)
+
+
+def _tried(
+    table: TableFile, results: Sequence[str], at: str, called: Mapping[str, str], known: Leaderboard | None
+) -> _Tried:
+    """The reading of the results that gives most cells of the table. Raises CallError where none names its models.
+
+    Of readings that give nearly as many that of most files counts: a file of all models is often made from theirs.
+    """
+    tried: list[_Tried] = []
+    failed: list[Measured] = []
+    problem: Unwritable | None = None
+    try:
+        names_model = names_in(table.data, table.written, at)
+        for measured in measured_ways(results, names_model, table.place):
+            try:
+                tried.append(_try(table, at, called, known, measured))
+            except Unwritable as error:
+                problem = problem or error
+                failed.append(measured)
+    except Unwritable as error:
+        problem = error
+    if not tried:
+        for measured in failed[:1]:
+            _say_form(measured)
+        raise CallError(f"{table.shown}: {problem}")
+    most = max(one.given for one in tried)
+    best = max((one for one in tried if one.given >= NEARLY * most), key=lambda one: (one.files, one.given))
+    _say_form(best.measured)
+    return best
+
+
+def _say_form(measured: Measured) -> None:
+    """Say what was understood of files that no format reads."""
+    for line in measured.form.said if measured.form else ():
+        warn(visible(line))
+
+
 def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: Mapping[str, str]) -> Adopted:
     """Match a table to results, and draft what describes it. Raises CallError where nothing of it matches.
 
     `called` has the models by their folders or by what files call them.
     """
-    try:
-        names_model = names_in(table.data, table.written, at)
-    except Unwritable as error:
-        raise CallError(f"{table.shown}: {error}") from None
-    measured = measured_at(results, names_model)
-    places, read = measured.places, measured.read
-    parsed = [identified(one, called) for one in read]
-    models = _models(parsed)
-    try:
-        tables = find_tables(table.data, table.written, models, at)[:MOST_TRIED]
-    except Unwritable as error:
-        raise CallError(f"{table.shown}: {error}") from None
     known = load_shipped(like) if like else None
-    readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
-    tried = [(one, match_columns(_with_sure_rows(one), readings)) for one in tables]
-    found, matching = _best(table, tried)
+    best = _tried(table, results, at, called, known)
+    measured, parsed, models, readings = best.measured, best.parsed, best.models, best.readings
+    places, read = measured.places, measured.read
+    found, matching = _best(table, best.tables)
     rows, keys, ambiguous = rows_of_models(found)
     rows = one_row_each(matching, rows)
     by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
@@ -210,6 +271,8 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     report = _Recomputed(board, options, declared, len(matching.columns))
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
+    if any(Path(one.name).resolve() == table.place for one in places):
+        notes = (OWN_TABLE, *notes)
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     title = _named_in_heading(found)
     return Adopted(text, target, source, paths, title, tuple(one.path for one in read), tuple(report.lines()), notes)
@@ -293,7 +356,7 @@ def _form_of(matching: Matching, measured: Measured) -> str:
         alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
         if any(shown & _numbers_of(place, alone) for place in measured.places[:MOST_LOOKED]):
             kept.append(value)
-    left = tuple(str(one.keys["value"]) for one in form.values if one not in kept)
+    left = tuple(one.place for one in form.values if one not in kept)
     return replace(form, values=tuple(kept or form.values), left_out=left if kept else ()).text
 
 

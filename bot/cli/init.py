@@ -21,8 +21,16 @@ from bot.cli.judging import MODEL_NAME, endings, measured_at, parse_names, warn,
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
-from bot.evaluation.identity import is_folders, is_served, proposed_names, why_unidentified
+from bot.evaluation.identity import (
+    is_folders,
+    is_hub_id,
+    is_plain_name,
+    is_served,
+    proposed_names,
+    why_unidentified,
+)
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
+from bot.evaluation.result import Model
 from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
 from bot.platforms.inputs import find_places, in_repositories
@@ -203,8 +211,12 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
     """
     measured = measured_at(paths)
     results = measured.results(board.names)
+    of_form = _named_by_form([one.model for one in results.values()]) if measured.form else {}
     unnamed = [one.model for one in results.values() if why_unidentified(one.model) and not is_served(one.model)]
-    proposed = proposed_names(results)
+    unnamed = [one for one in unnamed if one.id not in of_form]
+    proposed = [] if of_form else proposed_names(results)
+    if of_form:
+        warn(f"names without an organization are ids of this board: {examples([visible(one) for one in of_form])}")
     if unnamed:
         names = list(dict.fromkeys(visible(one.id) for one in unnamed if one.id))
         called = f", but {examples(names)}" if names else ""
@@ -214,8 +226,23 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
     warn_proposed(proposed, "init")
     _warn_of_uncommitted(paths, results, source)
     form = measured.form.text if measured.form else ""
-    declaration = _with_words(draft_text(draft_of(list(results.values())), form=form), board)
+    declaration = _with_words(draft_text(draft_of(list(results.values())), of_form or None, form), board)
     return declaration, tuple(f"**/{name}" for name in endings(results))
+
+
+def _named_by_form(models: Collection[Model]) -> dict[str, str]:
+    """The ids of models by what files of a board's own call them: a plain name is its own, a path its last parts.
+
+    Others have none.
+    """
+    found: dict[str, str] = {}
+    for model in models:
+        last = "/".join(model.id.split("/")[-2:])
+        if is_plain_name(model):
+            found[model.id] = model.id
+        elif why_unidentified(model) and is_hub_id(last):
+            found[model.id] = last
+    return found
 
 
 def _warn_of_uncommitted(paths: list[str], results: Collection[str], source: str) -> None:

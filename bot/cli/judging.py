@@ -15,7 +15,7 @@ import typer
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
-from bot.evaluation.draft.form_draft import DraftedForm, draft_form
+from bot.evaluation.draft.form_draft import DraftedForm, draft_forms
 from bot.evaluation.finding import counted, examples, file_of
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
@@ -212,27 +212,51 @@ def open_places(paths: Sequence[str]) -> list[tuple[Place, Result, str]]:
     return [(by_name[one.path], one.result, one.sha256) for one in read if one.result is not None]
 
 
-def measured_at(paths: Sequence[str], is_model: Callable[[str], bool] | None = None) -> Measured:
+def measured_at(paths: Sequence[str]) -> Measured:
     """Read the results to draft a declaration from; where no format reads the files, draft a form, and say it.
 
-    `is_model` tells of a text whether the board's table names a model so. Raises CallError where there is no result.
+    Raises CallError where there is no result.
     """
-    places = find_places(paths, read_access())
+    found = next(measured_ways(paths))
+    for line in found.form.said if found.form else ():
+        warn(visible(line))
+    return found
+
+
+def measured_ways(
+    paths: Sequence[str], is_model: Callable[[str], bool] | None = None, table: Path | None = None
+) -> Iterator[Measured]:
+    """The results to draft a declaration from: one reading, or one for each likely form of unknown files.
+
+    `is_model` tells of a text whether the board's table names a model so; the `table` itself is no result, unless it is
+    all that is named. Raises CallError where there is no result.
+    """
+    places = find_places(list(paths), read_access())
+    if table is not None and (others := [one for one in places if not _is_file(one, table)]):
+        places = others
     unread: list[UnreadPath] = []
     parsed = list(parse_places(places, unread))
     is_known = any(one.result is not None or (one.problem and one.problem.is_recognised) for one in parsed)
-    others = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
-    of_any_layout = {} if is_known else _of_any_layout(one for one in places if one.name not in others)
-    form = draft_form(of_any_layout, is_model)
-    if form is None:
-        return _measured(parsed, unread, places)
-    for line in form.said:
-        warn(visible(line))
-    forms = (DeclaredForm.model_validate(form.table),)
-    places = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
-    unread = []
-    parsed = [one for one in parse_places(places, unread) if one.result is not None]
-    return replace(_measured(parsed, unread, places), form=form)
+    others_read = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
+    of_any_layout = {} if is_known else _of_any_layout(one for one in places if one.name not in others_read)
+    drafted = False
+    for form in draft_forms(of_any_layout, is_model):
+        forms = (DeclaredForm.model_validate(form.table),)
+        of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
+        measured = [one for one in parse_places(of_form, []) if one.result is not None and one.result.leaves]
+        if measured:
+            drafted = True
+            yield Measured(measured, of_form, is_faulty=False, form=form)
+    if not drafted:
+        yield _measured(parsed, unread, places)
+
+
+def _is_file(place: Place, path: Path) -> bool:
+    """Tell whether a place is a file of this machine."""
+    try:
+        return place.origin is None and Path(place.name).resolve() == path
+    except OSError:
+        return False
 
 
 def _of_any_layout(places: Iterable[Place]) -> dict[str, bytes]:

@@ -106,3 +106,23 @@ def test_a_file_that_no_form_reads_is_told_the_command_that_proposes_one(folder:
     places = ("--source", "./runs", "--to", "./target")
     assert bot("init", "board", "--results", "runs/one.json", *places)[0] == 0
     assert bot("check", "runs/one.json", "--leaderboard", "board/board.toml")[0] == 0
+
+
+def test_the_table_in_the_folder_of_results_is_no_result(folder: Path) -> None:
+    for number, (name, (retail, airline)) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(nested(name, retail, airline)))
+    rows = [{"model": name, "retail": retail, "airline": airline} for name, (retail, airline) in MODELS.items()]
+    (folder / "runs" / "board.json").write_text(json.dumps(rows))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "runs/board.json")
+    assert "3 of 3 rows reproduced to the printed digit" in stdout
+    assert "the model at who.hf" in stderr
+    _, _, alone = bot("init", "other", "--results", "runs/board.json", "--table", "runs/board.json")
+    assert "the results are the table itself" in alone
+
+
+def test_names_of_api_models_are_ids_of_a_board_of_its_own_results(folder: Path) -> None:
+    for name, value in (("Opus 5", 0.75), ("openrouter/acme/atlas", 0.5)):
+        (folder / "runs" / f"{value}.json").write_text(json.dumps({"model": name, "f1": value}))
+    _, _, stderr = bot("init", "board", "--results", "runs")
+    assert "names without an organization are ids of this board: openrouter/acme/atlas, Opus 5" in stderr
+    assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0

@@ -59,7 +59,7 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
     names, leaf_ids = FreeIds(COLUMNS), FreeIds(())
-    seen = seen_in(results)
+    seen = [] if columns else seen_in(results)
     known = columns or columns_of([leaf for leaf in seen if leaf.is_scored], results)
     if seen and not known:
         raise CallError("nothing was scored in these runs, so there is nothing to draft")

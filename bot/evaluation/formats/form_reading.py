@@ -322,9 +322,9 @@ class FormReader:
             self.trials += len(outcomes)
             if self.trials > MOST_TRIALS:
                 raise MalformedResult(f"has more than {MOST_TRIALS:,} trials at {value.place.text}")
-            trials = [one for one in map(_outcome, outcomes) if one is not None]
+            trials = [one for one in map(outcome, outcomes) if one is not None]
             if len(trials) < len(outcomes):
-                odd = next(one for one in outcomes if _outcome(one) is None)
+                odd = next(one for one in outcomes if outcome(one) is None)
                 self.say(value.place.text, f"has {_said(odd)}, which is no outcome of a trial", match)
             if named is None or question is None or len(trials) < len(outcomes):
                 pooled.is_spoiled = True
@@ -503,7 +503,7 @@ def _said(value: Any) -> str:
     return shown(value if isinstance(value, str) else json.dumps(value))
 
 
-def _outcome(value: Any) -> float | None:
+def outcome(value: Any) -> float | None:
     """The outcome of a trial between 0 and 1, None for what is none."""
     if isinstance(value, bool):
         return float(value)

@@ -134,7 +134,7 @@ def _choose(
     possible = [one for one in readings if not (column.is_named_raw and _is_normalized(one))]
     tried = [one for one in (_tried(column, reading, rows) for reading in possible) if one.covered]
     headings = (*column.column_path, column.label)
-    heading = {id(one): max(resemblance(name, one.reading.names) for name in headings) for one in tried}
+    heading = {id(one): _named_by(headings, one.reading) for one in tried}
 
     def rank(one: Matched) -> tuple[int, int, int]:
         return one.fitting, heading[id(one)], -one.reading.cost
@@ -158,6 +158,13 @@ def _choose(
     if any(heading[id(one)] >= heading[id(best)] for one in rivals):
         return f"{_said(best.reading)} and {_said(rivals[0].reading)} give its numbers equally well"
     return replace(best, note="found by its values, not by its heading")
+
+
+def _named_by(headings: Sequence[str], reading: TaskReading) -> int:
+    """How well headings name a reading; subtasks that only share a word are not what that word names."""
+    column = reading.column
+    shares_word = column is not None and len(column.leaves) > 1 and column.group is None and not column.rows
+    return min(max(resemblance(name, reading.names) for name in headings), BEGINS if shares_word else WHOLE)
 
 
 def _disagreement(named: Matched, best: Matched | None) -> str:

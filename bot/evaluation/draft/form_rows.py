@@ -1,0 +1,220 @@
+"""The ways in which files of one layout may hold measurements: what is one measurement, and where its model stands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from bot.errors import MalformedResult
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import seconds
+from bot.evaluation.formats.numbers import number_of
+from bot.evaluation.places import key_text
+
+MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
+ALIKE = 0.5  # of the keys of two files or objects that make them alike
+LEVELS = 4  # of a path: the name of the file, and three folders above it
+MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_path", "modelname", "hf_model", "llm",
+              "model_key", "model_slug", "display_name", "name", "system", "tool_name", "agent_name", "system_name",
+              "method_name", "submission_name", "submission", "participant", "extractor", "id", "agent", "method",
+              "solver", "engine", "checkpoint")  # fmt: skip
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+NO_WORD = re.compile(r"[^a-z0-9]+")
+FILE_NAME = re.compile(r"\.(json|jsonl|ya?ml|csv|tsv|md|txt|html?|py|toml|gz|zip)$", re.IGNORECASE)
+HASH = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+", re.IGNORECASE)
+STAMP = re.compile(r"\d{6}|\d{4}-\d\d")  # a date in the name of a file
+LONGEST_NAME, MOST_WORDS = 120, 9
+UNNAMED = -20  # how sure a way without a place for the model is
+FROM_PATH, BY_KEY, OTHER_TEXT = -6, 0, -8
+
+
+@dataclass(frozen=True)
+class DraftedRow:
+    """One measurement of a file as it may be: its value, its file, and what the way to it and the path say."""
+
+    value: Any
+    names: Mapping[str, str]
+    path: str
+
+
+@dataclass(frozen=True)
+class DraftedRows:
+    """A way to find the measurements in files: the place of rows ("" for the whole file), and the rows."""
+
+    place: str
+    rows: tuple[DraftedRow, ...]
+    paths: tuple[str, ...]
+    has_lines: bool
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """A way with the place of its models ("" for none), and the model of each row."""
+
+    rows: DraftedRows
+    model: str
+    names: tuple[str, ...]
+
+    @property
+    def distinct(self) -> list[str]:
+        """The models, each once."""
+        return list(dict.fromkeys(name for name in self.names if name))
+
+    def of_model(self) -> list[list[DraftedRow]]:
+        """The rows of each model."""
+        found: dict[str, list[DraftedRow]] = {}
+        for name, row in zip(self.names, self.rows.rows, strict=True):
+            found.setdefault(name, []).append(row)
+        return list(found.values())
+
+    @property
+    def level(self) -> int | None:
+        """The part of the path that names the model, 0 for the file itself."""
+        return int(self.model[5:-1]) if self.model.startswith("{path") else None
+
+
+def words_of(key: str) -> str:
+    """A key in lower letters with _ between its words: `maxScore`, `Max Score` and `max-score` are `max_score`."""
+    return NO_WORD.sub("_", CAPITAL.sub("_", key).lower()).strip("_")
+
+
+def last_key(place: str) -> str:
+    """The words of the last key of a place."""
+    return words_of(place.rpartition(".")[2])
+
+
+def named_ways(files: Mapping[str, bytes]) -> Iterator[NamedRows]:
+    """All ways to read the files, for each group of files of one layout."""
+    read = dict(_decoded(files))
+    for group in _alike(read):
+        for rows in _ways({path: read[path] for path in group}):
+            yield from _named(rows)
+
+
+def _decoded(files: Mapping[str, bytes]) -> Iterator[tuple[str, tuple[Any, bool]]]:
+    for path, data in list(files.items())[:MOST_FILES]:
+        try:
+            document = Content({"": data}, path).document
+        except MalformedResult:
+            continue
+        if isinstance(document.value, dict | list) and document.value:
+            yield path, (document.value, document.has_lines)
+
+
+def _alike(read: Mapping[str, tuple[Any, bool]]) -> list[list[str]]:
+    """The files in groups of one layout each."""
+    groups: list[tuple[set[str], str, list[str]]] = []
+    for path, (value, has_lines) in read.items():
+        kind = f"{PurePosixPath(path).suffix} {type(value).__name__} {has_lines}"
+        first = value if isinstance(value, dict) else value[0] if isinstance(value[0], dict) else {}
+        keys = set(first)
+        group = next((one for one in groups if one[1] == kind and is_alike(one[0], keys)), None)
+        if group is None:
+            groups.append((keys, kind, [path]))
+        else:
+            group[2].append(path)
+    return [paths for _, _, paths in groups]
+
+
+def is_alike(one: Collection[Any], other: Collection[Any]) -> bool:
+    """Tell whether two sets of keys share half of the smaller one."""
+    both = len(set(one) & set(other))
+    return both >= ALIKE * max(1, min(len(one), len(other)))
+
+
+def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
+    """The ways in which these files may hold measurements: whole, in lists of objects, or in objects by name."""
+    places: dict[str, list[DraftedRow]] = {}
+    seen: Counter[str] = Counter()
+    for path, (value, _) in read.items():
+        for place, values in _rows_in(value, "", 0):
+            seen[place] += 1
+            if len(places.setdefault(place, [])) < MOST_ROWS:
+                parts = path_names(path)
+                places[place] += [DraftedRow(one, {**parts, **names}, path) for one, names in values]
+    has_lines = any(lines for _, lines in read.values())
+    for place, found in places.items():
+        if 2 * seen[place] > len(read):
+            yield DraftedRows(place, tuple(found[:MOST_ROWS]), tuple(read), has_lines)
+
+
+def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tuple[Any, dict[str, str]]]]]:
+    if isinstance(value, dict):
+        if not place:
+            yield "", [(value, {})]
+        inner = [one for one in value.values() if isinstance(one, dict)]
+        alike = [one for one in inner if is_alike(inner[0], one)]
+        if len(inner) == len(value) and inner and 5 * len(alike) >= 4 * len(inner):
+            at = f"{place}.{{model}}" if place else "{model}"
+            yield at, [(one, {"model": key}) for key, one in value.items()]
+        for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
+            if key and isinstance(one, dict | list):
+                yield from _rows_in(one, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
+    elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        yield f"{place}[*]", [(one, {}) for one in value]
+
+
+def path_names(path: str) -> dict[str, str]:
+    """The parts of a path from its end: the name of the file, and the folders above it."""
+    parts = PurePosixPath(path).with_suffix("").parts[: -LEVELS - 1 : -1]
+    return {f"path{level}": part for level, part in enumerate(parts)}
+
+
+def _named(rows: DraftedRows) -> Iterator[NamedRows]:
+    """The way with each place at which most of its rows may name their models, and without one."""
+    found: dict[str, dict[int, str]] = {}
+    for number, row in enumerate(rows.rows):
+        for place, text in texts_in(row.value):
+            if is_name(text):
+                found.setdefault(place, {})[number] = text
+        for name, text in row.names.items():
+            found.setdefault(f"{{{name}}}", {})[number] = text
+    for place, texts in found.items():
+        names = tuple(texts.get(number, "") for number in range(len(rows.rows)))
+        if 2 * len(texts) > len(rows.rows) and not (place.startswith("{path") and len(set(names)) == 1 < len(names)):
+            yield NamedRows(rows, place, names)
+    yield NamedRows(rows, "", ("",) * len(rows.rows))
+
+
+def texts_in(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The texts in an object and the objects in it that are no numbers, each with its place."""
+    for key, one in list(value.items())[:MOST_ELEMENTS] if isinstance(value, dict) else ():
+        at = f"{place}.{key_text(key)}" if place else key_text(key)
+        if key and isinstance(one, str) and 0 < len(one) <= 2 * LONGEST_NAME and number_of(one)[0] is None:
+            yield at, one
+        elif key and isinstance(one, dict) and depth < 2:
+            yield from texts_in(one, at, depth + 1)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text may be what a model is called: no date, address, name of a file, hash or sentence."""
+    return (
+        len(text) <= LONGEST_NAME
+        and "\n" not in text
+        and "://" not in text
+        and text[0] not in "/.~"
+        and text.count("/") <= 3
+        and len(text.split()) <= MOST_WORDS
+        and FILE_NAME.search(text) is None
+        and HASH.fullmatch(text) is None
+        and seconds(text) is None
+    )
+
+
+def sureness(way: NamedRows) -> float:
+    """How likely the texts of a way are names of models: by the key, by ids of the Hub, or by the files' paths."""
+    if not way.model:
+        return UNNAMED
+    key = last_key(way.model)
+    prior = len(MODEL_KEYS) - MODEL_KEYS.index(key) if key in MODEL_KEYS and not way.model.startswith("{") else 0
+    ids = sum(HUB_ID.fullmatch(one) is not None for one in way.distinct) / max(1, len(way.distinct))
+    if way.level is not None:
+        own = len(set(way.distinct)) == len({row.path for row in way.rows.rows})
+        stamps = sum(STAMP.search(one) is not None for one in way.distinct) / max(1, len(way.distinct))
+        return FROM_PATH - way.level + (0 if own else OTHER_TEXT) - 4 * stamps
+    return prior + 10 * ids + (BY_KEY if prior or ids or way.model == "{model}" else OTHER_TEXT)

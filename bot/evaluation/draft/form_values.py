@@ -1,0 +1,428 @@
+"""The numbers of files of one layout as parts of a form: which of them are scores, and what tells them apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, words_of
+from bot.evaluation.formats.form_reading import outcome
+from bot.evaluation.formats.numbers import is_placeholder, number_of
+from bot.evaluation.places import as_text, key_text
+
+DEEPEST, MOST_VALUES = 5, 200
+MOST_LISTS, MOST_NAMED, MOST_PARTS = (
+    20,
+    200,
+    30,
+)  # lists that are compared, elements with a leaf each, parts of questions
+ANY = "*"  # an element of a list, in the path of a number
+NAMES = ("task", "part", "subset", "kind")  # of what is remembered, from the outermost one inwards
+TASK_KEYS = ("task", "task_name", "name", "dataset", "dataset_name", "benchmark", "domain", "subset", "category",
+             "language", "lang", "split", "subtask", "group", "id", "metric", "metric_name")  # fmt: skip
+METRIC_KEYS = frozenset({"metric", "metric_name", "metric_id"})
+QUESTION = re.compile(
+    r"(^|_)(question|sample|example|instance|problem|item|case|riddle|prompt|doc|query|eval|task)(_|$)"
+)
+COUNTS = ("n", "samples", "num_samples", "n_samples", "num", "count", "total", "size", "num_examples", "n_examples",
+          "support")  # fmt: skip
+AVERAGES = frozenset({"average", "avg", "mean", "overall", "average_score", "avg_score", "macro_avg", "mean_score"})
+ERRORS = ("stderr", "se", "sem", "std_err", "standard_error")
+# Numbers that are no scores, by the words of their keys.
+NO_SCORE = re.compile(
+    r"(^|_)(version|date|year|month|number|eps|epsilon|timestamp|seed|id|ids|size|params|parameters|num|n|count|counts|"
+    r"total|temperature|top_p|top_k|max|batch|epoch|epochs|rank|index|samples|shots?|fewshot|stderr|se|sem|std|stdev|ci|"
+    r"ci95|lower|upper|lo|low|high|gpus?|workers?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
+    r"horizon|seasonality|confidence|possible|tier|threshold|cutoff|bootstrap|intensity|sentinel|dimensions?|context|"
+    r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?)(_|$)"
+)
+RIGHT = re.compile(r"(^|_)(num_|n_)?(correct|right|passed|solved|resolved|successes|hits)(?=_|$)")
+OF = re.compile(r"(^|_)(num_|n_)?(total|count|n|all|asked|questions|samples|items|tasks)(?=_|$)")
+SOLVED = re.compile(r"(^|_)(solved|resolved|passed|correct|done|completed)(_|$)")
+ASKED = re.compile(r"(^|_)(total|all|asked|questions|tasks|instances|submitted)(_|$)")
+FEWEST_OUTCOMES = 8  # questions by their names, of which each has one outcome
+# Objects that say how a run was made, or what a model is, and not how good it was.
+NO_RESULTS = re.compile(
+    r"(^|_)(config|configuration|settings?|params|parameters|hyperparams|hyperparameters|pricing|metadata|meta|usage|"
+    r"environment|env|args|arguments|hardware|info|versions?|dates|run|provenance|training|authors)$"
+)
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DraftedValue:
+    """A table of `[[formats.values]]`, and what a person must decide about it; `keys` that it remembers are `seen`."""
+
+    keys: Mapping[str, Any]
+    todo: str = ""
+    seen: frozenset[str] = frozenset()
+
+    @property
+    def place(self) -> str:
+        """Where its numbers are."""
+        return str(next(self.keys[kind] for kind in ("value", "right", "solved", "trials") if kind in self.keys))
+
+
+@dataclass
+class _Node:
+    """A part of the rows: how often it is there, the numbers and outcomes at it, and the parts inside it."""
+
+    count: int = 0
+    numbers: list[float] = field(default_factory=list)
+    outcomes: int = 0
+    trials: int = 0  # lists of outcomes
+    solved: int = 0  # lists of texts, each once
+    others: int = 0  # texts that are no numbers
+    is_percent: bool = False
+    inside: dict[str, _Node] = field(default_factory=dict)
+    lists: list[list[dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether nearly everything here is a number."""
+        return len(self.numbers) > 4 * self.others and bool(self.numbers)
+
+    @property
+    def is_outcome(self) -> bool:
+        """Tell whether everything here says right or wrong."""
+        return self.outcomes == self.count > 0
+
+    @property
+    def is_part(self) -> bool:
+        """Tell whether everything here is between 0 and 1."""
+        return self.is_number and not self.is_percent and min(self.numbers) >= 0 and max(self.numbers) <= 1
+
+    def paths(self, depth: int = 0) -> frozenset[Path]:
+        """The ways to numbers from here."""
+        own = {()} if self.is_number or self.is_outcome or self.solved else set()
+        below = {(key, *rest) for key, one in self.inside.items() if depth < DEEPEST for rest in one.paths(depth + 1)}
+        return frozenset(own | below)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What tells the elements of a list apart: texts beside their numbers, and which text is that of a question."""
+
+    texts: tuple[str, ...] = ()
+    question: str = ""
+    parts: tuple[str, ...] = ()  # texts that several questions share, such as their domain
+
+    @property
+    def is_of_questions(self) -> bool:
+        """Tell whether each element is an answer to a question, and not a score of its own."""
+        return not self.texts
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The way to a part of the rows: its place, and the texts with names that tell numbers inside it apart."""
+
+    place: str = ""
+    told: tuple[str, ...] = ()
+    depth: int = 0  # names that were remembered
+    questions: _Told | None = None  # where each number is of a question
+    seen: frozenset[str] = frozenset()
+
+    def to(self, key: str) -> _Way:
+        """The way on to a key; what stands beside a number is one object further out then."""
+        told, questions = tuple(map(_out, self.told)), self.questions
+        if questions is not None:
+            questions = _Told((), _out(questions.question), tuple(map(_out, questions.parts)))
+        return replace(self, place=_join(self.place, key_text(key)), told=told, questions=questions)
+
+    def to_any(self, keys: Sequence[str]) -> _Way:
+        """The way on to any of these keys, remembered."""
+        name = f"{{{NAMES[self.depth]}}}"
+        on = self.to("x")
+        return replace(
+            on, place=_join(self.place, name), told=(*on.told, name), depth=self.depth + 1, seen=frozenset(keys)
+        )
+
+    def to_elements(self, told: _Told) -> _Way:
+        """The way on to the elements of a list, which are told apart by what stands in each."""
+        texts = (*map(_out, self.told), *told.texts)
+        return replace(self, place=f"{self.place}[*]", told=texts, questions=told if told.is_of_questions else None)
+
+
+def _out(text: str) -> str:
+    return re.sub(r"^\{(\.+)", r"{\1.", text)
+
+
+def drafted_values(way: NamedRows, *, is_searched: bool) -> list[DraftedValue]:
+    """The numbers of the rows, with the names that tell them apart; with `is_searched` also those of each part.
+
+    A table says which of them it shows; without one each question counts once.
+    """
+    root = _Node()
+    for row in way.rows.rows:
+        _add(root, row.value, 0)
+    of_model = [[row.value for row in rows] for rows in way.of_model() if len({row.path for row in rows}) == 1]
+    count = sum(map(len, of_model))
+    is_repeated = way.model and 2 * count > len(way.rows.rows) and 2 * count >= 3 * len(of_model)
+    told = _telling([_without(rows, way.model) for rows in of_model]) if is_repeated else _Told(("",))
+    start = _Way(told=told.texts if any(told.texts) else (), questions=told if told.is_of_questions else None)
+    found: list[DraftedValue] = []
+    _collect(root, start, found, is_searched=is_searched)
+    return _apart(found[:MOST_VALUES])
+
+
+def _without(rows: Sequence[Any], model: str) -> list[dict[str, Any]]:
+    return [{key: one for key, one in row.items() if key_text(key) != model} for row in rows if isinstance(row, dict)]
+
+
+def _apart(values: Sequence[DraftedValue]) -> list[DraftedValue]:
+    """The values, each with a leaf of its own: a declaration counts each leaf once."""
+    used: list[tuple[str, frozenset[str]]] = []
+    found = []
+    for value in {(one.place, str(one.keys["leaf"])): one for one in values}.values():
+        leaf, metric = str(value.keys["leaf"]), str(value.keys.get("metric", ""))
+        where = " ".join(word for word in (_words(_fixed(value.place)), "{task}" if "{task}" in leaf else "") if word)
+        ways = [leaf, f"{leaf} {metric}".strip(), where, f"{where} {metric}".strip()]
+        ways += [f"{leaf} {number}" for number in range(2, len(values) + 2)]
+        name = next(one for one in ways if one and not _is_used(one, value.seen, used))
+        used.append((name, value.seen))
+        found.append(replace(value, keys={**value.keys, "leaf": name}))
+    return found
+
+
+def _is_used(leaf: str, seen: frozenset[str], used: Sequence[tuple[str, frozenset[str]]]) -> bool:
+    """Tell whether another value has this leaf; with a name in it, for one of the same keys."""
+    return any(leaf == other and (not seen or not keys or seen & keys) for other, keys in used)
+
+
+def _fixed(place: str) -> str:
+    """A place without the names that it remembers."""
+    return re.sub(r"\{[^{}]*\}", "", place)
+
+
+def _add(node: _Node, value: Any, depth: int) -> None:
+    node.count += 1
+    if isinstance(value, dict):
+        for key, one in list(value.items())[: 3 * MOST_ELEMENTS] if depth < DEEPEST else ():
+            if key and not (isinstance(one, dict) and NO_RESULTS.search(words_of(key))):
+                _add(node.inside.setdefault(key, _Node()), one, depth + 1)
+    elif isinstance(value, list):
+        if value and all(isinstance(one, dict) for one in value):
+            node.lists.append(value[:MOST_ELEMENTS])
+            for one in value[:MOST_ELEMENTS]:
+                _add(node.inside.setdefault(ANY, _Node()), one, depth + 1)
+        elif value and all(not isinstance(one, list | dict) and outcome(one) in {0, 1} for one in value):
+            node.outcomes += 1
+            node.trials += 1
+        elif all(isinstance(one, str) for one in value) and len(set(value)) == len(value):
+            node.solved += 1
+    else:
+        _add_scalar(node, value)
+
+
+def _add_scalar(node: _Node, value: Any) -> None:
+    number, _ = number_of(value)
+    if isinstance(value, bool):
+        node.outcomes += 1
+    elif number is not None:
+        node.numbers.append(number)
+        node.is_percent |= isinstance(value, str) and "%" in value
+    elif isinstance(value, str) and outcome(value) is not None:
+        node.outcomes += 1
+    elif isinstance(value, str) and not is_placeholder(value):
+        node.others += 1
+
+
+def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: bool) -> None:
+    """Add the numbers inside of a node."""
+    if ANY in node.inside:
+        _collect(node.inside[ANY], way.to_elements(_telling(node.lists)), found, is_searched=is_searched)
+        return
+    numbers = {key: one for key, one in node.inside.items() if one.is_number and not one.inside}
+    pairs = list(_pairs(node))
+    scores = {
+        key: one
+        for key, one in numbers.items()
+        if _is_score(key, numbers) and not any(key == right for right, _ in pairs)
+    }
+    if way.questions is not None:
+        found += _of_questions(node, way, way.questions, is_searched=is_searched)
+    elif len(scores) > 1 and way.place and not way.told and len(scores) == len(numbers):
+        merged = _Node()
+        for one in scores.values():
+            _merge(merged, one)
+        found.append(_value(merged, way.to_any(list(scores)), "", {}))
+    else:
+        found += [_value(one, way, key, numbers) for key, one in scores.items()]
+    if way.questions is None:
+        found += [_of_counts(right, of, way, kind="right") for right, of in pairs]
+        found += [_of_counts(key, of, way, kind="solved") for key, of in _solved(node)]
+        found += _of_trials(node, way)
+    groups = {key: one for key, one in node.inside.items() if one.inside and one.paths()}
+    for alike in _alike_nodes(groups):
+        if len(alike) > 1 and way.depth < len(NAMES) and (way.place or len(alike) == len(groups)):
+            merged = _Node()
+            for key in alike:
+                _merge(merged, groups[key])
+            _collect(merged, way.to_any(alike), found, is_searched=is_searched)
+        else:
+            for key in alike:
+                _collect(groups[key], way.to(key), found, is_searched=is_searched)
+
+
+def _is_score(key: str, numbers: Mapping[str, _Node]) -> bool:
+    """Tell whether a number may be a score: a mean beside several numbers follows from them."""
+    words = words_of(key)
+    return not (words in AVERAGES and len(numbers) > 2) and NO_SCORE.search(words) is None
+
+
+def _pairs(node: _Node) -> Iterator[tuple[str, str]]:
+    """The numbers of an object that count right answers, each with that which counts all."""
+    counts = {
+        key: one for key, one in node.inside.items() if one.is_number and all(number % 1 == 0 for number in one.numbers)
+    }
+    for right, one in counts.items():
+        rest = RIGHT.sub("", words_of(right))
+        of = next((key for key in counts if key != right and OF.sub("", words_of(key)) == rest != words_of(key)), "")
+        if rest != words_of(right) and of and all(map(float.__le__, one.numbers, counts[of].numbers)):
+            yield right, of
+
+
+def _solved(node: _Node) -> Iterator[tuple[str, str]]:
+    """The lists of solved ids of an object, each with the list or the number of all."""
+    for key, one in node.inside.items():
+        of = next((other for other in node.inside if other != key and ASKED.search(words_of(other))), "")
+        if of and one.solved and SOLVED.search(words_of(key)):
+            yield key, of
+
+
+def _of_counts(right: str, of: str, way: _Way, kind: str) -> DraftedValue:
+    """The table of a number that is made from counts, or from a list of solved ids."""
+    rest = (RIGHT if kind == "right" else SOLVED).sub("", words_of(right)).strip("_")
+    leaf = " ".join(filter(None, (*way.told, rest))) or _words(way.place) or words_of(right)
+    keys = {kind: _join(way.place, key_text(right)), "of": _join(way.place, key_text(of)), "leaf": leaf}
+    return DraftedValue(keys | ({"metric": words_of(right)} if leaf != words_of(right) else {}), "", way.seen)
+
+
+def _of_trials(node: _Node, way: _Way) -> Iterator[DraftedValue]:
+    """The outcomes of questions by their names: lists of trials, or one outcome of each."""
+    outcomes = {key: one for key, one in node.inside.items() if one.is_outcome and not one.numbers and not one.inside}
+    fewest = 2 if any(one.trials for one in outcomes.values()) else FEWEST_OUTCOMES
+    if way.place and len(outcomes) == len(node.inside) >= fewest:
+        yield DraftedValue({"trials": _join(way.place, "{question}"), "leaf": " ".join(way.told) or _words(way.place)})
+
+
+def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> Iterator[DraftedValue]:
+    """The outcomes and parts of points of the questions, as trials: over all, and for each part where one looks."""
+    for key, one in node.inside.items():
+        is_scored = one.is_part and NO_SCORE.search(words_of(key)) is None
+        if one.inside or not (one.is_outcome or is_scored):
+            continue
+        place = _join(way.place, key_text(key))
+        outer = " ".join(text for text in way.told)
+        question = {"question": told.question} if told.question else {}
+        for part in ("", *(told.parts if is_searched else ())):
+            leaf = " ".join(filter(None, (outer, part))) or key
+            metric = {"metric": key} if leaf != key else {}
+            yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric})
+
+
+def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:
+    """The keys of objects in groups of those that hold the same kinds of numbers."""
+    made: list[tuple[frozenset[Path], list[str]]] = []
+    for key, node in groups.items():
+        paths = node.paths()
+        group = next((one for one in made if is_alike(one[0], paths)), None)
+        if group is None:
+            made.append((paths, [key]))
+        else:
+            group[1].append(key)
+    return [keys for _, keys in made]
+
+
+def _merge(into: _Node, other: _Node) -> None:
+    into.count += other.count
+    into.outcomes += other.outcomes
+    into.trials += other.trials
+    into.solved += other.solved
+    into.numbers += other.numbers
+    into.others += other.others
+    into.is_percent |= other.is_percent
+    into.lists += other.lists
+    for key, one in other.inside.items():
+        _merge(into.inside.setdefault(key, _Node()), one)
+
+
+def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
+    """What tells the elements of lists apart: the fewest texts that differ in each list, else they are questions."""
+    some = [one for one in lists if len(one) > 1][:MOST_LISTS] or list(lists[:MOST_LISTS])
+    every = [element for one in some for element in one[:: 1 + len(one) // MOST_ELEMENTS]]
+    if not every:
+        return _Told()
+    known = sorted(
+        (key for key in every[0] if words_of(key) in TASK_KEYS), key=lambda key: TASK_KEYS.index(words_of(key))
+    )
+    others = [key for key in every[0] if key and key not in known and not NO_SCORE.search(words_of(key))]
+    texts = [key for key in (*known, *others) if _is_text(key, every)]
+    longest = max(map(len, some))
+    for count in (1, 2, 3):
+        for keys in combinations(texts[:6], count):
+            if longest <= MOST_NAMED and all(_differ(keys, one) for one in some) and not _is_question(keys, every):
+                return _Told(tuple(f"{{.{key_text(key)}}}" for key in keys))
+    asked = next((key for key in every[0] if key and _is_question((key,), every)), "")
+    counts = {key: len({as_text(one.get(key)) for one in every}) for key in texts if key != asked}
+    parts = [key for key, number in counts.items() if 1 < number <= MOST_PARTS and 3 * number <= len(every)]
+    return _Told((), f"{{.{key_text(asked)}}}" if asked else "", tuple(f"{{.{key_text(key)}}}" for key in parts[:3]))
+
+
+def _is_text(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
+    return all(isinstance(text := one.get(key), str) and text and is_name(text) for one in elements)
+
+
+def _differ(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether the texts at keys tell all elements of a list apart."""
+    return len({tuple(one[key] for key in keys) for one in elements}) == len(elements)
+
+
+def _is_question(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a key names the question of each element, and elements have an outcome beside it."""
+    if (
+        len(keys) > 1
+        or not QUESTION.search(words_of(keys[0]))
+        or not all(as_text(one.get(keys[0])) for one in elements)
+    ):
+        return False
+    graded = (any(isinstance(value, bool) for value in one.values()) for one in elements)
+    return words_of(keys[0]).endswith("id") or all(graded)
+
+
+def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -> DraftedValue:
+    """The table of one kind of number; `metric` is its key, "" where any key is a task."""
+    place = _join(way.place, key_text(metric)) if metric else way.place
+    metrics = [one for one in way.told if words_of(one.strip("{}.").strip('"')) in METRIC_KEYS]
+    leaf = " ".join(one for one in way.told if one not in metrics) or _words(way.place) or metric
+    keys: dict[str, Any] = {"value": place, "leaf": leaf}
+    if metrics or (metric and leaf != metric):
+        keys["metric"] = metrics[0] if metrics else metric
+    keys["unit"], todo = _unit(node)
+    if metric and way.told and "[*]" not in way.place:
+        count = next((key for key in COUNTS if key in siblings), "")
+        error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
+        keys |= {"samples": _join(way.place, key_text(count)) + "?"} if count else {}
+        keys |= {"stderr": _join(way.place, key_text(error)) + "?"} if error else {}
+    return DraftedValue(keys, todo, way.seen)
+
+
+def _unit(node: _Node) -> tuple[str, str]:
+    least, most = min(node.numbers), max(node.numbers)
+    if node.is_percent or (least >= -100 and 1 < most <= 100):
+        return "percent", ""
+    if least >= -1 and most <= 1:
+        return "fraction", "" if most else "whether these are fractions or percentages: all are 0"
+    return "plain", ""
+
+
+def _join(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
+
+
+def _words(place: str) -> str:
+    return re.sub(r"[^\w ]+", " ", place.replace("[*]", "")).strip()

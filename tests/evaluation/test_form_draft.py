@@ -1,0 +1,141 @@
+"""The form that is drafted for files that no format reads: models and numbers are found, nothing else is one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from bot.evaluation.draft.form_draft import DraftedForm, draft_forms
+from bot.evaluation.forms import DeclaredForm
+from bot.evaluation.submission import parse_submission
+
+MODELS = {"acme/atlas-7b": (57.5, 46.0), "acme/borea-1b": (40.25, 12.5), "other/heron-3b": (62.5, 37.5)}
+Files = dict[str, Any]
+
+
+def nested(name: str, x: float, y: float) -> Files:
+    scores = {"retail": {"ok": x, "cost": 3, "n": 8}, "airline": {"ok": y, "cost": 4, "n": 8}}
+    return {f"{name[-3:]}.json": {"who": {"hf": name, "made": "2026-01-02"}, "scores": scores}}
+
+
+def listed(name: str, x: float, y: float) -> Files:
+    runs = [{"task": "retail", "metrics": {"acc": x / 100}}, {"task": "airline", "metrics": {"acc": y / 100}}]
+    return {f"{name[-3:]}.json": {"modelId": name, "timestamp": "2026-01-02", "runs": runs}}
+
+
+def texts(name: str, x: float, y: float) -> Files:
+    return {f"{name[-3:]}.json": {"tool_name": name, "retail": f"{x}%", "airline": f"{y}%", "report": "https://x.y/z"}}
+
+
+def in_folders(name: str, x: float, y: float) -> Files:
+    rows = [{"benchmark": "retail", "score": x, "runtimeMs": 3}, {"benchmark": "airline", "score": y, "runtimeMs": 9}]
+    return {f"results/{name.partition('/')[2]}/scores.json": rows}
+
+
+def counted(name: str, x: float, y: float) -> Files:
+    summary = {"retail_correct": x * 4, "retail_total": 400, "airline_correct": y * 2, "airline_total": 200}
+    return {f"{name[-3:]}.json": {"model": name, "summary": summary}}
+
+
+def solved(name: str, x: float, y: float) -> Files:
+    lists = [[f"q{number}" for number in range(round(value * 4))] for value in (x, y)]
+    parts = {"retail": {"resolved": lists[0], "total": 400}, "airline": {"resolved": lists[1], "total": 400}}
+    return {f"{name[-3:]}.json": {"system": name, "parts": parts}}
+
+
+def graded(name: str, x: float, y: float) -> Files:
+    lines = [
+        {"llm": name, "question_id": f"{task}{number}", "domain": task, "passed": number < round(value * 4)}
+        for task, value in (("retail", x), ("airline", y))
+        for number in range(400)
+    ]
+    return {f"{name[-3:]}.jsonl": lines}
+
+
+def of_sets(name: str, x: float, y: float) -> Files:
+    sets = {"retail": x, "airline": y}
+    return {f"{task}/{name[-3:]}.json": {"method": name, "maxScore": 100, "f1": value} for task, value in sets.items()}
+
+
+LAYOUTS: list[Callable[[str, float, float], Files]] = [
+    nested, listed, texts, in_folders, counted, solved, graded, of_sets,
+]  # fmt: skip
+
+
+def as_bytes(files: Mapping[str, Any]) -> dict[str, bytes]:
+    return {
+        path: b"\n".join(json.dumps(line).encode() for line in (value if path.endswith("jsonl") else [value]))
+        for path, value in files.items()
+    }
+
+
+def numbers(files: Mapping[str, bytes], form: DraftedForm) -> dict[str, dict[str, float]]:
+    """All numbers that a form reads, by model and leaf."""
+    made = DeclaredForm.model_validate(form.table).format
+    found: dict[str, dict[str, float]] = {}
+    for path, data in files.items():
+        for part in parse_submission(path, {"": data}, forms=[made]).parts:
+            for leaf, one in part.result.leaves.items() if part.result else ():
+                assert part.result is not None
+                assert not part.result.misread
+                assert leaf not in found.setdefault(part.result.model.id, {})
+                values = [value for key, value in one.numbers.items() if not key.endswith("stderr")]
+                assert len(values) == 1
+                found[part.result.model.id][leaf] = values[0]
+    return found
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_numbers_of_any_layout_are_found(layout: Callable[[str, float, float], Files]) -> None:
+    files = as_bytes({path: value for name, xy in MODELS.items() for path, value in layout(name, *xy).items()})
+    form = next(draft_forms(files, None if layout is not graded else lambda text: text in MODELS))
+    found = numbers(files, form)
+    for name, (x, y) in MODELS.items():
+        (read,) = (one for model, one in found.items() if model in {name, name.partition("/")[2]})
+        by_task = {task: [value for leaf, value in read.items() if task in leaf] for task in ("retail", "airline")}
+        for task, value in (("retail", x), ("airline", y)):
+            assert len(by_task[task]) == 1, read
+            assert by_task[task][0] in (pytest.approx(value), pytest.approx(value / 100)), read
+        others = [value for leaf, value in read.items() if "retail" not in leaf and "airline" not in leaf]
+        assert others == ([] if layout is not graded else [pytest.approx((x + y) / 200)])
+
+
+def test_a_table_that_lies_beside_the_files_is_not_preferred_to_them() -> None:
+    files: Files = {path: value for name, xy in MODELS.items() for path, value in nested(name, *xy).items()}
+    files["all.json"] = [{"who": name, "retail": x} for name, (x, _) in MODELS.items()]
+    forms = list(draft_forms(as_bytes(files)))
+    assert [(one.keys["model"], one.files) for one in forms[:2]] == [("who.hf", 3), ("who", 1)]
+
+
+def test_an_object_by_task_names_its_keys_where_it_holds_more_than_scores() -> None:
+    files = {
+        f"{name[-3:]}.json": {"model": name, "summary": {"retail": x, "airline": y, "total_tokens": 900_000}}
+        for name, (x, y) in MODELS.items()
+    }
+    form = next(draft_forms(as_bytes(files)))
+    assert [one.place for one in form.values] == ["summary.retail", "summary.airline"]
+
+
+def test_each_part_of_a_form_has_leaves_of_its_own() -> None:
+    part = {"csat": {"correct": 3, "marks": 1.5}, "gs1": {"correct": 4, "marks": 2.5}}
+    files = as_bytes({f"{name[-3:]}.json": {"model": name, "paper": part, "year": {"2025": part}} for name in MODELS})
+    for read in numbers(files, next(draft_forms(files))).values():
+        assert sorted(read.values()) == [1.5, 1.5, 2.5, 2.5, 3.0, 3.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize("text", ["2026-01-02", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"])
+def test_a_text_that_is_no_name_is_no_model(text: str) -> None:
+    files = {
+        f"{name[-3:]}.json": {"model": text + str(number), "acc": 0.5 + number / 10}
+        for number, name in enumerate(MODELS)
+    }
+    if text.startswith("2026"):
+        files = {
+            path: {**value, "model": f"2026-01-0{number + 1}"} for number, (path, value) in enumerate(files.items())
+        }
+    elif text.endswith("yaml"):
+        files = {path: {**value, "model": f"{number}{text}"} for number, (path, value) in enumerate(files.items())}
+    assert next(draft_forms(as_bytes(files))).keys["model"] == "{model}"
