@@ -345,6 +345,15 @@ class MarkedComments:
             raise Stale(f"comment {comment_id} was deleted after it was read: {gone}") from gone
         return int(num)
 
+    def set_open(self, mark: Marker, *, is_open: bool) -> None:
+        """Open or close the discussion for the comment of a mark; one that has other marks, too, stays open."""
+        thread = self._thread(mark)
+        if thread is None or thread.is_open is is_open:
+            return
+        marks = [find_marker(one.text) for one in thread.replies if one.author == self.discussions.us]
+        if is_open or not any(other.kind == mark.kind and other != mark for other in marks if other):
+            self.discussions.set_status(thread.num, "open" if is_open else "closed")
+
     def _open(self, holder: Marker) -> int:
         """Open the discussion for comments; returns its number. Where another process was faster, ours is closed."""
         text = board_text(holder)

@@ -55,7 +55,7 @@ def held(story: Story) -> list[str]:
 
 
 def plan_of(story: Story) -> str:
-    [thread] = [one for one in story.hub.conversations(story.target) if one.title.startswith("Plans of tiny")]
+    [thread] = [one for one in story.hub.conversations(story.target, "all") if one.title.startswith("Plans of tiny")]
     return next(text for text in thread.comments() if "plan of tiny" in text)
 
 
@@ -90,6 +90,31 @@ def do_break(story: Story, how: str) -> None:
         }[how]
         declared = story.folder / "tiny.toml"
         declared.write_text(declared.read_text().replace(old, new, -1 if how == "shots are others" else 1))
+
+
+def test_the_discussion_of_a_plan_is_open_as_long_as_the_plan_waits(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit", more="max_removed = 0")
+    story.push()
+    story.settle()
+    story.remove()
+    story.settle()
+    [plan] = story.contexts.store.of("tiny").plans.all()
+    [discussion] = hub.conversations(story.target)
+    seen = [discussion.status]
+
+    hub.comment(story.target, discussion, f"/decline {plan.digest}", "meg")
+    story.settle()
+    story.settle()
+    seen.append(discussion.status)
+    story.push(model="acme/borea-1b")
+    story.settle()
+    seen.append(discussion.status)
+    story.remove(path_of("acme/borea-1b"))
+    story.settle()
+
+    assert [*seen, discussion.status] == ["open", "closed", "closed", "open"]
+    assert hub.conversations(story.target) == [discussion]
+    story.contexts.store.close()
 
 
 def test_a_plan_that_no_maintainer_can_answer_names_the_command(hub: Hub, tmp_path: Path) -> None:
@@ -307,7 +332,9 @@ def test_an_approval_outlives_the_state_that_is_lost_before_it_is_carried_out(hu
     hub.comment(story.target, hub.conversations(story.target)[-1], f"/approve {digest_in(text)}", "meg")
     fault = hub.faults.order("/commit/", method="POST", status=403, times=-1)
     story.settle()
-    assert any("is approved by this comment" in one for one in hub.conversations(story.target)[-1].comments("bot"))
+    assert any(
+        "is approved by this comment" in one for one in hub.conversations(story.target, "all")[-1].comments("bot")
+    )
     assert rows_of(story) == ROWS
     fault.times = 0
     story.lose_state()

@@ -275,6 +275,9 @@ class BoardUpdater:
             is_discussed = self.target.comments is not None and bool(self.context.watch.maintainers)
             text = plan_text(known.plan, mark, is_discussed=is_discussed, is_declined=known.is_declined)
         url = publish_comment(mark, text, self.target, may_open=known is not None)
+        waits = known is not None and not known.is_declined
+        if self.target.comments is not None and (url or not waits):  # what a person closed opens with the next news
+            self.target.comments.set_open(mark, is_open=waits)
         if url:
             self.context.state.remember(PLAN_DISCUSSION, url, target=self.to)
             self.report.say("written", f"plan of {self.to}", f"the discussion says how it stands: {url}")
