@@ -203,6 +203,15 @@ def test_a_report_of_evalscope_since_schema_2_names_its_metrics_by_identity() ->
     assert list(leaf.numbers.items()) == [("pass_rate", 0.5), ("accuracy", 0.92)]
     assert (leaf.samples, leaf.ranges["accuracy"]) == (200, (0.0, 1.0))
 
+    run = {"requested": 210, "succeeded": 200, "errored": 8, "incomplete": True}
+    judged = {"total": 200, "scored": 197, "judge_models": ["gpt-4.1"]}
+    result = parse_result(dumps(value | {"execution_summary": run, "judge_summary": judged}))
+    (leaf,) = result.leaves.values()
+    assert (leaf.original, leaf.errored, leaf.unscored, result.unfinished) == (210, 8, 3, "incomplete")
+    assert result.settings == {"judge_models": '["gpt-4.1"]'}
+    whole = parse_result(dumps(value | {"execution_summary": {"requested": 200, "succeeded": 200, "errored": 0}}))
+    assert (whole.unfinished, whole.leaves["math_500"].original, whole.leaves["math_500"].unscored) == ("", None, None)
+
 
 COUNTS = {"accuracy": 0.8625, "correct_count": 345, "total_count": 400}
 WRONG = {"id": "simple_python_5", "model_name": "acme_atlas-20b", "test_category": "simple_python", "valid": False}

@@ -1,9 +1,9 @@
 """Reports of EvalScope: `reports/<model>/<dataset>.json`, the score of a dataset with those of its subsets.
 
-Read from 36 files of modenicheng/llm_eval_evalscope at 9dd686f, and reports of `schema_version: 2`, whose metrics have
-an identity and a meaning instead of a name; the one that counts comes first. A leaf is a dataset by its name, with each
-of its metrics; the scores are rounded to four digits by EvalScope itself. The report has no shots, no date and no
-release.
+Read from 36 files of modenicheng/llm_eval_evalscope at 9dd686f, and reports of `schema_version: 2` (last of release
+1.14.1), whose metrics have an identity and a meaning instead of a name; the one that counts comes first. They say how
+many samples were asked, failed and were judged, and by which models. A leaf is a dataset by its name, with each of its
+metrics; the scores are rounded to four digits by EvalScope itself. The report has no shots, no date and no release.
 """
 
 from __future__ import annotations
@@ -14,14 +14,23 @@ from typing import Any
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import Given, contradicted, items, number, table, text, whole
+from bot.evaluation.formats.fields import Given, contradicted, items, number, setting, table, text, whole
 from bot.evaluation.formats.format import Format, Kind
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 NAMES = ("dataset_name", "model_name")
 QUALITY = "quality"  # the kind of metrics that are scores
 ANSWERS = (frozenset({"index", "model_output"}), frozenset({"index", "sample_score"}))
-PLACES = {"model": "/model_name", "leaves": "/metrics", "leaf": "/metrics", "value": "/metrics", "samples": "/metrics"}
+EXECUTION, JUDGED = "execution_summary", "judge_summary"
+PLACES = {
+    "model": "/model_name",
+    "leaves": "/metrics",
+    "leaf": "/metrics",
+    "value": "/metrics",
+    "samples": "/metrics",
+    "unscored": f"/{JUDGED}",
+    "unfinished": f"/{EXECUTION}",
+}
 
 
 def recognise(content: Content) -> bool:
@@ -39,7 +48,7 @@ def parse(content: Content) -> Result:
     ranges: dict[str, tuple[float, float]] = {}
     less: list[str] = []
     counts, given = set(), list[Given]()
-    primary = top.get("primary_metric_identity")
+    primary, run, judged = top.get("primary_metric_identity"), table(top.get(EXECUTION)), table(top.get(JUDGED))
     listed = [(place, table(metric)) for place, metric in enumerate(top["metrics"])]
     for place, metric in sorted(listed, key=lambda each: primary is None or each[1].get("identity") != primary):
         semantics = table(metric.get("semantics"))
@@ -55,9 +64,14 @@ def parse(content: Content) -> Result:
         ranges |= {name: (low, high)} if low is not None and high is not None else {}
         less += [name] if semantics.get("direction") == "lower_is_better" else []
     samples = counts.pop() if len(counts) == 1 else None
+    requested, succeeded, errored = (whole(run.get(name)) or 0 for name in ("requested", "succeeded", "errored"))
+    unscored = (whole(judged.get("total")) or 0) - (whole(judged.get("scored")) or 0)
     leaf = LeafResult(
         numbers,
         samples=samples,
+        original=requested if errored else None,
+        unscored=unscored if unscored > 0 else None,
+        errored=errored or None,
         pointers=pointers,
         ranges=ranges,
         less_is_better=tuple(less),
@@ -68,6 +82,8 @@ def parse(content: Content) -> Result:
         model=Model(id=model),
         harness=HarnessVersion("evalscope", repository="modelscope/evalscope"),
         leaves={text(top["dataset_name"]): leaf},
+        settings={"judge_models": setting(judges)} if (judges := items(judged.get("judge_models"))) else {},
+        unfinished="incomplete" if requested > succeeded + errored else "",
         places=PLACES,
     )
 

@@ -31,7 +31,7 @@ from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
 from bot.evaluation.formats.sameness import kind_of
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.formats.zip_members import MAGIC, ZipMembers
-from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, Scoring, escape_pointer
+from bot.evaluation.result import Contradiction, HarnessVersion, LeafResult, Model, Result, Scoring, escape_pointer
 
 MAX_ARCHIVE = 128 * 1024 * 1024
 HEADER, START = "header.json", "_journal/start.json"
@@ -67,6 +67,8 @@ PLACES = {
     "invalidated": "/invalidated",
     "reducer": "/eval/config/epochs_reducer",
 }
+
+MOCK = "mockllm/"  # stands in for a model in tests of a task
 
 
 def recognise(content: Content) -> bool:
@@ -111,7 +113,13 @@ def parse(content: Content) -> Result:
         definitions=asked.definitions,
         asked=asked.asked,
         scorings=tuple(scorings),
+        contradictions=tuple(_contradictions(run, above)),
     )
+
+
+def _contradictions(run: Mapping[str, Any], above: str) -> Iterator[Contradiction]:
+    if text(run.get("model")).startswith(MOCK):
+        yield Contradiction("the answers are made up: mockllm is no model", f"{above}/eval/model", is_error=True)
 
 
 def _at(log: Any, pointer: str) -> Any:

@@ -1,8 +1,8 @@
 """Result files of lmms-eval: the frame of lm-evaluation-harness 0.4 around tasks with pictures, sounds and videos.
 
 Told from lm-eval by what only its tasks' configurations have: `lmms_eval_specific_kwargs`, `doc_to_visual` or
-`process_results_use_image`. Read from 2 files of shruum/lmms-eval at 91386db and the source of release 0.6. A standard
-error may be in a key of its own (`…_stderr_clt,none`) where the harness has "N/A".
+`process_results_use_image`. Read from 2 files of shruum/lmms-eval at 91386db and the source of releases 0.6 and 0.7.3.
+A standard error may be in a key of its own (`…_stderr_clt,none`) where the harness has "N/A".
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Compares fields of one file that say the same: the model's name and its argument
 settings, templates and their hashes; and looks for a standard error that is missing where most tasks have one.
 
 ## Why is this bad?
-A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, or the class `dummy` are
-errors, the rest are warnings.
+A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, or a stand-in for a model
+(lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are warnings.
 
 ## When it is wrong
 A tool of your own puts fields into the file: say which of them counts.
