@@ -62,16 +62,6 @@ class EntryLayout:
     source: str
     sharing: ClassVar[Sharing] = "row"
 
-    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
-        """None: the key of a row names its file."""
-        del changes
-        return ()
-
-    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
-        """The file of each row."""
-        del listed
-        return tuple(entry_path(change.key) for change in changes)
-
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """The files of the rows that change. What another source published goes only for a row that is better."""
         files: dict[str, bytes | None] = {}
@@ -86,14 +76,6 @@ class EntryLayout:
             data = as_published(choose([change.entry], rival), there, [change.published]).to_bytes()
             files |= {} if is_same_row(current.get(path), data) else {path: data}
         return Draft(files)
-
-    def digest(self, entry: Entry) -> str:
-        """The digest of the row."""
-        return digest_of(entry)
-
-    def count(self, current: Mapping[str, bytes]) -> int:
-        """The number of entries."""
-        return sum(parsed(data) is not None for path, data in current.items() if path.startswith(f"{FOLDER}/"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """How targets keep rows as files: a row of a table, or files in `.eval_results`; and entries, one JSON file each.
 
 A layout is pure: a caller reads files at one commit of the target, asks what they should be, and writes the answer with
-that commit as parent. The order of the calls is `folders`, `paths`, `draft`; all three take the same changes.
+that commit as parent.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -62,24 +62,8 @@ class Layout(Protocol):
 
     sharing: ClassVar[Sharing]
 
-    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
-        """The folders whose file names must be known before `paths` can be asked; most layouts need none."""
-        ...
-
-    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
-        """The files that must be read; `listed` are the paths of all files directly in the folders."""
-        ...
-
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """The desired files; `current` holds the files that exist. Never raises, whatever they hold."""
-        ...
-
-    def digest(self, entry: Entry) -> str:
-        """A digest of what the files show of a row: an entry with the same one changes nothing for readers."""
-        ...
-
-    def count(self, current: Mapping[str, bytes]) -> int:
-        """How many rows the files have, whoever wrote them; 0 where they cannot be read."""
         ...
 
 

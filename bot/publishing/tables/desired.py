@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry, declaration_path, entry_path, is_same_row
-from bot.publishing.layout import CellChange, Draft, Layout, RowChange
+from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.publication import CurrentState, DesiredState, Form, Marker, row_mark
+from bot.publishing.tables.table_layout import TableLayout
 from bot.publishing.texts import (
     KEY_OF_TABLE,
     adopted_line,
@@ -41,7 +42,7 @@ class WantedTable:
     `is_discussed` says that people can comment there.
     """
 
-    layout: Layout
+    layout: TableLayout
     mark: Marker
     form: Form
     rows: Mapping[str, Entry | None]

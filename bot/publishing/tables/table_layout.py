@@ -55,7 +55,10 @@ def table_layout(options: TableOptions, leaderboard: Leaderboard) -> TableLayout
 
 
 class TableLayout(ABC):
-    """A table that somebody else keeps, in one text file or in Parquet files."""
+    """A table that somebody else keeps, in one text file or in Parquet files.
+
+    The order of the calls is `folders`, `paths`, `draft`; all three take the same changes.
+    """
 
     sharing: ClassVar[Sharing] = "table"
 
@@ -71,7 +74,10 @@ class TableLayout(ABC):
         """The files that are read, of those listed and by their names."""
 
     def digest(self, entry: Entry) -> str:
-        """A digest of the cells of a row, or of the whole row where it does not fit the mapping."""
+        """A digest of the cells of a row: an entry with the same one changes nothing for readers.
+
+        Where the row does not fit the mapping, it is that of the whole row.
+        """
         try:
             cells = self.rows.row(RowChange(entry.key, entry), entry).cells
         except Unwritable:

@@ -26,9 +26,9 @@ from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, known_logs, like_rows
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
-from bot.publishing.layout import CellChange, Layout, RowChange
+from bot.publishing.layout import CellChange, RowChange
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.table_layout import table_layout
+from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.reporting.escape import brief
 from bot.service.checks.verify_evidence import (
     EvidenceReader,
@@ -367,7 +367,7 @@ class TableCells:
         said = f"{self.options.path} differs from the entry beside it" if cells else ""
         return said, tuple(map(_difference, cells))
 
-    def _read(self, layout: Layout, change: RowChange) -> Mapping[str, bytes]:
+    def _read(self, layout: TableLayout, change: RowChange) -> Mapping[str, bytes]:
         if self._files is None:
             listed = [path for folder in layout.folders([change]) for path in self.target.list_folder(folder)]
             self._files = self.target.read_files(layout.paths([change], listed))

@@ -17,7 +17,7 @@ from bot.publishing.board import proposed_rank
 from bot.publishing.decisions import RowDecision
 from bot.publishing.entries import DesiredRow, EntryLayout, is_from, parsed
 from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path
-from bot.publishing.layout import Sharing
+from bot.publishing.layout import Layout
 from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import CurrentState, Marker, Request, migration_mark, rolling_mark, row_mark
 from bot.publishing.row_requests import (
@@ -39,7 +39,7 @@ from bot.publishing.texts import first_named_in
 from bot.service.context import target_link
 from bot.service.judge.reading import why_rejected
 from bot.service.publish.ledger import OpenRequests, observe_main
-from bot.service.publish.publisher import FoundRow, ItemLook, L, Proposal, TargetRows, admission
+from bot.service.publish.publisher import FoundRow, ItemLook, L, PlacedRows, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
@@ -219,7 +219,7 @@ class EntryRows(SubmittedRows[EntryLook]):
     rows from elsewhere compete like any other submission. `ranks` are those that proposed rows would have, by key.
     """
 
-    sharing: ClassVar[Sharing] = EntryLayout.sharing
+    layout: ClassVar[type[Layout]] = EntryLayout
     ranks: dict[str, str] = field(default_factory=dict)
 
     # looking
@@ -307,17 +307,17 @@ class EntryRows(SubmittedRows[EntryLook]):
         merged = {entry_path(entry.key) for entry in self.entries()}
         return len({*merged, *map(entry_path, self.target.read_keys(self._board)), *proposed})
 
-    def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
+    def places(self, accepted: Mapping[str, str]) -> PlacedRows:
         """Where these rows are: on main with this digest, proposed, or declined by a person."""
         if self.settings.form == "comment":
-            return dict.fromkeys(accepted.keys() & self.target.read_keys(self._board), "main")
+            return PlacedRows(dict.fromkeys(accepted.keys() & self.target.read_keys(self._board), "main"))
         merged = self._merged()
         found: dict[str, Place] = {key: "main" for key, digest in accepted.items() if merged.get(key) == digest}
         shared, alone = self._read_shared(()), self.target.read_keys(self._board)
         proposed = shared.files
-        self.waiting = _open_requests(shared.requests, alone, set(merged), accepted.keys())
-        self.moot = {key for key in found if key in alone or entry_path(key) in proposed}
-        self.moot |= set(list(found)[:1]) if any(not one.files for one in shared.requests) else set()
+        requests = _open_requests(shared.requests, alone, set(merged), accepted.keys())
+        moot = {key for key in found if key in alone or entry_path(key) in proposed}
+        moot |= set(list(found)[:1]) if any(not one.files for one in shared.requests) else set()
         left = accepted.keys() - found.keys()
         found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
         known = self.context.state.decided(self.settings.to)
@@ -325,13 +325,13 @@ class EntryRows(SubmittedRows[EntryLook]):
             own = self.target.read_state(self._mark(key), (entry_path(key),))
             if place_in(entry_path(key), accepted[key], own, shared) == "declined":
                 found[key] = "declined"
-        return found
+        return PlacedRows(found, requests=requests, moot=moot)
 
     def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
         """Where a few rows are, each with the request that proposes it and the links to its file and page."""
         name, link = self.target.name, target_link(self.settings)
         if self.settings.form == "comment":
-            return {key: FoundRow(place, None, name, link) for key, place in self.places(rows).items()}
+            return {key: FoundRow(place, None, name, link) for key, place in self.places(rows).places.items()}
         shared, found = self._read_shared(tuple(map(entry_path, rows))), {}
         for key, digest in rows.items():
             path = entry_path(key)

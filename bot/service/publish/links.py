@@ -27,7 +27,7 @@ def row_links(context: WatchContext, keys: Iterable[str]) -> tuple[Sequence[str]
         rows = ROWS[settings.kind](context, target, settings, Report(context))
         found = rows.find(wanted)
         places = {key: one.place for key, one in found.items() if one.place is not None}
-        statuses = row_statuses(context, settings.to, wanted, places, rows.refused)
+        statuses = row_statuses(context, settings.to, wanted, places)
         for key, one in found.items():
             fate, request = statuses[key].fate, one.request
             if fate == "open" and request is not None:

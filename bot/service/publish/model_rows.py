@@ -21,7 +21,7 @@ from bot.publishing.hub_evals.model_layout import (
     model_mark,
     model_of,
 )
-from bot.publishing.layout import RowChange, Sharing
+from bot.publishing.layout import Layout, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import (
     CurrentState,
@@ -34,7 +34,7 @@ from bot.publishing.publication import (
 from bot.publishing.status import Place
 from bot.reporting.escape import code
 from bot.service.publish.ledger import OpenRequests
-from bot.service.publish.publisher import FoundRow, Proposal, TargetRows
+from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows
 from bot.service.publish.reconcile import PublishResult
 from bot.service.store.items import Item
 from bot.service.store.memory import FIRST_WRITE, PLACE
@@ -96,7 +96,7 @@ class ModelRows(TargetRows[ModelLook]):
     one by one until the limit of one settlement is reached. The others wait for the next one.
     """
 
-    sharing: ClassVar[Sharing] = EvalResultsLayout.sharing
+    layout: ClassVar[type[Layout]] = EvalResultsLayout
     known: set[str] = field(default_factory=set)
     rest: dict[str, list[Item]] = field(default_factory=dict)
 
@@ -138,19 +138,19 @@ class ModelRows(TargetRows[ModelLook]):
         rows = super().accepted() if is_mapped else {}
         return {key: digest for key, digest in rows.items() if self._options.allow(model_of(key))}
 
-    def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
+    def places(self, accepted: Mapping[str, str]) -> PlacedRows:
         """Where the results of each row's model were at the last look; many repositories are not asked again."""
         found = self.context.state.recall_all(PLACE, target=self.settings.to)
         known = {model: place for place in get_args(Place) for model, text in found.items() if text == place}
         places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
-        self.refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
-        self.waiting = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
-        return places
+        refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
+        requests = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
+        return PlacedRows(places, refused, requests)
 
     def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
         """Where the results of a few rows' models are; a model of which one is proposed is asked for its request."""
         found: dict[str, FoundRow] = {}
-        for key, place in self.places(rows).items():
+        for key, place in self.places(rows).places.items():
             model, request = model_of(key), None
             if place == "open":
                 with suppress(Gone, DiscussionsDisabled):

@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry
-from bot.publishing.layout import Sharing
+from bot.publishing.layout import Layout
 from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import (
     ClosedRequest,
@@ -93,6 +93,19 @@ class FoundRow:
     link: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedRows:
+    """Where rows are, by key, and why the target cannot have some of those that are nowhere.
+
+    `requests` are those that wait for a merge, `moot` the rows that one of them proposes as they are on main.
+    """
+
+    places: Mapping[str, Place]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    requests: OpenRequests = field(default_factory=OpenRequests)
+    moot: Collection[str] = ()
+
+
 L = TypeVar("L", bound=Look)
 
 
@@ -100,9 +113,7 @@ L = TypeVar("L", bound=Look)
 class TargetRows(ABC, Generic[L]):
     """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
 
-    `sharing` is that of the layout. `is_bulk` says that the rows are a part of very many new ones. After a look
-    `refused` has the reasons for those that cannot be written, where the kind of target knows them. `places` notes the
-    open requests in `waiting`, and in `moot` the rows that one of them proposes as they are on main.
+    `layout` says how they lie in files, `is_bulk` that the rows are a part of very many new ones.
     """
 
     context: WatchContext
@@ -110,10 +121,7 @@ class TargetRows(ABC, Generic[L]):
     settings: WatchTarget
     report: Report
     is_bulk: bool = False
-    refused: Mapping[str, str] = field(default_factory=dict)
-    waiting: OpenRequests = field(default_factory=OpenRequests)
-    moot: Collection[str] = ()
-    sharing: ClassVar[Sharing]
+    layout: ClassVar[type[Layout]]
 
     @abstractmethod
     def look(self, items: Sequence[Item]) -> list[L]:
@@ -132,12 +140,12 @@ class TargetRows(ABC, Generic[L]):
         """What is to be written for the rows that the safety catch admitted."""
 
     @abstractmethod
-    def places(self, accepted: Mapping[str, str]) -> Mapping[str, Place]:
-        """Where these rows are, by key; `accepted` has the digests."""
+    def places(self, accepted: Mapping[str, str]) -> PlacedRows:
+        """Where these rows are; `accepted` has their digests by key."""
 
     @abstractmethod
     def find(self, rows: Mapping[str, str]) -> Mapping[str, FoundRow]:
-        """Where a few rows are, by key; `rows` has their digests. Unlike `places`, it costs no look at the others."""
+        """Where a few rows are, by key, with links; `rows` has their digests."""
 
     def accepted(self) -> dict[str, str]:
         """The digests of the accepted rows that this target is to have."""
@@ -197,7 +205,7 @@ class TargetRows(ABC, Generic[L]):
             report.attempt(due, lambda: self._publish_due(due), finish=False)
 
     def _publish_due(self, items: Sequence[Item]) -> None:
-        if len(items) > PART and self.sharing == "row" and not self.context.dry_run:
+        if len(items) > PART and self.layout.sharing == "row" and not self.context.dry_run:
             self._publish_parts(items)
         else:
             looks = self.look(items)

@@ -12,7 +12,7 @@ from bot.platforms.target import Target
 from bot.publishing.decisions import RowDecision, taken_why
 from bot.publishing.entries import parsed
 from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path, parse_entry
-from bot.publishing.layout import CellChange, Draft, Layout, RowChange, Sharing
+from bot.publishing.layout import CellChange, Draft, Layout, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, DesiredState, Marker, rolling_mark
 from bot.publishing.row_requests import EDITED
@@ -22,7 +22,7 @@ from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.service.context import target_link
 from bot.service.publish.entry_rows import MadeRow, SubmittedRows
 from bot.service.publish.ledger import OpenRequests, observe_rows
-from bot.service.publish.publisher import FoundRow, PlannedLook, Proposal
+from bot.service.publish.publisher import FoundRow, PlacedRows, PlannedLook, Proposal
 from bot.service.store.items import Item, marks
 from bot.service.store.memory import TABLE
 
@@ -54,7 +54,7 @@ class TableRows(SubmittedRows[PlannedLook]):
     `count` is the number of rows of the table; `seen` is the table of the last look, with its state.
     """
 
-    sharing: ClassVar[Sharing] = TableLayout.sharing
+    layout: ClassVar[type[Layout]] = TableLayout  # type: ignore[type-abstract]  # its format says which
     known: dict[str, WrittenRow] = field(default_factory=dict)
     count: int = 0
     seen: tuple[WantedTable, DesiredTable, CurrentState] | None = None
@@ -68,7 +68,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         read = self.target.read_state(self._mark, self._paths(wanted))
         state = self.with_closed(self.target, read, lambda: [wanted.row_mark(*one) for one in wanted.entries.items()])
         table = desired_table(wanted, state)
-        self.refused, self.seen = table.refused, (wanted, table, state)
+        self.seen = wanted, table, state
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         decided = self.context.state.decided(self.settings.to)
         planned = [planned_cells(row, shown.get(row.key, ()), decided.get(row.key, ())) for row in rows]
@@ -112,25 +112,28 @@ class TableRows(SubmittedRows[PlannedLook]):
         rows = [RowChange(key, row.entry, row.entry) for key, row in sorted(written.items())]
         return layout.draft(rows, self.target.read_files(files_of(layout, self.target, rows)))
 
-    def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
+    def places(self, accepted: Mapping[str, str]) -> PlacedRows:
         """Which rows the table has, which the open request proposes, and which people left out."""
         name, to = self.context.name, self.settings.to
         looks = self.look([Item(name, "row", to, key) for key in sorted(accepted)])
-        there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused.keys()
         if self.seen is None:
-            return {}
+            return PlacedRows({})
         wanted, table, state = self.seen
-        self.waiting = OpenRequests(int(state.request is not None), *effect_of(wanted, table, state))
-        self.moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
-        return {key: "declined" if key in table.left else "open" if key in table.proposed else "main" for key in there}
+        there = {look.key for look in looks if look.planned.action == "unchanged"} - table.refused.keys()
+        places: dict[str, Place] = dict.fromkeys(there, "main")
+        places |= dict.fromkeys(there & table.proposed, "open")
+        places |= dict.fromkeys(there & table.left, "declined")
+        requests = OpenRequests(int(state.request is not None), *effect_of(wanted, table, state))
+        moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
+        return PlacedRows(places, table.refused, requests, moot)
 
     def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
         """Where a few rows are, with the one request of the table where that proposes the row."""
-        places, state = self.places(rows), self.seen[2] if self.seen is not None else CurrentState()
+        placed, state = self.places(rows), self.seen[2] if self.seen is not None else CurrentState()
         name, link = self.target.name, target_link(self.settings)
         return {
             key: FoundRow(place, state.request if place == "open" else None, name, link)
-            for key, place in places.items()
+            for key, place in placed.places.items()
         }
 
     def standing(self, key: str) -> tuple[Entry | None, CurrentState]:
@@ -159,7 +162,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         form, paths = self.settings.form, self._paths(wanted)
         yield Proposal(items, self.target, self._mark, paths, desire, form, lambda _: self._note(items, found[0]))
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> TableLayout:
         if self.settings.table is None:
             raise CallError(f"{self.settings.to}: there are no settings of a table")
         return table_layout(self.settings.table, self.context.leaderboard)
@@ -237,7 +240,7 @@ class TableRows(SubmittedRows[PlannedLook]):
             state.published.forget(to, table.gone)
 
 
-def files_of(layout: Layout, target: Target, changes: Sequence[RowChange]) -> tuple[str, ...]:
+def files_of(layout: TableLayout, target: Target, changes: Sequence[RowChange]) -> tuple[str, ...]:
     """The files of a target that a layout reads for these rows."""
     listed = [path for folder in layout.folders(changes) for path in target.list_folder(folder)]
     return layout.paths(changes, listed)

@@ -159,10 +159,10 @@ class Targets:
             head = target.head()
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
             accepted = rows.accepted()
-            places = rows.places(accepted)
-            refused = {**self.waiting.get(settings.to, {}), **rows.refused}
-            ledger = make_ledger(self.context, settings.to, accepted, places, refused)
-            found.append(replace(ledger, requests=rows.waiting, moot=rows.moot, head=head))
+            placed = rows.places(accepted)
+            refused = {**self.waiting.get(settings.to, {}), **placed.refused}
+            ledger = make_ledger(self.context, settings.to, accepted, placed.places, refused)
+            found.append(replace(ledger, requests=placed.requests, moot=placed.moot, head=head))
         return found
 
     def derive(self) -> None:

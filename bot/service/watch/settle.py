@@ -194,7 +194,7 @@ class Pass:
             self._do(kind, "people")
         is_bulk = self._has_bulk()
         for to, (_, settings) in self.context.targets_by_address.items():
-            if is_bulk or ROWS[settings.kind].sharing != "table":
+            if is_bulk or ROWS[settings.kind].layout.sharing != "table":
                 self.targets.rows(to, "people")
         self._do("folder", "people")
 

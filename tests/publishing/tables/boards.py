@@ -9,9 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.publishing.entry import Entry
-from bot.publishing.layout import Draft, Layout, RowChange
+from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.table_layout import table_layout
+from bot.publishing.tables.table_layout import TableLayout, table_layout
 from tests.evaluation.judging import base, declared, entry_from
 
 MODEL = "example-org/kestrel-7b"
@@ -45,7 +45,7 @@ def change(row: Entry | None, published: Entry | None = None) -> RowChange:
     return RowChange("withdrawn" if known is None else known.key, row, published)
 
 
-def layout(mapping: Mapping[str, Any], **changes: Any) -> Layout:
+def layout(mapping: Mapping[str, Any], **changes: Any) -> TableLayout:
     """The layout of a mapping of the Open LLM Leaderboard v2."""
     return table_layout(TableOptions.model_validate({"kind": "table", **mapping, **changes}), declared())
 
