@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -14,7 +14,7 @@ from bot.publishing.decisions import REWRITTEN, TAKEN
 from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, answers_text, planned_row
 from bot.service.context import WatchContext
-from bot.service.publish.gate import LET_GO, Gate, narrow_approved, with_held
+from bot.service.publish.gate import LET_GO, Gate, Look, narrow_approved, with_held
 from bot.service.store import IndexedFile
 from bot.service.store.items import Item, Mark
 from bot.service.watch.outcome import Outcome, Report
@@ -26,19 +26,6 @@ NOW = 2_000_000_000.0
 TARGET, ELSEWHERE = "hf://datasets/acme/contents", "hf://datasets/acme/other"
 
 
-@dataclass(frozen=True)
-class Look:
-    """What happens to one row, with the item that waits for it."""
-
-    planned: PlannedRow
-    items: tuple[Item, ...]
-    entry: Entry | None = None
-
-    @property
-    def key(self) -> str:
-        return self.planned.key
-
-
 @pytest.fixture
 def context(hub: Hub, tmp_path: Path) -> Iterator[WatchContext]:
     story = Story(hub, tmp_path, more="max_removed = 1\nmax_changed = 2")
@@ -47,14 +34,17 @@ def context(hub: Hub, tmp_path: Path) -> Iterator[WatchContext]:
     story.contexts.store.close()
 
 
-def looks(context: WatchContext, **counts: int) -> list[Look]:
+def looks(context: WatchContext, **counts: int) -> list[Look[None]]:
     """So many rows of each action, each with an item that is due; `changed-0` is the key of the first one."""
     actions = [
         (f"{action}-{number}", action) for action in get_args(RowAction) for number in range(counts.get(action, 0))
     ]
     context.state.items.mark([Mark("row", key, TARGET) for key, _ in actions], 1.0)
     items = {item.subject: item for item in context.state.items.all() if item.kind == "row"}
-    return [Look(PlannedRow(key, "acme/a", action, digest=f"of {key}"), (items[key],)) for key, action in actions]
+    return [
+        Look(PlannedRow(key, "acme/a", action, digest=f"of {key}"), (items[key],), None, None)
+        for key, action in actions
+    ]
 
 
 def allow(plan: Plan) -> str:
@@ -66,7 +56,7 @@ def gate(context: WatchContext, *, is_first: bool = False, size: int = 0) -> Gat
     return Gate(context, TARGET, Report(context), lambda: size, list, is_first=is_first)
 
 
-def keys(found: list[Look]) -> set[str]:
+def keys(found: list[Look[None]]) -> set[str]:
     return {look.key for look in found}
 
 
@@ -130,7 +120,7 @@ def test_of_what_waits_at_a_target_only_the_last_word_is_told(context: WatchCont
     assert [(each.outcome, each.subject) for each in one.report.outcomes] == [*others, ("held", TARGET)]
 
 
-def restored(context: WatchContext, count: int, reason: str) -> list[Look]:
+def restored(context: WatchContext, count: int, reason: str) -> list[Look[None]]:
     rows = looks(context, restored=count)
     return [replace(look, planned=msgspec.structs.replace(look.planned, reason=reason)) for look in rows]
 
@@ -328,7 +318,7 @@ def test_a_plan_that_became_small_is_forgotten_and_lets_its_rows_go(context: Wat
     gate(context).admit(looks(context, changed=3))
     context.state.items.finish(context.state.items.due("plan", NOW))
     first = context.state.items.held()[0]
-    rest = [Look(PlannedRow(first.subject, "acme/a", "changed"), (first,))]
+    rest = [Look(PlannedRow(first.subject, "acme/a", "changed"), (first,), None, None)]
     assert gate(context).admit(rest) == rest
     assert first.subject not in held(context)
     assert (context.state.plans.at(TARGET), plan_is_told(context)) == (None, True)
@@ -360,7 +350,7 @@ def test_a_first_run_that_would_write_nothing_goes_on(context: WatchContext) -> 
 def test_a_dry_run_shows_ranks_and_only_a_dry_run_reads_the_board_for_them(context: WatchContext) -> None:
     mine, other, better = entry(right=(5, 5, 5)), entry("acme/borea-1b"), entry(right=(95, 95, 95))
     still = planned_row(other.key, other, other, "")
-    rows = [Look(planned_row(mine.key, mine, better, "it is new"), (), better), Look(still, (), mine)]
+    rows = [Look(planned_row(mine.key, mine, better, "it is new"), (), better, None), Look(still, (), mine, None)]
     dry = Gate(replace(context, dry_run=True), TARGET, Report(context), int, lambda: [mine, other])
     dry.admit(rows)
     [plan] = dry.report.plans

@@ -12,9 +12,8 @@ import pytest
 from bot.errors import CallError
 from bot.publishing.plan import PlannedRow
 from bot.publishing.repeat import LATER
-from bot.service.publish.gate import Gate
+from bot.service.publish.gate import Gate, Look
 from bot.service.publish.ledger import next_look
-from bot.service.publish.publisher import PlannedLook
 from bot.service.store.items import Item
 from bot.service.watch import observe
 from bot.service.watch.outcome import Report
@@ -489,7 +488,7 @@ def test_a_squashed_history_asks_nobody_anything(hub: Hub, tmp_path: Path, form:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Incomparable(PlannedLook):
+class Incomparable(Look[None]):
     """A row that cannot be compared with another: with 100,000 of them, nobody could wait for that."""
 
     def __eq__(self, other: object) -> bool:
@@ -502,7 +501,7 @@ def test_no_row_is_compared_with_all_others(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path)
     rows = [Item("tiny", "row", "hf://datasets/acme/contents", f"tiny/acme/m{n}/x-bfloat16") for n in range(3 * ROWS)]
     looks = [
-        Incomparable(row, PlannedRow(row.subject, "acme/m", "added" if n < ROWS else "removed"))
+        Incomparable(PlannedRow(row.subject, "acme/m", "added" if n < ROWS else "removed"), (row,), None, None)
         for n, row in enumerate(rows)
     ]
     context = story.contexts.open_context(story.watch)

@@ -18,7 +18,6 @@ from bot.publishing.decisions import RowDecision
 from bot.publishing.entries import DesiredRow, EntryLayout, is_from, parsed
 from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path
 from bot.publishing.layout import Layout
-from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import CurrentState, Marker, Request, migration_mark, rolling_mark, row_mark
 from bot.publishing.row_requests import (
     EDITED,
@@ -38,8 +37,9 @@ from bot.publishing.status import Place
 from bot.publishing.texts import first_named_in
 from bot.service.context import target_link
 from bot.service.judge.reading import why_rejected
+from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_main
-from bot.service.publish.publisher import FoundRow, ItemLook, L, PlacedRows, Proposal, TargetRows, admission
+from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, T, TargetRows, admission
 from bot.service.publish.reconcile import entries_of
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
@@ -52,7 +52,7 @@ FEW = 3  # rows in comments of which the files on main are asked for one by one
 
 
 @dataclass(frozen=True, slots=True)
-class MadeRow(ItemLook):
+class MadeRow:
     """One row as its submissions make it, beside the row at the target.
 
     `entry` is None if they make nothing; `before` is the row at the target, merged or proposed, and `reason` says why
@@ -60,32 +60,20 @@ class MadeRow(ItemLook):
     first submitter where a file of `entry` comes from another folder.
     """
 
+    item: Item
     entry: Entry | None
     before: Entry | None
     reason: str
     disputed: str = ""
     state: CurrentState = field(default_factory=CurrentState)
 
-
-@dataclass(frozen=True, slots=True)
-class EntryLook(ItemLook):
-    """One row as it is and as it should be, and the item that waits for it."""
-
-    seen: SeenRow
-
     @property
-    def entry(self) -> Entry | None:
-        """The entry that its submissions make."""
-        return self.seen.row.entry
-
-    @property
-    def planned(self) -> PlannedRow:
-        """The planned change of the row."""
-        return self.seen.planned
+    def key(self) -> str:
+        return self.item.subject
 
 
 @dataclass
-class SubmittedRows(TargetRows[L]):
+class SubmittedRows(TargetRows[T]):
     """Rows that submissions make: what they should be, what the target has, and why the two differ.
 
     `shared` are the requests that propose many rows.
@@ -212,7 +200,7 @@ def _open_requests(
 
 
 @dataclass
-class EntryRows(SubmittedRows[EntryLook]):
+class EntryRows(SubmittedRows[SeenRow]):
     """Rows of which each is a file or a comment of the bot.
 
     A row at the target that came from the watch's source, and of which the source has nothing any more, was withdrawn;
@@ -229,7 +217,7 @@ class EntryRows(SubmittedRows[EntryLook]):
         if self.settings.form != "comment":
             observe_main(self.context, self.target, self.settings.to)
 
-    def look(self, items: Sequence[Item]) -> list[EntryLook]:
+    def look(self, items: Sequence[Item]) -> list[Look[SeenRow]]:
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_shared(tuple(entry_path(item.subject) for item in items))
         made = [self._with_own_closed(one) for one in self.compare(items)]
@@ -237,7 +225,7 @@ class EntryRows(SubmittedRows[EntryLook]):
         beside = self._beside(made)
         return [self._look(one, decided.get(one.key, ()), beside.get(one.key, ())) for one in made]
 
-    def _look(self, made: MadeRow, decided: Sequence[RowDecision], beside: Sequence[Entry]) -> EntryLook:
+    def _look(self, made: MadeRow, decided: Sequence[RowDecision], beside: Sequence[Entry]) -> Look[SeenRow]:
         row = DesiredRow(
             self._mark(made.key).leaderboard,
             made.key,
@@ -252,7 +240,7 @@ class EntryRows(SubmittedRows[EntryLook]):
             rank=self._rank,
         )
         seen = see_row(row, made.state, self.shared, made.reason, decided=decided, contains=self.target.contains)
-        return EntryLook(made.item, seen)
+        return Look(seen.planned, (made.item,), made.entry, seen)
 
     def _with_own_closed(self, made: MadeRow) -> MadeRow:
         row = row_mark(entry_path(made.key), digest_of(made.entry) if made.entry is not None else "")
@@ -388,14 +376,14 @@ class EntryRows(SubmittedRows[EntryLook]):
 
     # what is to be written
 
-    def proposals(self, admitted: Sequence[EntryLook]) -> Iterator[Proposal]:
+    def proposals(self, admitted: Sequence[Look[SeenRow]]) -> Iterator[Proposal]:
         """Each row in a comment or request of its own, or many in a shared one."""
-        items, queue = {look.key: look.item for look in admitted}, self.context.queue
+        items, queue = {look.key: look.items[0] for look in admitted}, self.context.queue
         shares = self._shares(admitted)
         self.context.finish([items[one.row.key] for one in shares.done])
         own = {one.rows[0].row.key for one in shares.own} if self.settings.form != "comment" else set[str]()
         name, to = self.context.name, self.settings.to
-        jobs = [RowJob(name, to, one.key, one.item.marked, admission(one)) for one in admitted if one.key in own]
+        jobs = [RowJob(name, to, one.key, items[one.key].marked, admission(one)) for one in admitted if one.key in own]
         if queue is not None and len(jobs) > 1 and queue.put_rows(jobs):
             self.context.had_workers = True
         else:
@@ -417,7 +405,7 @@ class EntryRows(SubmittedRows[EntryLook]):
 
         self.report.attempt([item], call, finish=False)
 
-    def _shares(self, looks: Sequence[EntryLook]) -> Shares:
+    def _shares(self, looks: Sequence[Look[SeenRow]]) -> Shares:
         watch = self.context.watch
         rules = SharingRules(
             rolling_mark(self._board),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -54,31 +54,24 @@ def narrow_approved(context: WatchContext, target: str) -> None:
         context.mark([Mark("plan", "", target)])
 
 
-class Look(Protocol):
-    """What the safety catch knows of one row, or of all rows of one model, before anything is written."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Look(Generic[T]):
+    """One row, or all rows of one model, before anything is written: its planned change, and the items that wait.
+
+    `entry` is what its submissions make, and `seen` what else its kind of target needs to write it.
+    """
+
+    planned: PlannedRow
+    items: Sequence[Item]
+    entry: Entry | None
+    seen: T
 
     @property
     def key(self) -> str:
-        """Its name in the plan."""
-        ...
-
-    @property
-    def items(self) -> Sequence[Item]:
-        """The items that wait for it."""
-        ...
-
-    @property
-    def entry(self) -> Entry | None:
-        """The entry that its submissions make."""
-        ...
-
-    @property
-    def planned(self) -> PlannedRow:
-        """Its planned change."""
-        ...
-
-
-L = TypeVar("L", bound=Look)
+        return self.planned.key
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,7 @@ class Gate:
     entries: Callable[[], list[Entry]]
     is_first: bool = False
 
-    def admit(self, looks: Sequence[L]) -> list[L]:
+    def admit(self, looks: Sequence[Look[T]]) -> list[Look[T]]:
         """The rows that may be published now.
 
         New rows always go on. Where more rows would be removed or changed than the watch allows, none is; they are held
@@ -107,13 +100,13 @@ class Gate:
             self._release(going)
         return [*going, *self._ask(asked)]
 
-    def _parted(self, looks: Sequence[L]) -> tuple[list[L], Sequence[L]]:
+    def _parted(self, looks: Sequence[Look[T]]) -> tuple[list[Look[T]], Sequence[Look[T]]]:
         """The rows that may go on whatever people say of rows that they took from main, and the rows of one plan."""
         taken = [look for look in looks if look.planned.action == "restored"]
         others = [look for look in looks if look.planned.action != "restored"]
         return (others, taken) if taken and not self.is_large(self.plan(others)) else ([], looks)
 
-    def _ask(self, looks: Sequence[L]) -> list[L]:
+    def _ask(self, looks: Sequence[Look[T]]) -> list[Look[T]]:
         """The rows of a plan that may be published now; the others are held."""
         state = self.context.state
         looks = self._without_taken(looks)
@@ -132,11 +125,11 @@ class Gate:
         self._hold(plan, [look for look in looks if look.planned.action not in free])
         return [look for look in looks if look.planned.action in free]
 
-    def _release(self, looks: Sequence[Look]) -> None:
+    def _release(self, looks: Sequence[Look[Any]]) -> None:
         held = [item for look in looks for item in look.items if item.is_held]
         self.context.state.items.release(held, self.context.clock())
 
-    def _without_taken(self, looks: Sequence[L]) -> Sequence[L]:
+    def _without_taken(self, looks: Sequence[Look[T]]) -> Sequence[Look[T]]:
         """The rows without those that people do not want: a few that they took from main, or a declined plan's."""
         taken = [look for look in looks if look.planned.action == "restored"]
         known, plan = self.context.state.plans.at(self.target), self.plan(looks)
@@ -156,20 +149,20 @@ class Gate:
         known = self.context.state.plans.at(self.target)
         return known is not None and known.is_approved and known.plan.covers(plan)
 
-    def _are_few(self, taken: Sequence[L]) -> bool:
+    def _are_few(self, taken: Sequence[Look[T]]) -> bool:
         limit = self.context.watch.max_removed
         if len(taken) <= (limit if isinstance(limit, int) else FEWEST):
             return True
         return len(taken) <= allowed(limit, self.board_size() + len(taken))
 
-    def plan(self, looks: Sequence[Look]) -> Plan:
+    def plan(self, looks: Sequence[Look[Any]]) -> Plan:
         """The plan for these rows at the target."""
         rows = [(look.planned, look.entry is not None) for look in looks]
         moved = tuple(row for row, _ in rows if row.action != "unchanged")
         stay = sum(row.action == "unchanged" and has_entry for row, has_entry in rows)  # not of files that make no row
         return Plan(self.target, self.context.leaderboard.id, moved, stay, self.is_first)
 
-    def _shown(self, plan: Plan, looks: Sequence[Look]) -> Plan:
+    def _shown(self, plan: Plan, looks: Sequence[Look[Any]]) -> Plan:
         """The plan as a dry run shows it: with the rows that stay, and with ranks, which need every row of a board."""
         if not self.context.dry_run:
             return plan
@@ -194,7 +187,7 @@ class Gate:
         size = self.board_size()
         return any(count > allowed(limit, size) for count, limit in limits)
 
-    def _hold(self, plan: Plan, held: Sequence[Look]) -> None:
+    def _hold(self, plan: Plan, held: Sequence[Look[Any]]) -> None:
         state = self.context.state
         known = state.plans.at(self.target)
         with state.transaction():

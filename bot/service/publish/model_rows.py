@@ -33,6 +33,7 @@ from bot.publishing.publication import (
 )
 from bot.publishing.status import Place
 from bot.reporting.escape import code
+from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows
 from bot.service.publish.reconcile import PublishResult
@@ -41,7 +42,7 @@ from bot.service.store.memory import FIRST_WRITE, PLACE
 
 
 @dataclass(frozen=True)
-class ModelLook:
+class SeenModel:
     """One model with the `state` of its repository at `paths`, what is `wanted` there, and the decision."""
 
     model: str
@@ -51,11 +52,6 @@ class ModelLook:
     state: CurrentState
     found: DesiredModel
     decision: Decision
-
-    @property
-    def key(self) -> str:
-        """Its name in the plan."""
-        return self.model
 
     @property
     def entry(self) -> Entry | None:
@@ -88,7 +84,7 @@ class ModelLook:
 
 
 @dataclass
-class ModelRows(TargetRows[ModelLook]):
+class ModelRows(TargetRows[SeenModel]):
     """The rows of one watch on the pages of their models.
 
     Before anything was ever written, all models are looked at, and what would be written waits as a plan. Afterwards
@@ -105,7 +101,7 @@ class ModelRows(TargetRows[ModelLook]):
         """Tell whether the limit of one settlement is not reached."""
         return self.report.written[self.settings.to] < self._options.limit
 
-    def look(self, items: Sequence[Item]) -> list[ModelLook]:
+    def look(self, items: Sequence[Item]) -> list[Look[SeenModel]]:
         """The models that have a result or request of the bot; all of them before anything was ever written."""
         self.known = set(self.context.state.published.at(self.settings.to))
         models = self._models(items, self.known)
@@ -117,7 +113,7 @@ class ModelRows(TargetRows[ModelLook]):
         if not self._may_write and any(look.is_known for look in looks):
             self._allow()
         self.rest = {model: waiting for model, waiting in models.items() if model not in first}
-        return looks
+        return [Look(one.planned, one.items, one.entry, one) for one in looks]
 
     @property
     def is_first(self) -> bool:
@@ -159,12 +155,13 @@ class ModelRows(TargetRows[ModelLook]):
             found[key] = FoundRow(place, request, model, f"[{code(model)}]({model_url(model)})")
         return found
 
-    def proposals(self, admitted: Sequence[ModelLook]) -> Iterator[Proposal]:
+    def proposals(self, admitted: Sequence[Look[SeenModel]]) -> Iterator[Proposal]:
         """A request for each model until the limit is reached; what changes nothing does not count."""
-        if any(look.decision.publication for look in admitted):
+        if any(look.seen.decision.publication for look in admitted):
             self._allow()
         found = (self._look(model, items) for model, items in self.rest.items())
-        looks = chain(admitted, (look for look in found if look is not None and self._is_new(look)))
+        new = (one for one in found if one is not None and self._is_new(one))
+        looks = chain((look.seen for look in admitted), new)
         written, limit = self.report.written, self._options.limit
         while written[self.settings.to] < limit and (look := next(looks, None)) is not None:
             if look.decision.publication is not None:
@@ -174,7 +171,7 @@ class ModelRows(TargetRows[ModelLook]):
                     self.report.say("unchanged", self.settings.to, text)
             yield self._proposal(look)
 
-    def _proposal(self, look: ModelLook) -> Proposal:
+    def _proposal(self, look: SeenModel) -> Proposal:
         found = [look.found]
 
         def desire(state: CurrentState) -> DesiredState:
@@ -193,7 +190,7 @@ class ModelRows(TargetRows[ModelLook]):
             look.model,
         )
 
-    def _is_new(self, look: ModelLook) -> bool:
+    def _is_new(self, look: SeenModel) -> bool:
         """Tell whether a model needs no safety catch; one that has something of the bot waits for the next pass."""
         if look.is_known and look.decision.publication is not None:
             self._remember_ours([look])
@@ -239,9 +236,9 @@ class ModelRows(TargetRows[ModelLook]):
 
     # looking
 
-    def _look(self, model: str, items: Sequence[Item]) -> ModelLook | None:
+    def _look(self, model: str, items: Sequence[Item]) -> SeenModel | None:
         """Look at one model; None if that fails, or where its repository takes no requests."""
-        looks: list[ModelLook] = []
+        looks: list[SeenModel] = []
 
         def call() -> None:
             try:
@@ -254,7 +251,7 @@ class ModelRows(TargetRows[ModelLook]):
         self.report.attempt(items, call, finish=False)
         return looks[0] if looks else None
 
-    def _look_at(self, model: str, items: Sequence[Item]) -> ModelLook:
+    def _look_at(self, model: str, items: Sequence[Item]) -> SeenModel:
         hub = self._models_of_hub
         repository = hub.repository(model)
         tasks = [task.hub.dataset for task in self.context.leaderboard.tasks if task.hub is not None]
@@ -268,7 +265,7 @@ class ModelRows(TargetRows[ModelLook]):
         state = self.with_closed(repository, read, lambda: layout.marks(layout.draft(changes, read.files).files))
         found = desired_model(wanted, state)
         decision = decide(wanted.mark, found.desired.text, found.desired.files, state, "pull-request")
-        return ModelLook(model, items, paths, wanted, state, found, decision)
+        return SeenModel(model, items, paths, wanted, state, found, decision)
 
     def _changes(self, items: Sequence[Item]) -> list[RowChange]:
         """All rows of the model: those that its submissions make, and those that they make no longer."""
@@ -280,7 +277,7 @@ class ModelRows(TargetRows[ModelLook]):
 
     # writing
 
-    def _note(self, look: ModelLook, done: PublishResult) -> str:
+    def _note(self, look: SeenModel, done: PublishResult) -> str:
         """Say what was left out and why, remember the model, and return what the Hub shows of it."""
         found, model, publication = look.found, look.model, done.decision.publication
         for why in found.draft.refused.values():
@@ -296,7 +293,7 @@ class ModelRows(TargetRows[ModelLook]):
             self._remember(look, is_ours=bool(found.draft.files) or look.is_known)
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""
 
-    def _seen(self, look: ModelLook) -> str:
+    def _seen(self, look: SeenModel) -> str:
         """A sentence about the proposed files that the Hub shows; each file that it hides gets its own outcome."""
         if self.context.dry_run:
             return ""
@@ -310,13 +307,13 @@ class ModelRows(TargetRows[ModelLook]):
             self.report.say("rejected", look.model, why)
         return "" if unshown else f"; the Hub shows {len(proposed)} of {len(proposed)} files"
 
-    def _remember_ours(self, looks: Iterable[ModelLook]) -> set[str]:
+    def _remember_ours(self, looks: Iterable[SeenModel]) -> set[str]:
         """Remember at once which models have something of the bot, so that the safety catch reads them from now on."""
         ours = {look.model for look in looks}
         self.context.state.published.keep(self.settings.to, dict.fromkeys(ours, (b"", None)))
         return ours
 
-    def _remember(self, look: ModelLook, *, is_ours: bool) -> None:
+    def _remember(self, look: SeenModel, *, is_ours: bool) -> None:
         state, to = self.context.state, self.settings.to
         if is_ours:
             state.published.keep(to, {look.model: (b"", None)})
@@ -324,7 +321,7 @@ class ModelRows(TargetRows[ModelLook]):
             state.published.forget(to, [look.model])
 
 
-def place_of(look: ModelLook, *, is_written: bool) -> Place | None:
+def place_of(look: SeenModel, *, is_written: bool) -> Place | None:
     """Where the results of a model are after a look, None for nowhere. `is_written` says that something was sent."""
     if look.found.closed:
         return "declined"

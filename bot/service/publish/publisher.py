@@ -6,12 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry
 from bot.publishing.layout import Layout
-from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import (
     ClosedRequest,
     CurrentState,
@@ -56,34 +55,6 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemLook:
-    """A row that was looked at, and the item that waits for it."""
-
-    item: Item
-
-    @property
-    def key(self) -> str:
-        return self.item.subject
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """The one item, as a sequence: a model has several."""
-        return (self.item,)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedLook(ItemLook):
-    """A row that was looked at, with only what the safety catch and a table need.
-
-    `disputed` names the folder of its first submitter where a file of `entry` comes from another folder.
-    """
-
-    planned: PlannedRow
-    entry: Entry | None = None
-    disputed: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class FoundRow:
     """Where a row is, the open request that proposes it, and the place as people call it, with a link in Markdown."""
 
@@ -106,11 +77,11 @@ class PlacedRows:
     moot: Collection[str] = ()
 
 
-L = TypeVar("L", bound=Look)
+T = TypeVar("T")
 
 
 @dataclass
-class TargetRows(ABC, Generic[L]):
+class TargetRows(ABC, Generic[T]):
     """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
 
     `layout` says how they lie in files, `is_bulk` that the rows are a part of very many new ones.
@@ -124,7 +95,7 @@ class TargetRows(ABC, Generic[L]):
     layout: ClassVar[type[Layout]]
 
     @abstractmethod
-    def look(self, items: Sequence[Item]) -> list[L]:
+    def look(self, items: Sequence[Item]) -> list[Look[T]]:
         """The present and the intended state of the rows that wait; one that fails is noted, and the others go on."""
 
     @abstractmethod
@@ -136,7 +107,7 @@ class TargetRows(ABC, Generic[L]):
         """The entries that are there, for the ranks in a plan."""
 
     @abstractmethod
-    def proposals(self, admitted: Sequence[L]) -> Iterable[Proposal]:
+    def proposals(self, admitted: Sequence[Look[T]]) -> Iterable[Proposal]:
         """What is to be written for the rows that the safety catch admitted."""
 
     @abstractmethod
@@ -217,10 +188,10 @@ class TargetRows(ABC, Generic[L]):
         All are looked at before the first is written: what a person must approve depends on all of them.
         """
         parts = batches(items, PART)
-        looks = [PlannedLook(look.items[0], look.planned) for part in parts for look in self.look(part)]
+        looks = [Look(look.planned, look.items, None, None) for part in parts for look in self.look(part)]
         admitted = self._gate.admit(looks)
         self.is_bulk = sum(look.planned.action == "added" for look in looks) > self.context.watch.backfill_limit
-        for part in batches([look.item for look in admitted], PART):
+        for part in batches([item for look in admitted for item in look.items], PART):
             self.report.attempt(part, partial(self._publish_part, part), finish=False)
 
     def _publish_part(self, items: Sequence[Item]) -> None:
@@ -260,6 +231,6 @@ def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -
     return [item for item in found if item.subject not in waiting]
 
 
-def admission(look: Look) -> str:
+def admission(look: Look[Any]) -> str:
     """What the safety catch admits: the action on a row, and a digest of the row before and after."""
     return f"{look.planned.action} {look.planned.digest}"

@@ -21,8 +21,9 @@ from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow,
 from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.service.context import target_link
 from bot.service.publish.entry_rows import MadeRow, SubmittedRows
+from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_rows
-from bot.service.publish.publisher import FoundRow, PlacedRows, PlannedLook, Proposal
+from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal
 from bot.service.store.items import Item, marks
 from bot.service.store.memory import TABLE
 
@@ -47,8 +48,8 @@ def planned_cells(look: MadeRow, cells: Sequence[CellChange], decided: Sequence[
 
 
 @dataclass
-class TableRows(SubmittedRows[PlannedLook]):
-    """The rows of one watch in one table.
+class TableRows(SubmittedRows[str]):
+    """The rows of one watch in one table. What a look has besides is the folder of another first submitter.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
     `count` is the number of rows of the table; `seen` is the table of the last look, with its state.
@@ -59,12 +60,12 @@ class TableRows(SubmittedRows[PlannedLook]):
     count: int = 0
     seen: tuple[WantedTable, DesiredTable, CurrentState] | None = None
 
-    def look(self, items: Sequence[Item]) -> list[PlannedLook]:
+    def look(self, items: Sequence[Item]) -> list[Look[str]]:
         """The rows, each with the cells that would change."""
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
         rows = self.compare(items)
-        wanted = self._wanted(rows)
+        wanted = self._wanted({row.key: (row.entry, row.disputed) for row in rows})
         read = self.target.read_state(self._mark, self._paths(wanted))
         state = self.with_closed(self.target, read, lambda: [wanted.row_mark(*one) for one in wanted.entries.items()])
         table = desired_table(wanted, state)
@@ -74,7 +75,7 @@ class TableRows(SubmittedRows[PlannedLook]):
         planned = [planned_cells(row, shown.get(row.key, ()), decided.get(row.key, ())) for row in rows]
         taken = sum(one.action == "restored" for one in planned)
         self.count = max(len(self.known) - taken, wanted.layout.count(state.files))
-        return [PlannedLook(row.item, one, row.entry, row.disputed) for row, one in zip(rows, planned, strict=True)]
+        return [Look(one, (row.item,), row.entry, row.disputed) for row, one in zip(rows, planned, strict=True)]
 
     def observe(self) -> None:
         """Keep which of the written rows are in the table, and mark those that people changed there or removed.
@@ -148,11 +149,12 @@ class TableRows(SubmittedRows[PlannedLook]):
         """The rows that were written."""
         return [row.entry for row in self.known.values()]
 
-    def proposals(self, admitted: Sequence[PlannedLook]) -> Iterator[Proposal]:
+    def proposals(self, admitted: Sequence[Look[str]]) -> Iterator[Proposal]:
         """All rows at once."""
         if not admitted:
             return
-        wanted, items = self._wanted(admitted), [look.item for look in admitted]
+        wanted = self._wanted({look.key: (look.entry, look.seen) for look in admitted})
+        items = [item for look in admitted for item in look.items]
         found: list[DesiredTable] = []
 
         def desire(state: CurrentState) -> DesiredState:
@@ -167,17 +169,18 @@ class TableRows(SubmittedRows[PlannedLook]):
             raise CallError(f"{self.settings.to}: there are no settings of a table")
         return table_layout(self.settings.table, self.context.leaderboard)
 
-    def _wanted(self, looks: Sequence[MadeRow | PlannedLook]) -> WantedTable:
+    def _wanted(self, rows: Mapping[str, tuple[Entry | None, str]]) -> WantedTable:
+        """What is wanted of these rows, each with the folder of another first submitter, "" where there is none."""
         known = self.context.state.decided(self.settings.to)
-        digests = {look.key: digest_of(look.entry) for look in looks if look.entry is not None and look.key in known}
+        digests = {key: digest_of(entry) for key, (entry, _) in rows.items() if entry is not None and key in known}
         statuses = {key: status_of(digest, None, known[key]) for key, digest in digests.items()}
         return WantedTable(
             self._layout(),
             self._mark,
             self.settings.form,
-            {look.key: look.entry for look in looks},
+            {key: entry for key, (entry, _) in rows.items()},
             self.known,
-            {look.key: look.disputed for look in looks if look.disputed},
+            {key: folder for key, (_, folder) in rows.items() if folder},
             {key for key, status in statuses.items() if status.fate == "declined"},
             self.context.leaderboard if self._keeps_records else None,
             self.context.other_places(self.settings.to),
