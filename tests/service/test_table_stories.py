@@ -337,7 +337,7 @@ def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     story.state.plans.approve(held.split()[10])
     story.settle()
     assert story.board() == TABLE + rows.replace(b"58.33", b"61.67")
-    assert story.acts() == ["commit", "edit"]
+    assert story.acts() == ["commit", "edit", "closed"]
     story.end()
 
 
