@@ -117,8 +117,18 @@ class GitRepository:
         return list(seen)
 
     def merge_base(self, base: str, head: str) -> str | None:
-        known = set(self.ancestors(base))
-        return next((sha for sha in self.ancestors(head) if sha in known), None)
+        """The best common ancestor: none that another one descends from."""
+        known, seen = set(self.ancestors(base)), set[str]()
+        first, waiting = list[str](), [head]  # the first common commits on each way back from the head
+        while waiting:
+            sha = waiting.pop(0)
+            if sha in known:
+                first.append(sha)
+            elif sha not in seen:
+                seen.add(sha)
+                waiting.extend(self.commits[sha].parents)
+        older = {sha for one in first for sha in self.ancestors(one)[1:]} if len(first) > 1 else set()
+        return next((sha for sha in first if sha not in older), None)
 
     def merge(self, main: str, head: str) -> Merge:
         """What merging one commit into another would do there; without a common history everything is new."""
