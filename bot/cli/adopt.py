@@ -27,7 +27,7 @@ from bot.evaluation.formats import parse_parts
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.format import Format
 from bot.evaluation.forms import DeclaredForm
-from bot.evaluation.identity import identified, is_hub_id, why_unidentified
+from bot.evaluation.identity import identified, is_hub_id, is_plain_name, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.row_key import key_of
@@ -333,7 +333,8 @@ def _names(rows: Mapping[int, ModelFiles], found: FoundTable) -> dict[str, str]:
     names = {}
     for row, one in rows.items():
         if why_unidentified(one.model) and one.model.id:
-            own = NOT_A_NAME.sub("-", one.model.id.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
+            last = NOT_A_NAME.sub("-", one.model.id.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
+            own = one.model.id if is_plain_name(one.model) else last
             text = found.text(row)
             spelled = text if "/" in text and is_hub_id(text) else own
             names[one.model.id] = found.links.get(row) or spelled

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.evaluation.draft.form_rows import STAMP, NamedRows, last_key, named_ways, path_names, sureness
+from bot.evaluation.draft.form_rows import STAMP, DraftedRows, NamedRows, last_key, named_ways, path_names, sureness
 from bot.evaluation.draft.form_values import DraftedValue, drafted_values
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.fields import precision, seconds
@@ -126,8 +127,16 @@ def _form(way: NamedRows, values: Sequence[DraftedValue], files: int) -> Drafted
         keys["model"] = "{model}" if way.level is not None or way.model == "{model}" else way.model
     else:
         todo.append('where the model stands: `model = "…"`, or `files = "{model}.json"` and `model = "{model}"`')
+    if "files" in keys:
+        keys["has"] = [_has(rows, values[0])]
     keys |= _described(way)
     return DraftedForm(keys, tuple(values), tuple(todo), tuple(way.distinct[:3]), len(rows.paths), files)
+
+
+def _has(rows: DraftedRows, value: DraftedValue) -> str:
+    """The place of a number in the whole file, by which a file of another layout at such a path is told."""
+    place = value.place if rows.has_lines or not rows.place else f"{rows.place}.{value.place}"
+    return re.sub(r"\{[^{}]*\}", "*", place)
 
 
 def _pattern(paths: Sequence[str], level: int, name: str) -> str:

@@ -41,6 +41,7 @@ NO_SCORE = re.compile(
 )
 RIGHT = re.compile(r"(^|_)(num_|n_)?(correct|right|passed|solved|resolved|successes|hits)(?=_|$)")
 OF = re.compile(r"(^|_)(num_|n_)?(total|count|n|all|asked|questions|samples|items|tasks)(?=_|$)")
+GIVEN = re.compile(r"(^|_)(accuracy|acc|rate|score|pct|percent|percentage|share)(?=_|$)")
 SOLVED = re.compile(r"(^|_)(solved|resolved|passed|correct|done|completed)(_|$)")
 ASKED = re.compile(r"(^|_)(total|all|asked|questions|tasks|instances|submitted)(_|$)")
 FEWEST_OUTCOMES = 8  # questions by their names, of which each has one outcome
@@ -282,7 +283,8 @@ def _pairs(node: _Node) -> Iterator[tuple[str, str]]:
     for right, one in counts.items():
         rest = RIGHT.sub("", words_of(right))
         of = next((key for key in counts if key != right and OF.sub("", words_of(key)) == rest != words_of(key)), "")
-        if rest != words_of(right) and of and all(map(float.__le__, one.numbers, counts[of].numbers)):
+        is_given = any(GIVEN.sub("", words_of(key)) == rest != words_of(key) for key in node.inside)
+        if rest != words_of(right) and of and not is_given and all(map(float.__le__, one.numbers, counts[of].numbers)):
             yield right, of
 
 
@@ -398,7 +400,7 @@ def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -
     """The table of one kind of number; `metric` is its key, "" where any key is a task."""
     place = _join(way.place, key_text(metric)) if metric else way.place
     metrics = [one for one in way.told if words_of(one.strip("{}.").strip('"')) in METRIC_KEYS]
-    leaf = " ".join(one for one in way.told if one not in metrics) or _words(way.place) or metric
+    leaf = " ".join(one for one in way.told if one not in metrics) or metric or _words(way.place)
     keys: dict[str, Any] = {"value": place, "leaf": leaf}
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
