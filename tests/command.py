@@ -1,6 +1,6 @@
 """The command line as a process: its status and both streams.
 
-Most of what a command costs is to load its modules. A process that has loaded them forks for each call of `bot`, with
+Most of what a command costs is to load its modules and declarations. A process that has done that forks for each call of `bot`, with
 the folder, the environment and the streams of that call; what decides how Python starts gets a process of its own.
 """
 
