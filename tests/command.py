@@ -1,7 +1,8 @@
 """The command line as a process: its status and both streams.
 
-Most of what a command costs is to load its modules and declarations. A process that has done that forks for each call of `bot`, with
-the folder, the environment and the streams of that call; what decides how Python starts gets a process of its own.
+Most of what a command costs is to load its modules and declarations. A process that has done that forks for each call
+of `bot`, with the folder, the environment and the streams of that call; what decides how Python starts gets a process
+of its own.
 """
 
 from __future__ import annotations

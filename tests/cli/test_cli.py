@@ -106,7 +106,7 @@ def test_check_as_markdown_and_for_github() -> None:
 
     status, commands, _ = bot("check", EXAMPLES[1], "-f", "github")
     assert status == 1
-    assert commands.startswith(f"::error title=limited-run,file={EXAMPLES[1]},line=2382::the run was limited to 50")
+    assert commands.startswith(f"::error title=limited-run,file={EXAMPLES[1]},line=2394::the run was limited to 50")
 
 
 def test_score_as_csv_and_json_gives_full_doubles() -> None:
