@@ -56,20 +56,40 @@ def base_places(places: Iterable[Place], inputs: Inputs, trigger: TriggerContext
 
     Raises CallError where the run is about neither a pull request nor a push.
     """
+    commit, changed = _base(trigger, source)
+    left = [one.path for one in changed if one.oid is None and is_wanted(one.path, inputs.patterns)]
+    return _in_folders([*left, *(place.path for place in places)], commit, inputs.patterns, source)
+
+
+def beside_places(
+    places: Iterable[Place], inputs: Inputs, trigger: TriggerContext, source: GitHubSource
+) -> list[Place]:
+    """What a change leaves as it is in the folders of these places."""
+    commit, changed = _base(trigger, source)
+    touched = {one.path for one in changed}
+    beside = _in_folders([place.path for place in places], commit, inputs.patterns, source)
+    return [place for place in beside if place.path not in touched]
+
+
+def _base(trigger: TriggerContext, source: GitHubSource) -> tuple[str, list[Change]]:
+    """The commit that a change is made to, "" for a new branch and a closed request; and what it changes."""
     number = trigger.number(source)
     if number is not None:
         proposal = source.read_proposal(number)
-        commit, changed = source.head_of(proposal.base), list(proposal.files)
-    elif trigger.before is not None:
-        commit, changed = trigger.before, list(source.changes(trigger.before, trigger.commit))
-    elif trigger.is_change:
-        return []  # the request is closed, or the branch is new
-    else:
-        raise CallError(f"`compare-to: {BASE}` needs a pull request or a push; name a board instead")
-    left = [one.path for one in changed if one.oid is None and is_wanted(one.path, inputs.patterns)]
-    folders = {path.rpartition("/")[0] for path in [*left, *(place.path for place in places)]}
-    changes = (one for one in source.changes(None, commit) if one.path.rpartition("/")[0] in folders)
-    return list(_places_at(commit, changes, inputs.patterns, source))
+        return source.head_of(proposal.base), list(proposal.files)
+    if trigger.before is not None:
+        return trigger.before, list(source.changes(trigger.before, trigger.commit))
+    if trigger.is_change:
+        return "", []
+    raise CallError(f"`compare-to: {BASE}` needs a pull request or a push; name a board instead")
+
+
+def _in_folders(paths: Iterable[str], commit: str, patterns: list[str], source: GitHubSource) -> list[Place]:
+    """The wanted files of a commit in the folders of these paths."""
+    folders = {path.rpartition("/")[0] for path in paths}
+    there = source.changes(None, commit) if commit else ()
+    wanted = (one for one in there if one.path.rpartition("/")[0] in folders)
+    return list(_places_at(commit, wanted, patterns, source))
 
 
 def _places_at(commit: str, changes: Iterable[Change], patterns: list[str], source: GitHubSource) -> Iterator[Place]:

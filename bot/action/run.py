@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TextIO
 
-from bot.action.gather import base_places, check_inside, gather
+from bot.action.gather import base_places, beside_places, check_inside, gather
 from bot.action.job import (
     BASE,
     TRUSTED,
     Inputs,
     Outputs,
     Run,
+    TriggerContext,
     explanation_fold,
     one_line,
     outputs_of,
@@ -137,7 +138,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     found = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
     if target is not None and not found and not (inputs.changed_only and trigger.is_change):
         raise CallError(NOTHING_TO_PUBLISH.format(patterns=", ".join(inputs.results)))
-    judgement = judge(run, found, there)
+    judgement = complete(run, trigger, found, judge(run, found, there), there)
     path = write_report("report.json", report_json(make_report(judgement)), environ)
     report_judgement(run, judgement)
     published: list[str] = []
@@ -215,6 +216,21 @@ def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgemen
     look_up = open_look_up(run.opener.access, cached_answers(run.environ), run.say)
     judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(there))
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
+
+
+def complete(
+    run: Run, trigger: TriggerContext, found: list[Place], judgement: Judgement, there: Sequence[Entry]
+) -> Judgement:
+    """The judgement with the unchanged files of rows that get further tasks; these files are added to `found`."""
+    lacking = {row.key for row in judgement.rows if row.status == "incomplete"}
+    if not lacking or not run.inputs.changed_only or not trigger.is_change:
+        return judgement
+    beside = _read_with(run, with_commits(beside_places(found, run.inputs, trigger, run.source())))
+    alone = judge(run, beside)
+    files = (file for row in alone.rows if row.key in lacking for file in row.files)
+    sound = {file.path for file in files if file.status != "rejected"}
+    found += [place for place in beside if place.name in sound]
+    return judge(run, found, there) if sound else judgement
 
 
 def _read_with(run: Run, places: Iterable[Place]) -> list[Place]:

@@ -19,6 +19,7 @@ from tests.action.jobs import (
     PUBLISH,
     here,
     hub,
+    propose,
     push,
     runner,
     temp,
@@ -125,6 +126,23 @@ def test_what_a_dropped_run_would_have_published_is_published_by_the_next(
     there = {path for head in heads for path in repository.git.files(repository.git.refs[head])}
     assert [any(path.startswith(f"entries/tiny/{model}/") for path in there) for model in models] == [True] * 3
     assert "acme/bolt-1b" not in ran.log  # it is published
+
+
+def test_a_task_that_comes_alone_joins_the_files_of_its_model(github: GitHubServer, here: HereRunner) -> None:
+    later, wrong = (path_of(time=f"2026-03-0{day}T10-00-00.000000") for day in (4, 3))
+    bad = {wrong: result(right=(50, 170, None)), path_of("acme/bolt-1b"): result("acme/bolt-1b")}
+    push(github, {GOOD: result(right=(50, 60, None)), **bad})
+    event = propose(github, {later: result(right=(None, None, 70))})
+    proposed = here.run("pull_request", event, token="app-token", **DECLARED)
+    event, sha = push(github, {later: result(right=(None, None, 70))})
+    published = here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+
+    for ran in (proposed, published):
+        assert (ran.status, ran.outputs["verdict"], ran.outputs["average"]) == (0, "accepted", AVERAGE), ran.log
+        assert "bolt" not in ran.log
+    (request,) = [one for one in github.state.repos[BOARD].pulls() if one.head != "results"]
+    entry = json.loads(github.state.repos[BOARD].git.read(f"heads/{request.head}", f"entries/{request.head[16:]}.json"))
+    assert [file["path"] for file in entry["evidence"]] == [GOOD, later]
 
 
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
