@@ -136,7 +136,11 @@ class GitRepository:
         old, ours, theirs = ({} if sha is None else self.files(sha) for sha in (base, main, head))
         paths = {path for new in (ours, theirs) for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
         sides = (old, ours, theirs)
-        return three_way(*({path: self.blobs[side[path]] for path in paths if path in side} for side in sides))
+        # A submodule has no bytes here; its commit stands for them.
+        known = [
+            {path: self.blobs.get(side[path], side[path].encode()) for path in paths if path in side} for side in sides
+        ]
+        return three_way(*known)
 
     def changed(self, base: str | None, head: str) -> dict[str, str]:
         """Path and added, modified or removed, of what differs between two commits."""
