@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,17 @@ from bot.platforms.git.target import Folder
 from bot.publishing.board import CSV_NAME
 from bot.publishing.entries import parsed
 from bot.publishing.entry import Declared, declaration_path, entry_path
-from bot.publishing.publication import Commit, CurrentState, DesiredState, Form, Marker, PostText, rolling_mark
+from bot.publishing.publication import (
+    Commit,
+    CurrentState,
+    DesiredState,
+    Form,
+    Marker,
+    PostText,
+    file_marks,
+    migration_mark,
+    rolling_mark,
+)
 from bot.service.publish.one_call import publish
 from bot.service.publish.reconcile import (
     MOST_DECLARATIONS,
@@ -215,6 +226,27 @@ def test_a_row_that_goes_to_a_shared_request_leaves_the_text_of_the_others_as_it
     request = folder.read_state(mark, tuple(files)).request
     assert request is not None
     assert shown_rows(request.text) == ["`acme/atlas-7b` 58.33 → 65.00 ± 5.94", "`acme/borea-1b` 58.33 → 61.67 ± 6.04"]
+
+
+@pytest.mark.parametrize("mark", [rolling_mark("tiny"), migration_mark("tiny")], ids=lambda mark: str(mark.kind))
+def test_a_row_stays_in_the_shared_request_that_has_it_and_is_not_proposed_once_that_is_closed(
+    folder: Folder, mark: Marker
+) -> None:
+    row, other = entry(), entry("acme/borea-1b")
+    files = {row.path: row.to_bytes()}
+    text = PostText("Rows", f"Body.\n\n{mark.about(file_marks(files)).render()}")
+    reconcile(folder, mark, tuple(files), lambda _: DesiredState(text, files), "pull-request")
+
+    [there, new] = publish([row, other], folder, "pull-request")
+    assert there.decision.why == "the open request is updated"  # its text alone
+    assert new.decision.why == "a new request proposes it"
+
+    branch = f"leaderboard-bot/{mark.key}"
+    subprocess.run(["git", "-C", folder.name, "branch", "-D", branch], check=True, capture_output=True)
+    again = publish([row, other], Folder(folder.name), "pull-request")
+    whys = ["a person closed the request with the same content", "the open request proposes it already"]
+    assert [one.decision.why for one in again] == whys
+    assert Folder(folder.name).read_state(Marker("entry", row.key, "tiny"), ()).request is None
 
 
 def test_a_row_is_compared_with_other_rows_of_its_model_and_not_with_itself(folder: Folder) -> None:
