@@ -13,7 +13,7 @@ object further out, `{..key}`, and from the whole file, `{/place}`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ class Match(NamedTuple):
     @property
     def where(self) -> str:
         """Where it lies, as a JSON pointer."""
-        return "".join(f"/{escape_pointer(part)}" for part in self.pointer)
+        return "".join([f"/{escape_pointer(part)}" for part in self.pointer])
 
 
 class Visits:
@@ -70,11 +70,14 @@ class Visits:
 class Step:
     """One step of a place: the member `key`, or those that match a pattern with `names`, or a selected element.
 
-    `template` is the key with `{}` for each name, None where it has stars. `is_element`: one in brackets.
+    `template` is the key with `{}` for each name, None where it has stars. `around` is the text before and after the
+    only name or star of a key: what is between them can be read in one way, and no pattern is tried. `is_element`: one
+    in brackets.
     """
 
     key: str = ""
     names: tuple[str, ...] = ()
+    around: tuple[str, str] | None = None
     shortest: re.Pattern[str] | None = None
     longest: re.Pattern[str] | None = None
     template: str | None = None
@@ -85,30 +88,52 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A place as it is written, and its steps; one that `is_optional` is not missed."""
+    """A place as it is written, its steps, and what it remembers; one that `is_optional` is not missed.
+
+    `begins` are the places that the first steps make, as texts: places that begin alike are walked together.
+    """
 
     text: str
     steps: tuple[Step, ...]
+    begins: tuple[str, ...]
+    names: frozenset[str]
     is_of_file: bool
     is_optional: bool = False
 
-    @property
-    def names(self) -> frozenset[str]:
-        """What it remembers."""
-        return frozenset(name for step in self.steps for name in step.names)
-
-    def find(self, within: Match, whole: Match, budget: Visits, names: Mapping[str, str] | None = None) -> list[Match]:
+    def find(
+        self,
+        within: Match,
+        whole: Match,
+        budget: Visits,
+        names: Mapping[str, str] | None = None,
+        walked: dict[str, list[Match]] | None = None,
+    ) -> list[Match]:
         """Everything that the place names. A name that is known already stands for what was remembered.
 
+        `walked` has what other places led to, asked of the same match, by their `begins`; what this one does is added.
         Raises MalformedResult where it names too much, or where a key can be read in two ways.
         """
         start = whole if self.is_of_file else within
-        found = [start._replace(names=start.names if names is None else names)]
-        for step in self.steps:
-            found = [inner for here in found for inner in self._next(step, here, budget)]
-            if len(found) > MOST_MATCHES:
-                raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
+        found = [start if names is None else Match(start.value, start.pointer, names, start.around)]
+        for step, begin in zip(self.steps, self.begins, strict=True):
+            known = walked.get(begin) if walked is not None else None
+            if known is None:
+                known = [inner for here in found for inner in self._next(step, here, budget)]
+                if len(known) > MOST_MATCHES:
+                    raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
+                if walked is not None:
+                    walked[begin] = known
+            found = known
         return found
+
+    def leads_somewhere(self, within: Match, whole: Match, budget: Visits) -> bool:
+        """Tell whether the place names anything; it is looked for until the first is found."""
+        return self._leads_on(whole if self.is_of_file else within, budget, 0)
+
+    def _leads_on(self, here: Match, budget: Visits, at: int) -> bool:
+        if at == len(self.steps):
+            return True
+        return any(self._leads_on(inner, budget, at + 1) for inner in self._next(self.steps[at], here, budget))
 
     def _next(self, step: Step, here: Match, budget: Visits) -> list[Match]:
         """What one step leads to."""
@@ -126,16 +151,32 @@ class FilePlace:
             return [Match(value[number], (*pointer, str(number)), known, around) for number, known in numbers]
         return []
 
-    def _keys(self, step: Step, here: Match, budget: Visits) -> Iterator[tuple[str, Mapping[str, str]]]:
+    def _keys(self, step: Step, here: Match, budget: Visits) -> Iterable[tuple[str, Mapping[str, str]]]:
         """The members of an object that a pattern names, each with what is remembered then."""
         value, names = here.value, here.names
-        if step.template is not None and all(name in names for name in step.names):
-            key = step.template.format(*(names[name] for name in step.names))
-            if key in value:
-                yield key, names
-            return
+        if step.template is not None and names.keys() >= set(step.names):
+            key = step.template.format(*[names[name] for name in step.names])
+            return [(key, names)] if key in value else ()
         budget.spend(len(value), self.text)
-        for key in value:
+        if step.around is None:
+            return self._keys_of_pattern(step, here)
+        before, after = step.around
+        begin, end = len(before), len(after)
+        keys: Iterable[str] = value
+        if not step.is_any:
+            is_long_enough = range(begin + end + 1, LONGEST_KEY + 1).__contains__
+            keys = [key for key in value if is_long_enough(len(key)) and key.startswith(before) and key.endswith(after)]
+        if not step.names:
+            return [(key, names) for key in keys]
+        (name,) = step.names
+        known = names.get(name)
+        parts = [(key, key[begin : len(key) - end]) for key in keys]
+        return [(key, {**names, name: part}) for key, part in parts if known is None or part == known]
+
+    def _keys_of_pattern(self, step: Step, here: Match) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """The same for a key of several names and stars."""
+        names = here.names
+        for key in here.value:
             found = _read_key(step, key, here, self.text)
             if found is not None and all(names.get(name, part) == part for name, part in found.items()):
                 yield key, {**names, **found} if found else names
@@ -162,8 +203,6 @@ class FilePlace:
 
 def _read_key(step: Step, key: str, here: Match, place: str) -> dict[str, str] | None:
     """What a key's name gives for the names of a step, None where it does not match; a key is read in one way only."""
-    if step.is_any:
-        return {step.names[0]: key} if step.names else {}
     if len(key) > LONGEST_KEY or step.shortest is None or step.longest is None:
         return None
     first, last = step.shortest.fullmatch(key), step.longest.fullmatch(key)
@@ -182,7 +221,8 @@ def _read_key(step: Step, key: str, here: Match, place: str) -> dict[str, str] |
 def parse_place(text: str) -> FilePlace:
     """Parse a place. Raises ValueError with what to write instead."""
     written, text = text, text.removesuffix("?")
-    steps = tuple(_steps(text))
+    parsed = tuple(_steps(text))
+    steps = tuple([step for step, _ in parsed])
     if not steps and text != "/":
         raise ValueError('an empty text is no place: write "/" for the whole file')
     if len(steps) > MOST_STEPS:
@@ -190,12 +230,14 @@ def parse_place(text: str) -> FilePlace:
     names = [name for step in steps for name in step.names]
     if len(set(names)) != len(names):
         raise ValueError(f"{text!r} has one name twice")
-    return FilePlace(text, steps, text.startswith("/"), is_optional=text != written)
+    begins = tuple([text[:end] for _, end in parsed])
+    return FilePlace(text, steps, begins, frozenset(names), text.startswith("/"), is_optional=text != written)
 
 
-def _steps(text: str) -> Iterator[Step]:
-    """The steps of a place. Raises ValueError."""
+def _steps(text: str) -> Iterator[tuple[Step, int]]:
+    """The steps of a place, each with the position in its text where it ends. Raises ValueError."""
     rest, at = text.removeprefix("/"), 0
+    skipped = len(text) - len(rest)
     needs_key = bool(rest) and not rest.startswith("[")
     while at < len(rest) or needs_key:
         if needs_key:
@@ -203,16 +245,16 @@ def _steps(text: str) -> Iterator[Step]:
             if end == at:
                 raise ValueError(f"{text!r} is no place: there is no key at character {at + 1}")
             key = rest[at:end]
-            yield Step(key=_unquoted(key)) if key.startswith('"') else _key(key, text)
+            yield Step(key=_unquoted(key)) if key.startswith('"') else _key(key, text), skipped + end
             at, needs_key = end, False
         elif rest[at] == ".":
             at, needs_key = at + 1, True
         elif found := INDEX.match(rest, at):
-            yield _element(found[1])
             at = found.end()
+            yield _element(found[1]), skipped + at
         elif found := SELECTOR.match(rest, at):
-            yield Step(selects=(found[1].strip(), _unquoted(found[2])), is_element=True)
             at = found.end()
+            yield Step(selects=(found[1].strip(), _unquoted(found[2])), is_element=True), skipped + at
         else:
             raise ValueError(f"{text!r} is no place: write a dot between two keys, and [*] or [name=text] after a list")
 
@@ -232,9 +274,10 @@ def _end_of_key(text: str, at: int) -> int:
 
 def _element(text: str) -> Step:
     if text == "*":
-        return Step(is_any=True, shortest=re.compile(""), template=None, is_element=True)
+        return Step(is_any=True, around=("", ""), shortest=re.compile(""), template=None, is_element=True)
     if text.startswith("{"):
-        return Step(names=(_name(text[1:-1]),), is_any=True, shortest=re.compile(""), template="{}", is_element=True)
+        own, anything = (_name(text[1:-1]),), re.compile("")
+        return Step("", own, ("", ""), anything, template="{}", is_any=True, is_element=True)
     return Step(key=text, is_element=True)
 
 
@@ -255,7 +298,8 @@ def _key(text: str, place: str) -> Step:
     own = tuple(name for name in names if name != "*")
     is_any = len(names) == 1 and not any(parts)
     template = None if "*" in names else "{}".join(part.replace("{", "{{") for part in parts)
-    return Step("", own, _pattern(parts, names, "?"), _pattern(parts, names, ""), template, is_any)
+    around = (parts[0], parts[1]) if len(names) == 1 else None
+    return Step("", own, around, _pattern(parts, names, "?"), _pattern(parts, names, ""), template, is_any)
 
 
 def _pattern(parts: list[str], names: list[str], how: str) -> re.Pattern[str]:
@@ -301,16 +345,13 @@ def key_text(key: str) -> str:
 class NamedText:
     """A text with names: literals, remembered names, and places beside the value (`level` objects out) or in the file.
 
-    `parts` are literals and triples of a level (0 for a remembered name, -1 for the whole file), a name and a place.
+    `parts` are literals and triples of a level (0 for a remembered name, -1 for the whole file), a name and a place;
+    `names` are the remembered names among them.
     """
 
     text: str
     parts: tuple[str | tuple[int, str, FilePlace | None], ...]
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The remembered names that it needs."""
-        return frozenset(part[1] for part in self.parts if isinstance(part, tuple) and part[0] == 0)
+    names: frozenset[str]
 
     @property
     def is_constant(self) -> bool:
@@ -364,4 +405,5 @@ def parse_text(text: str) -> NamedText:
     parts += [text[last:]] if last < len(text) else []
     if any(isinstance(part, str) and set(part) & set("{}") for part in parts):
         raise ValueError(f"{text!r} has a brace without its pair")
-    return NamedText(text, tuple(parts))
+    names = frozenset(part[1] for part in parts if isinstance(part, tuple) and part[0] == 0)
+    return NamedText(text, tuple(parts), names)

@@ -86,14 +86,13 @@ class Form:
         if document.has_lines and document.value:
             line = Match(document.value[0], ("0",), {}, None)
         for place in self.has:
-            if not place.find(whole, whole, budget) and not place.find(line, whole, budget):
+            if not place.leads_somewhere(whole, whole, budget) and not place.leads_somewhere(line, whole, budget):
                 return f"has nothing at {place.text}"
         if self.has or self.files is not None:
             return ""
         reader = FormReader(self, document, {})
         for row in reader.rows()[:FIRST_ROWS]:
-            reader.row = row
-            if any(reader.find(value.place) for value in self.values):
+            if any(value.place.leads_somewhere(row, whole, budget) for value in self.values):
                 return ""
         return f"has nothing at {examples([value.place.text for value in self.values])}"
 

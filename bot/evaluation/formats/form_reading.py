@@ -118,14 +118,25 @@ class FormReader:
         self.whole = Match(document.value, (), names, None)
         self.budget = Visits()
         self.row = self.whole
+        self.walked: dict[str, list[Match]] = {}
+        self.beside: dict[tuple[str, ...], list[Match]] = {}
         self.matched: set[int] = set()
         self.percentages: dict[int, list[tuple[MeasuredRows, ReadNumber]]] = {}
         self.trials = 0
         self.measured: MeasuredRows
 
+    def begin(self, row: Match) -> None:
+        """Go on to a row, and forget what was found in the one before."""
+        self.row, self.walked, self.beside = row, {}, {}
+
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
         """Everything at a place of this row; names that a match remembers stand for what they remember."""
-        return place.find(self.row, self.whole, self.budget, (match or self.row).names)
+        if match is None:
+            return place.find(self.row, self.whole, self.budget, self.row.names, self.walked)
+        key = (place.text, *[match.names.get(name, "") for name in place.names])
+        if key not in self.beside:
+            self.beside[key] = place.find(self.row, self.whole, self.budget, match.names)
+        return self.beside[key]
 
     def rows(self) -> list[Match]:
         """Where each measurement lies. Raises MalformedResult where there are too many."""
@@ -149,7 +160,8 @@ class FormReader:
         if not rows:
             place = self.form.rows.text if self.form.rows else EACH_LINE.text
             raise MalformedResult(f"has no measurement at {place}, where the form {self.form.id} has them")
-        for self.row in rows:
+        for row in rows:
+            self.begin(row)
             found = self._identified()
             self.measured = by_key.setdefault(found.key, found)
             if self.measured is not found:
@@ -256,6 +268,8 @@ class FormReader:
 
     def _plain(self, value: Value, match: Match) -> float | None:
         """A number as it stands; what is none is noted, but for gaps, and for others among which a star looks."""
+        if type(match.value) is float:
+            return match.value
         if match.value is None or is_placeholder(match.value):
             return None
         number, why = number_of(match.value)
@@ -336,7 +350,8 @@ class FormReader:
         """Make the trials of a measurement one number for each leaf and metric; none where one is no outcome."""
         for named, questions in pooled.questions.items() if not pooled.is_spoiled else ():
             answered = [trials for trials in questions.values() if trials]
-            match, self.row = pooled.first[named]
+            match, row = pooled.first[named]
+            self.begin(row)
             mean = self._reduced(value, answered, match)
             if mean is not None:
                 self._leaf(named[0]).epochs = min(map(len, answered))
@@ -410,7 +425,9 @@ class FormReader:
         return names[0], names[1]
 
     def _leaf(self, name: str) -> LeafSeen:
-        return self.measured.leaves.setdefault(name, LeafSeen())
+        if name not in self.measured.leaves:
+            self.measured.leaves[name] = LeafSeen()
+        return self.measured.leaves[name]
 
     def _keep(self, value: Value, one: ReadNumber) -> None:
         """Keep a number with what is recorded beside it; a number that is there already is a fault."""
@@ -424,12 +441,14 @@ class FormReader:
         most = UNITS[value.unit]
         if most and one.value >= 0:
             leaf.ranges[one.metric] = (0.0, most)
-        leaf.less += [one.metric] if value.less_is_better else []
+        if value.less_is_better:
+            leaf.less.append(one.metric)
         samples = one.samples
         if value.samples is not None:
             found = value.samples if isinstance(value.samples, int) else self._count(value.samples, one.match)
             samples = found if samples is None else samples
-        leaf.samples |= {samples} if samples is not None else set()
+        if samples is not None:
+            leaf.samples.add(samples)
         for place, errors in ((value.stderr, 1.0), (value.interval, HALF)):
             error = self._beside(place, one.match, "a standard error") if place is not None else None
             if error is not None:
