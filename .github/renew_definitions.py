@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from bot.evaluation.definition import digest_of, digest_of_fields
+from bot.evaluation.definition import canonical, digest_of, digest_of_fields
 from bot.evaluation.formats.lm_eval_04 import DECIDING, deciding
 from bot.evaluation.leaderboard import Accepted, Leaderboard, load_leaderboard
 
@@ -147,7 +147,8 @@ def renew(board: Leaderboard, span: Accepted, found: Iterator[tuple[str, Path]])
         asked.append(name)
         for key, path in paths.items():
             config = configuration(path)
-            texts = deciding({field: config.get(field) for field in DECIDING})
+            decides = deciding({field: config.get(field) for field in DECIDING})
+            texts = {field: canonical(value) for field, value in decides.items()}
             digests = {field: digest_of(text) for field, text in texts.items()}
             values |= dict(zip(digests.values(), texts.values(), strict=True))
             digest = digest_of_fields(digests)

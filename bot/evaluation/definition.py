@@ -42,7 +42,7 @@ ABSENT = frozenset({NONE})
 ENCODE = msgspec.json.Encoder().encode
 
 Fields = Mapping[str, AskedField]
-Derive = Callable[[dict[str, Any]], Mapping[str, str]]
+Derive = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
@@ -219,12 +219,12 @@ def _shipped(table: str) -> Mapping[str, Any]:
     return {digest: one for name in sorted(released_names()) for digest, one in released(name)[table].items()}
 
 
-def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> dict[str, str]:
-    """The fields of a configuration as canonical texts, without absent ones and defaults."""
+def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> dict[str, Any]:
+    """The fields of a configuration without absent ones and defaults."""
     return {
-        field: canonical(value)
+        field: value
         for field, value in recorded.items()
-        if (value or value == 0) and value != defaults.get(field)
+        if (value or value == 0) and (field not in defaults or value != defaults[field])
     }
 
 
@@ -232,19 +232,20 @@ def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> 
 def _derived(recorded: Recorded, fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
     """The digest of a definition, and its fields by their places below `Result.pointer_to("definition")`."""
     found = derive(dict(zip(fields, recorded.take(), strict=True)))
-    asked = tuple(
-        [
-            (_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text)
-            for field, text in found.items()
-        ]
-    )
+    asked = tuple([_field_of(field, value) for field, value in found.items()])
     return digest_of_fields({one.field: one.digest for one in asked}), asked
 
 
-@lru_cache(REMEMBERED)
-def _field(field: str, text: str) -> AskedField:
-    if text == NONE:
+def _field_of(field: str, value: Any) -> AskedField:
+    text = value if isinstance(value, str) else canonical(value)
+    return (_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text)
+
+
+@lru_cache(4 * REMEMBERED)
+def _field(field: str, value: str) -> AskedField:
+    if value == NONE:
         return AskedField(field, NONE, "")
+    text = canonical(value)
     digest = digest_of(text)
     is_known = digest in _shipped("values")
     return AskedField(field, digest, "" if is_known else text[:LONGEST].encode("utf-8", "replace").decode())
@@ -260,8 +261,8 @@ class AskedDefinitions:
     def add(self, config: Mapping[str, Any], fields: tuple[str, ...], derive: Derive = picked) -> str:
         """Note the definition in these fields of a configuration; returns its digest, "" where all fields are absent.
 
-        `derive` gives the fields as canonical texts, and NONE for a field that the format always records and this file
-        leaves out. Files of one release record equal values, so what was derived of them is kept.
+        `derive` gives the fields that decide, and NONE for a field that the format always records and this file leaves
+        out. Files of one release record equal values, so what was derived of them is kept.
         """
         values = [*map(config.get, fields)]
         if values.count(None) == len(values):

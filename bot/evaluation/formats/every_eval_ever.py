@@ -326,8 +326,8 @@ def _means(numbers: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Gi
     yield from means_of_rounds(numbers, rounds)
 
 
-def deciding(recorded: dict[str, Any]) -> dict[str, str]:
-    """What decides as canonical texts; NONE where the generation settings are not told."""
+def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
+    """What decides; NONE where the generation settings are not told."""
     found = {f"{place}/{name}": table(recorded[place]).get(name) for place, names in DECIDING.items() for name in names}
     return picked(found) if recorded[GENERATION] else picked(found) | {GENERATION: NONE}
 

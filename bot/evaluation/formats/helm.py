@@ -160,8 +160,8 @@ def _shots(found: Mapping[str, tuple[int, Any]], adapter: Mapping[str, Any]) -> 
     return whole(adapter.get("max_train_instances"))
 
 
-def deciding(recorded: dict[str, Any]) -> dict[str, str]:
-    """What decides as canonical texts; the fields of the adapter stand one by one."""
+def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
+    """What decides; the fields of the adapter stand one by one."""
     adapter = table(recorded.pop("adapter_spec"))
     asked = [name for name in adapter if name not in NOT_ASKED and FIELD.fullmatch(name)]
     return picked(recorded | {f"adapter_spec/{name}": adapter[name] for name in asked})

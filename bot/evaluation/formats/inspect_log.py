@@ -129,8 +129,8 @@ def _at(log: Any, pointer: str) -> Any:
     return log
 
 
-def deciding(recorded: dict[str, Any]) -> dict[str, str]:
-    """What decides as canonical texts."""
+def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
+    """What decides."""
     found = without_secrets(recorded)
     given, config = table(found["eval/task_args"]), table(found["plan/config"])
     found["eval/task_args"] = {name: value for name, value in given.items() if not OPERATION.search(name)}

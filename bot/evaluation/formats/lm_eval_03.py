@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from bot.evaluation.definition import AskedDefinitions, canonical
+from bot.evaluation.definition import AskedDefinitions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version, whole
 from bot.evaluation.formats.fields import shots as same_shots
@@ -152,9 +152,9 @@ def _listed_leaves(
     }
 
 
-def _described(recorded: dict[str, Any]) -> dict[str, str]:
+def _described(recorded: dict[str, Any]) -> dict[str, Any]:
     """The description in front of the prompts of a task; an empty object where it had none."""
-    return {DESCRIPTION: canonical(recorded[DESCRIPTION])}
+    return {DESCRIPTION: recorded[DESCRIPTION]}
 
 
 def rerun(wanted: Rerun) -> str:

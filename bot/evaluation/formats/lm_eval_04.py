@@ -9,12 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
-from bot.evaluation.definition import CODE, FUNCTION, NONE, AskedDefinitions, canonical, picked
+from bot.evaluation.definition import (
+    CODE,
+    FUNCTION,
+    NONE,
+    REMEMBERED,
+    AskedDefinitions,
+    Recorded,
+    canonical,
+    picked,
+)
 from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
@@ -124,8 +134,8 @@ def parse(content: Content) -> Result:
     )
 
 
-def deciding(recorded: dict[str, Any]) -> dict[str, str]:
-    """The fields that decide as canonical texts; NONE for one that was left out."""
+def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
+    """The fields that decide; NONE for one that was left out."""
     found = {name: _without_address(value) for name, value in recorded.items() if value is not None}
     config = dict(found)
     found["metric_list"] = _options(config.get("metric_list"))
@@ -251,40 +261,57 @@ def _leaves(
             continue
         shot, count = fewshot.get(key), counts.get(key)
         count = count if type(count) is dict else EMPTY
-        way = _scoring(table(configs.get(key)))
-        place = -1 if way is None else scorings.setdefault(msgspec.json.encode(way), (len(scorings), way))[0]
+        config = table(configs.get(key))
+        scored = _scoring_of(config)
+        place = -1 if scored is None else scorings.setdefault(scored[0], (len(scorings), scored[1]))[0]
         leaves[key] = LeafResult(
             numbers,
-            shots(table(configs.get(key)).get("num_fewshot") if shot is None else shot),
+            shots(config.get("num_fewshot") if shot is None else shot),
             version(versions.get(key)),
             whole(count.get("effective")),
             whole(count.get("original")),
             until=untils.get(key, ""),
-            definition=asked.add(table(configs.get(key)), DECIDING, deciding),
+            definition=asked.add(config, DECIDING, deciding),
             less_is_better=_less_is_better(numbers, table(directions.get(key))),
             scoring=place,
         )
     return leaves
 
 
-def _scoring(config: Mapping[str, Any]) -> Scoring | None:
-    """How the harness scores the answers of a task; None where its configuration does not say."""
+def _scoring_of(config: Mapping[str, Any]) -> tuple[bytes, Scoring] | None:
+    """How the harness scores the answers of a task, with its encoding; None where its configuration does not say."""
     output = text(config.get("output_type"))
     if not output:
         return None
-    listed = config.get("metric_list")
+    target, delimiter = text(config.get("doc_to_target")), config.get("target_delimiter", " ")
+    recorded = Recorded(
+        [
+            output,
+            config.get("process_results") is not None,
+            config.get("metric_list"),
+            config.get("filter_list"),
+            delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None,
+            target if len(target) <= LONGEST_TARGET else "",
+        ]
+    )
+    return (_scoring if recorded.is_short else _scoring.__wrapped__)(recorded)
+
+
+@lru_cache(REMEMBERED)
+def _scoring(recorded: Recorded) -> tuple[bytes, Scoring]:
+    output, is_own, listed, filters, delimiter, target = recorded.take()
     metrics = {text(one.get("metric")): _without(one, *NO_OPTIONS) for one in items(listed) if type(one) is dict}
     metrics = metrics if listed else dict.fromkeys(USUAL_METRICS.get(output, ()), EMPTY)
-    named = [one for one in items(config.get("filter_list") or USUAL_FILTERS) if type(one) is dict]
-    delimiter = config.get("target_delimiter", " ")
-    return Scoring(
+    named = [one for one in items(filters or USUAL_FILTERS) if type(one) is dict]
+    way = Scoring(
         output,
-        config.get("process_results") is not None,
+        is_own,
         {name: spelled for name, options in metrics.items() if (spelled := _short_json(options))},
         {text(one.get("name")): spelled for one in named if (spelled := _short_json(one.get("filter")))},
-        delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None,
-        target if len(target := text(config.get("doc_to_target"))) <= LONGEST_TARGET else "",
+        delimiter,
+        target,
     )
+    return msgspec.json.encode(way), way
 
 
 def _short_json(value: Any) -> str:

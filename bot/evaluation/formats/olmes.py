@@ -152,8 +152,8 @@ def _name(members: Mapping[str, Any]) -> str:
     return alias or text(members.get("task")) or text(members.get("task_name")) or text(config.get("task_name"))
 
 
-def deciding(recorded: dict[str, Any]) -> dict[str, str]:
-    """The members that decide as canonical texts."""
+def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
+    """The members that decide."""
     found = without_secrets(recorded)
     context = table(found["context_kwargs"])
     found["context_kwargs"] = {name: value for name, value in context.items() if name not in OF_FILES}
