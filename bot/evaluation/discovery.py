@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from bot.evaluation.finding import in_units
-from bot.evaluation.formats import MAX_BYTES, formats
+from bot.evaluation.formats import MAX_BYTES, formats, most_of
 from bot.evaluation.formats.content import OTHER_TOOL
 from bot.evaluation.formats.format import STARTS, Format, Kind
 from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
@@ -118,9 +118,8 @@ def read_candidate(
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
-    forms = [form.format for form in candidate.forms]
-    start = head[:STARTS].lstrip()
-    own = max([known.limit(start) for known in (*forms, *formats())])  # 0 if none begins so
+    forms = tuple([form.format for form in candidate.forms])
+    own = most_of(head[:STARTS].lstrip(), forms)  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
     kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
     if kind is not None:

@@ -63,8 +63,16 @@ class JoinCandidate:
         return self.verdict.date, self.verdict.sha256
 
 
-def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
-    """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
+def join_rows(
+    verdicts: Iterable[Verdict],
+    leaderboard: Leaderboard,
+    facts: Facts = NO_FACTS,
+    only: Collection[RowKey] | None = None,
+) -> list[Row]:
+    """The rows that submissions make, in the order of their keys; one that no format reads is in none.
+
+    `only` are the keys of the rows that are wanted, None for all.
+    """
     by_key = verdicts_by_key(verdicts, leaderboard)
     keys = sorted(by_key)
     of_model = grouped((key.model, key) for key in keys)
@@ -82,7 +90,7 @@ def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Fact
         near = [*of_revision[key.model, key.revision], *unpinned] if key.revision else of_model[key.model]
         return {other: leaves(other) for other in near[:MOST_OTHERS] if other != key}
 
-    return [_row(key, by_key[key], leaderboard, facts, others(key)) for key in keys]
+    return [_row(key, by_key[key], leaderboard, facts, others(key)) for key in keys if only is None or key in only]
 
 
 def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> dict[RowKey, list[Verdict]]:
@@ -111,12 +119,14 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     conditions = grouped((_conditions(one.verdict, leaderboard, facts), one) for one in candidates)
     _join_without_examples(conditions)
     sets = [part for found in conditions.values() for part in _asking_the_same(found)]
-    best = max(sets, key=_extent)
-    for other in sorted(sets, key=_extent, reverse=True):
-        if other is not best and _is_beside(best, other, leaderboard, facts):
+    best, *smaller = sorted(sets, key=_extent, reverse=True) if len(sets) > 1 else sets
+    for other in smaller:
+        if _is_beside(best, other, leaderboard, facts):
             best = sorted([*best, *other], key=lambda one: one.age, reverse=True)
-    picked = {leaf_id: file for file in reversed(best) for leaf_id in file.sound}
-    for file in reversed(best):  # a leaf with all of its metrics counts before a newer one without
+    picked: dict[str, JoinCandidate] = {}
+    for file in reversed(best):
+        picked |= dict.fromkeys(file.sound, file)
+    for file in reversed(best) if len(best) > 1 else ():  # a leaf with all of its metrics counts before one without
         picked |= {leaf_id: file for leaf_id, found in file.sound.items() if _is_whole(found)}
     if not picked:
         return _rejected(key, candidates, leaderboard)
@@ -127,7 +137,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     if without_errors and all(file.verdict.status == "rejected" for file in files):
         files.append(without_errors[0])  # without it the evidence would be of faulty files, and give no row
     compared = candidates if leaderboard.join.settings == "never" else best
-    others = [file for one in sets for file in one if file.sound and not any(file is joined for joined in best)]
+    others = [file for one in smaller for file in one if file.sound and not any(file is joined for joined in best)]
     return Row(
         key=key,
         leaderboard=leaderboard,
@@ -140,7 +150,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
         left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
         prompts=_prompts(files, others),
-        other_weights=_other_weights(candidates),
+        other_weights=_other_weights(candidates) if len(candidates) > 1 else "",
     )
 
 
@@ -287,6 +297,8 @@ def _columns(
     picked: Mapping[str, JoinCandidate], files: Sequence[JoinCandidate], leaderboard: Leaderboard
 ) -> tuple[ColumnValue, ...]:
     """The columns that do not count, from the files that count, of several the one that counts for their leaf."""
+    if not leaderboard.columns:
+        return ()
     results = {leaf_id: file.verdict.result for leaf_id, file in picked.items()}
     results |= {f"/{number}": file.verdict.result for number, file in enumerate(files)}  # no leaf is called so
     return column_values(leaderboard, {name: one for name, one in results.items() if one is not None})

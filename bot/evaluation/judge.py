@@ -55,7 +55,8 @@ def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterab
     found: list[Finding] = []
     is_foreign = case.takes_format and not measurements.present
     for rule in rules:
-        if not (is_foreign and rule.id in OF_MEASUREMENTS):
+        is_silent = rule.looks_at and not getattr(parsed.result, rule.looks_at)
+        if not (is_silent or (is_foreign and rule.id in OF_MEASUREMENTS)):
             found += findings_of(rule, case, parsed.path, leaderboard)
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
@@ -85,7 +86,8 @@ def judge_all(
     """Judge every submission and join them into rows; a sample log that was checked with its result is not `unread`."""
     found = list(submissions)
     facts = changed(facts, unmatched=_unmatched(found))
-    verdicts = tuple(judge(parsed, leaderboard, facts, rules) for parsed in found)
+    asked = [rule for rule in rules if rule.where(leaderboard)]
+    verdicts = tuple([judge(parsed, leaderboard, facts, asked) for parsed in found])
     logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}
     left = tuple(one for one in unread if normpath(one.path) not in logs)
     return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), left)

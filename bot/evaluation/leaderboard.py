@@ -296,7 +296,7 @@ class Leaderboard(DeclarationModel):
         """Whether a name without an organization is the id of a model on this board."""
         return self.models.get(PLAIN) is True
 
-    @property
+    @cached_property
     def groups(self) -> Mapping[str, tuple[str, ...]]:
         """The tasks of each group, in the order of the declaration."""
         found = grouped((task.group, task.id) for task in self.tasks if task.group)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -177,6 +178,7 @@ def latest_date(today: date | None, committed: float | None) -> float:
     return end if committed is None else min(committed + DAY, end)
 
 
+@lru_cache(maxsize=8)
 def _end_of(today: date | None) -> float:
     if today is None:
         return LATEST

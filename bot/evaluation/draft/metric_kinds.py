@@ -6,7 +6,7 @@ They follow from the metric's name, the values seen, and the catalogue; the name
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -20,6 +20,7 @@ import msgspec
 from bot.evaluation.formats import format_of
 from bot.evaluation.task import ONE_LINE
 
+ONE_LINE_KEY = re.compile(rf"(?=.){ONE_LINE}")
 NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
 NOT_SCORED = frozenset({"bypass", "submission"})  # metrics that stand for answers that nobody scored
 PLACEHOLDERS = (-1, 999)
@@ -75,20 +76,19 @@ def metric_keys(format_id: str, numbers: Mapping[str, Any]) -> list[str]:
 
     One that no declaration can hold is left out.
     """
-    errors = {format_of(format_id).stderr_key(key) for key in numbers}
-    found = [
-        key
-        for key, value in numbers.items()
-        if key
-        and re.fullmatch(ONE_LINE, key)
-        and key not in errors | NO_METRICS
-        and "stderr" not in key
-        and type(value) in {int, float}
-        and not _is_placeholder(split_key(format_id, key)[0], value)
-    ]
+    found = list(metrics_in(format_id, numbers))
     if format_of(format_id).has_order:
         return found
     return sorted(found, key=lambda key: _rank(*split_key(format_id, key)))
+
+
+def metrics_in(format_id: str, numbers: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of a row that are metrics, as they come."""
+    errors = set(map(format_of(format_id).stderr_key, numbers))
+    for key, value in numbers.items():
+        is_number = type(value) in {int, float} and "stderr" not in key and key not in errors and key not in NO_METRICS
+        if is_number and ONE_LINE_KEY.fullmatch(key) and not _is_placeholder(split_key(format_id, key)[0], value):
+            yield key
 
 
 def _is_placeholder(name: str, value: float) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from math import inf
@@ -147,15 +147,24 @@ def shipped_forms() -> tuple[Format, ...]:
 def _loaded(name: str, found: object) -> Format:
     if not isinstance(found, Format):
         raise CallError(f"the entry point {name!r} in {GROUP} does not name a Format")
-    if any(found.id == known.id for known in (*BUILT_IN, *shipped_forms())):
+    if found.id in _built_in():
         raise CallError(f"the entry point {name!r} in {GROUP} has the id of a built-in format, {found.id}")
     return found
 
 
+@cache
+def _built_in() -> Mapping[str, Format]:
+    return {known.id: known for known in (*BUILT_IN, *shipped_forms())}
+
+
 def find_format(format_id: str) -> Format | None:
     """The installed format with an id; None if there is none."""
-    built_in = next((known for known in (*BUILT_IN, *shipped_forms()) if known.id == format_id), None)
-    return built_in or next((known for known in formats() if known.id == format_id), None)
+    return _built_in().get(format_id) or _installed().get(format_id)
+
+
+@cache
+def _installed() -> Mapping[str, Format]:
+    return {known.id: known for known in reversed(formats())}  # of two with one id the first counts
 
 
 def format_of(format_id: str) -> Format:
@@ -172,6 +181,23 @@ def most_bytes(path: str) -> int:
     """The most bytes of a remote file that are fetched, by its name, before its content is known."""
     larger = [limit for known in formats() if path.endswith(known.suffixes) for limit in known.larger.values()]
     return max(larger, default=MAX_BYTES)
+
+
+def most_of(start: bytes, forms: tuple[Format, ...] = ()) -> int:
+    """The most bytes that are read of a single file that begins so, 0 if none of any format does."""
+    return max([limit for begin, limit in _limits(forms) if start.startswith(begin)], default=0)
+
+
+@lru_cache(maxsize=16)
+def _limits(forms: tuple[Format, ...]) -> tuple[tuple[bytes, int], ...]:
+    """How single files of any format begin, each with the most bytes of such a file."""
+    found: dict[bytes, int] = {}
+    for known in (*forms, *formats()):
+        for begin in known.starts if not known.members else ():
+            limits = {begin: known.max_bytes, **known.larger}
+            for start, limit in limits.items():
+                found[start] = max(limit, found.get(start, 0))
+    return tuple(found.items())
 
 
 def parse_content(content: Content) -> Result:
@@ -246,21 +272,38 @@ class _Bounds:
         result = self.result
         model, harness = self.model(result.model), self.harness(result.harness)
         settings = {key: self.cut("setting", value, LONG, "") for key, value in result.settings.items()}
+        names = {} if self._are_fit(result) else self._names(result)
+        leaves = names.pop("leaves", None) or {key: self.leaf(key, leaf) for key, leaf in result.leaves.items()}
         return replace(
             result,
             model=model,
             harness=harness,
-            leaves={self.name(key): self.leaf(key, leaf) for key, leaf in result.leaves.items()},
-            groups=tuple(replace(group, key=self.name(group.key)) for group in result.groups),
-            subtasks={self.name(key): tuple(map(self.name, names)) for key, names in result.subtasks.items()},
+            leaves=leaves,
             settings=settings,
-            original_keys={self.name(key): self.name(spelled) for key, spelled in result.original_keys.items()},
             task_hashes={_clean(key): value for key, value in result.task_hashes.items() if _is_hash(value)},
             unfinished=self.word("status", result.unfinished, "unfinished"),
             quoted_from=_clean(result.quoted_from),
-            secrets=tuple(map(_clean, result.secrets[:MAX_FOUND])),
+            secrets=tuple([_clean(one) for one in result.secrets[:MAX_FOUND]]),
             malformed=tuple(self.found[:MAX_FOUND]),
+            **names,
         )
+
+    def _are_fit(self, result: Result) -> bool:
+        """Tell whether all names of leaves and groups may stay as they are."""
+        names = [*result.leaves, *result.subtasks, *result.original_keys, *result.original_keys.values()]
+        names += [group.key for group in result.groups]
+        for members in result.subtasks.values():
+            names += members
+        return "".join(names).isprintable() and max(map(len, names), default=0) <= NAME
+
+    def _names(self, result: Result) -> dict[str, Any]:
+        """The fields with names of leaves and groups, these within their bounds."""
+        return {
+            "leaves": {self.name(key): self.leaf(key, leaf) for key, leaf in result.leaves.items()},
+            "groups": tuple([replace(group, key=self.name(group.key)) for group in result.groups]),
+            "subtasks": {self.name(key): tuple(map(self.name, names)) for key, names in result.subtasks.items()},
+            "original_keys": {self.name(key): self.name(spelled) for key, spelled in result.original_keys.items()},
+        }
 
     def model(self, model: Model) -> Model:
         """Bound the model; the characters of its name are judged by the rule on model names."""
@@ -285,10 +328,12 @@ class _Bounds:
 
     def leaf(self, key: str, leaf: LeafResult) -> LeafResult:
         """One leaf with version and reducer within their bounds."""
-        reducer, version = self.word("reducer", leaf.reducer, "reducer", key), leaf.version
+        reducer = self.word("reducer", leaf.reducer, "reducer", key) if leaf.reducer else ""
+        version = leaf.version
         if isinstance(version, str):
             version = self.word("task version", version, "version", key)
-        return replace(leaf, version=version, reducer=reducer)
+        is_same = reducer is leaf.reducer and version is leaf.version
+        return leaf if is_same else replace(leaf, version=version, reducer=reducer)
 
     def name(self, value: str) -> str:
         """A task's name without unprintable characters, cut where it is too long."""
@@ -311,7 +356,8 @@ class _Bounds:
         """A text of any characters, cut where it is too long."""
         if len(value) > limit:
             self.note(name, f"has {len(value):,} characters; it may have {limit:,}", field, key)
-        return value[:limit]
+            value = value[:limit]
+        return value
 
     def note(self, name: str, why: str, field: str, key: str = "") -> None:
         """Note that a field, of the leaf of a key where one is given, is outside its bounds."""

@@ -86,7 +86,7 @@ class Kind:
     has_value: Callable[[Any], bool] = lambda _: False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
     """A result format.
 
@@ -143,12 +143,6 @@ class Format:
     parts: Callable[[Content], Sequence[tuple[Result, Any]]] | None = None
     why_not: Callable[[Content], str] = lambda _: ""
     is_form: bool = False
-
-    def limit(self, start: bytes) -> int:
-        """The most bytes of a single file that are read, 0 if none of this format begins with `start`."""
-        if self.members or not start.startswith(self.starts):
-            return 0
-        return next((limit for begin, limit in self.larger.items() if start.startswith(begin)), self.max_bytes)
 
     def may_be(self, content: Content) -> bool:
         """Tell whether the files are of the right number and begin as this format's do."""

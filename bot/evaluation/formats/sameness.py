@@ -214,14 +214,13 @@ def adapter_of(args: str) -> Adapter | None:
     What an argument for a path gives is a path, whatever it looks like: `./adapters/mine` for `adapters/mine`.
     """
     given = dict(arguments_of(args))
-    order = [*_tables()["adapters"].names, *given]
+    adapters = _tables()["adapters"]
     silent = _lists("adapters", "no_name")
-    for name in order:
-        value = given.get(name, "")
-        is_adapter = kind_of(name) == "model" and (name in _tables()["adapters"].names or _has_part(name))
-        if is_adapter and value and value != "True" and not silent.match(name):
-            is_path = name in _tables()["adapters"].paths and not value.startswith(PATHS)
-            return Adapter(name, f"./{value}" if is_path else value)
+    for name in [*filter(given.__contains__, adapters.names), *given]:
+        is_adapter = kind_of(name) == "model" and (name in adapters.names or _has_part(name))
+        if is_adapter and given[name] not in {"", "True"} and not silent.match(name):
+            is_path = name in adapters.paths and not given[name].startswith(PATHS)
+            return Adapter(name, f"./{given[name]}" if is_path else given[name])
     return None
 
 

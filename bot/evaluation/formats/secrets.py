@@ -23,12 +23,14 @@ VALUE = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|gh[opsu]_[A-Za-z0-9]{36}|github_pat_\w{30,}|AKIA[0-9A-Z]{16}"
     r"|AIza[\w-]{35})"
 )
+SHORTEST = 20  # characters of such a token
 # What people write where a client demands a key and the server does not.
 NO_SECRET = re.compile(
     r"(?i)\W*(?:|empty|none|null|true|false|dummy|fake|token|key|x+|api[_-]?key|your\W.*|\$\{?\w+\}?|not?\W.*)\W*"
 )
 HIDDEN = "[secret]"
 NOTHING = "(?!)"  # a pattern that is found nowhere
+LOOKED_INTO = frozenset({str, dict, list})
 MAX_FOUND = 20  # places that are named
 MAX_LOOKED_AT = 100_000  # values that are looked at
 LONGEST = 200  # characters of a value that show whether it is a credential
@@ -36,6 +38,8 @@ LONGEST = 200  # characters of a value that show whether it is a credential
 
 def secrets_in(value: Any, pointer: str) -> tuple[str, ...]:
     """The JSON pointers of the fields below `pointer` that hold a credential; none of their values."""
+    if not holds_secret("", value):
+        return ()
     found: list[str] = []
     waiting: list[tuple[str, str, Any]] = [("", pointer, value)]
     for _ in range(MAX_LOOKED_AT):
@@ -49,6 +53,15 @@ def secrets_in(value: Any, pointer: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def holds_secret(name: str, value: Any) -> bool:
+    """Tell whether a field, or anything in it, holds a credential."""
+    if isinstance(value, str):
+        return _is_secret(name, value)
+    if isinstance(value, dict):
+        return any(holds_secret(key, inner) for key, inner in value.items() if type(inner) in LOOKED_INTO)
+    return isinstance(value, list) and any(holds_secret(name, one) for one in value if type(one) in LOOKED_INTO)
+
+
 def _below(name: str, at: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str, Any]]:
     if isinstance(value, dict):
         yield from ((key, f"{at}/{escape_pointer(key)}", inner) for key, inner in value.items())
@@ -58,7 +71,9 @@ def _below(name: str, at: str, value: dict[str, Any] | list[Any]) -> Iterator[tu
 
 def _is_secret(name: str, value: str) -> bool:
     """Tell whether a field holds a credential: by its name, by its value, or by an argument "api_key=…" in its text."""
-    return bool(VALUE.search(value)) or _holds(name, value) or any(_holds(*pair) for pair in arguments(value))
+    if len(value) >= SHORTEST and VALUE.search(value):
+        return True
+    return _holds(name, value) or any(_holds(*pair) for pair in arguments(value))
 
 
 def _holds(name: str, value: Any) -> bool:
@@ -86,10 +101,14 @@ def without_secrets(value: Any) -> Any:
 
     A text with more of them than are named is hidden as a whole.
     """
+    return _hidden(value) if holds_secret("", value) else value
+
+
+def _hidden(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: HIDDEN if _holds(key, inner) else without_secrets(inner) for key, inner in value.items()}
+        return {key: HIDDEN if _holds(key, inner) else _hidden(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [without_secrets(inner) for inner in value]
+        return [_hidden(inner) for inner in value]
     if not isinstance(value, str):
         return value
     named = {inner.strip() for key, inner in arguments(value) if _holds(key, inner)} - {""}

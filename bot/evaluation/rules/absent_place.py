@@ -24,7 +24,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, looks_at="misread")
 def absent_place(case: Case) -> Violations:
     """Yield one violation for each place beside the numbers that does not say what it should."""
     for one in case.result.misread:

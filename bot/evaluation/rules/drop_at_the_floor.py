@@ -29,7 +29,9 @@ FLOOR = 0.1  # as `audit drop` has it
 TASK, METRIC, STOP = "drop", "f1", "."
 
 
-@rule(Severity.WARNING)
+@rule(
+    Severity.WARNING, where=lambda board: any(metric.name == METRIC for task in board.tasks for metric in task.metrics)
+)
 def drop_at_the_floor(case: Case) -> Violations:
     """Yield a violation where f1 is below the floor and nothing says that the stop word was another."""
     for measurement in case.measurements.present:

@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, looks_at="edited")
 def edited_run(case: Case) -> Violations:
     """Yield a violation where scores of samples were edited."""
     if case.result.edited:

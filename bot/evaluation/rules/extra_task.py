@@ -28,10 +28,12 @@ def extra_task(case: Case) -> Violations:
     """Yield one violation that names all tasks no column needs."""
     if not case.takes_format:
         return
-    wanted = sizes(case.leaderboard, case.result.format).keys()
+    unwanted = case.result.leaves.keys() - sizes(case.leaderboard, case.result.format).keys()
+    if not unwanted:
+        return
     groups = {group for task in case.leaderboard.tasks for group in task.groups}
     shown = {name for column in case.leaderboard.columns for name in column.leaves}
-    extra = [key for key in case.result.leaves if not any(key in used for used in (wanted, groups, shown))]
+    extra = [key for key in case.result.leaves if key in unwanted and key not in groups and key not in shown]
     if extra:
         hint = "nothing needs to be done: no score uses it"
         pointer = case.result.pointer_to("leaf", extra[0])

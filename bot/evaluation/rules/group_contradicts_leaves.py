@@ -32,7 +32,7 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 TOLERANCE = 1e-6
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, looks_at="groups")
 def group_contradicts_leaves(case: Case) -> Violations:
     """Yield one violation for all numbers of aggregate rows that differ from the mean of their leaves."""
     wrong = list(_violations(case))

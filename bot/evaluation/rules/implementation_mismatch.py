@@ -27,7 +27,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, where=lambda board: any(task.mmlu_family for task in board.tasks))
 def implementation_mismatch(case: Case) -> Violations:
     """Yield a violation for each task whose leaves were measured by another family than declared."""
     declared = [task for task in case.leaderboard.tasks if task.mmlu_family is not None]

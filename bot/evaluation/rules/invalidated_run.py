@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, looks_at="invalidated")
 def invalidated_run(case: Case) -> Violations:
     """Yield a violation where the run is marked as not valid."""
     if case.result.invalidated:

@@ -28,7 +28,7 @@ from bot.evaluation.rules.harness_commit import named_version
 from bot.evaluation.rules.rule import Case, Violations, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, where=lambda board: bool(board.harness.known_bad))
 def known_bad_release(case: Case) -> Violations:
     """Yield one violation for each task that a known-bad version measured."""
     for bad in case.leaderboard.harness.known_bad:

@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, looks_at="malformed")
 def malformed_field(case: Case) -> Violations:
     """Yield a violation for each kind of field that is outside its bounds."""
     seen: set[str] = set()

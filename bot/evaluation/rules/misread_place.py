@@ -24,7 +24,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, looks_at="misread")
 def misread_place(case: Case) -> Violations:
     """Yield one violation for each place that cannot be believed."""
     for one in case.result.misread:

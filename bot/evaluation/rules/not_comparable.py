@@ -26,7 +26,7 @@ from bot.evaluation.formats import format_of
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.NOTICE)
+@rule(Severity.NOTICE, where=lambda board: any(task.not_comparable for task in board.tasks))
 def not_comparable(case: Case) -> Violations:
     """Yield a violation for each task and reason that the declaration gives for results of this format and version."""
     result, seen = case.result, set()

@@ -23,7 +23,7 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 from bot.evaluation.task import canonical_version
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, where=lambda board: any(task.older_versions for task in board.tasks))
 def older_scorer_version(case: Case) -> Violations:
     """Yield one violation for each task and older version."""
     seen: set[tuple[str, str]] = set()

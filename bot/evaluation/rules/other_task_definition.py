@@ -28,7 +28,7 @@ from bot.evaluation.rules.harness_commit import accepted_versions, named_version
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, where=lambda board: bool(board.harness.definitions))
 def other_task_definition(case: Case) -> Violations:
     """Yield one violation for each task and field that has another value than the accepted definition."""
     named = named_version(case.result.harness, asked_versions(case.leaderboard, case.result.format))

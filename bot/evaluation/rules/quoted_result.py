@@ -28,7 +28,7 @@ def _where_accepted(leaderboard: Leaderboard) -> Severity | None:
     return Severity.WARNING if leaderboard.harness.quoted == "accepted" else None
 
 
-@rule(Severity.ERROR, invalidates_score=False, on=_where_accepted)
+@rule(Severity.ERROR, invalidates_score=False, on=_where_accepted, looks_at="quoted_from")
 def quoted_result(case: Case) -> Violations:
     """Yield a violation where the file says that its numbers are quoted."""
     if case.result.quoted_from:

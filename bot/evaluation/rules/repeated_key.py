@@ -20,7 +20,7 @@ No tool writes such a file. Upload the one that the harness wrote.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, counted, examples, shown
-from bot.evaluation.measurement import required_metrics
+from bot.evaluation.measurement import sizes
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
@@ -37,7 +37,7 @@ def repeated_key(case: Case) -> Violations:
             "upload the file as the harness wrote it",
             first.pointer,
         )
-    used = {required.leaf_key for required in required_metrics(case.leaderboard, case.result.format)}
+    used = sizes(case.leaderboard, case.result.format).keys()
     for measurement in case.measurements.present:
         leaf_key, value_key = measurement.required.leaf_key, measurement.required.value_key
         second = f"{leaf_key} (2)"  # as `free_name` calls it

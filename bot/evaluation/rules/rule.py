@@ -166,8 +166,12 @@ def name_of(found: Sequence[Measurement]) -> str:
     return keys[0] if len(keys) == 1 else f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
 
 
-def one_for_each_task(violations: Iterable[Violation]) -> Violations:
+def one_for_each_task(violations: Sequence[Violation]) -> Iterable[Violation]:
     """The first violation of each task, which names the leaves of the others: one fault is one finding."""
+    return _one_for_each_task(violations) if violations else ()
+
+
+def _one_for_each_task(violations: Sequence[Violation]) -> Violations:
     for found in grouped((violation.task, violation) for violation in violations).values():
         first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))
         names = [leaf for leaf in leaves if leaf not in first.leaves]
@@ -195,7 +199,8 @@ class Rule:
     `check` judges a Case, a RowCase, or the Problem of a file that no format reads.
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
     what a file does not show: an error on a leaderboard that demands its pins. `on` gives the severity on a leaderboard
-    that accepts what the rule finds or demands what it misses, None on the others.
+    that accepts what the rule finds or demands what it misses, None on the others. `looks_at` is the field of a result
+    without which the rule finds nothing, and `where` tells whether it can find anything on a leaderboard.
     """
 
     id: str
@@ -206,6 +211,8 @@ class Rule:
     page: str
     is_pin: bool = False
     on: OnLeaderboard = lambda _: None
+    looks_at: str = ""
+    where: Callable[[Leaderboard], bool] = lambda _: True
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
         """The severity of the rule on a leaderboard."""
@@ -233,6 +240,8 @@ def rule(
     is_pin: bool = False,
     is_one_a_task: bool = False,
     on: OnLeaderboard = lambda _: None,
+    looks_at: str = "",
+    where: Callable[[Leaderboard], bool] = lambda _: True,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case.
 
@@ -245,8 +254,8 @@ def rule(
         page = own if "\n## " in own else (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
-        find = (lambda case: one_for_each_task(check(case))) if is_one_a_task else check
-        return Rule(name, severity, since, blocks, find, page, is_pin, on)
+        find = (lambda case: one_for_each_task([*check(case)])) if is_one_a_task else check
+        return Rule(name, severity, since, blocks, find, page, is_pin, on, looks_at, where)
 
     return register
 

@@ -8,11 +8,16 @@ from __future__ import annotations
 from bot.evaluation.aggregates import first_of
 from bot.evaluation.finding import Severity, counted, examples, shown
 from bot.evaluation.formats import find_format
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
 from bot.evaluation.rules.rule import Case, Rule, Violations, keys_of, rule
 
 TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
+
+
+def _asks(leaderboard: Leaderboard) -> bool:
+    return leaderboard.asks_samples
 
 
 def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
@@ -23,7 +28,7 @@ def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
     return [(one, checked.get(one.required.leaf_key)) for one in case.measurements.present]
 
 
-@rule(Severity.NOTICE, on=lambda board: Severity.ERROR if board.evidence.samples == "required" else None)
+@rule(Severity.NOTICE, on=lambda board: Severity.ERROR if board.evidence.samples == "required" else None, where=_asks)
 def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
 
@@ -65,7 +70,7 @@ def samples_missing(case: Case) -> Violations:
     )
 
 
-@rule(Severity.ERROR, is_one_a_task=True)
+@rule(Severity.ERROR, is_one_a_task=True, where=_asks)
 def samples_unreadable(case: Case) -> Violations:
     """A sample log cannot be read to its end.
 
@@ -92,7 +97,7 @@ def samples_unreadable(case: Case) -> Violations:
     )
 
 
-@rule(Severity.ERROR, is_one_a_task=True)
+@rule(Severity.ERROR, is_one_a_task=True, where=_asks)
 def samples_disagree(case: Case) -> Violations:
     """A value is not the mean of its samples.
 
@@ -125,7 +130,7 @@ def samples_disagree(case: Case) -> Violations:
     )
 
 
-@rule(Severity.ERROR, is_one_a_task=True)
+@rule(Severity.ERROR, is_one_a_task=True, where=_asks)
 def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
@@ -172,7 +177,7 @@ def answer_scored_otherwise(case: Case) -> Violations:
     )
 
 
-@rule(Severity.ERROR, is_one_a_task=True)
+@rule(Severity.ERROR, is_one_a_task=True, where=_asks)
 def other_questions(case: Case) -> Violations:
     """The samples are not the questions of the task.
 
@@ -228,7 +233,7 @@ def _unlike_the_board(case: Case, found: Measurement, log: CheckedSamples) -> st
     return "its questions or their targets are not those of the other rows on the board"
 
 
-@rule(Severity.ERROR, is_one_a_task=True)
+@rule(Severity.ERROR, is_one_a_task=True, where=_asks)
 def copied_samples(case: Case) -> Violations:
     """A sample log is that of another model.
 
@@ -263,7 +268,7 @@ def copied_samples(case: Case) -> Violations:
 MOST_UNANSWERED = 0.05  # of the answers of a log
 
 
-@rule(Severity.WARNING, is_one_a_task=True)
+@rule(Severity.WARNING, is_one_a_task=True, where=_asks)
 def answers_missing(case: Case) -> Violations:
     """Many answers are not there.
 

@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, looks_at="secrets")
 def secret_in_file(case: Case) -> Violations:
     """Yield one violation that points to the first credential."""
     secrets = case.result.secrets

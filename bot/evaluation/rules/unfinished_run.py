@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, looks_at="unfinished")
 def unfinished_run(case: Case) -> Violations:
     """Yield a violation where the status says that the run did not end as it should."""
     if case.result.unfinished:

@@ -102,19 +102,19 @@ class Judge:
     def _beside_others(self, judgement: Judgement, facts: Facts) -> Judgement:
         """The judgement with findings about other models' rows that are equal or alike, which only rows can show."""
         found = sorted(judgement.rows, key=lambda row: (row.lead.date, row.key.text))  # the first measured stands first
-        values = [
-            (raw_values(row.measurements, self.leaderboard), row.model.id)
-            for row in found
-            if row.measurements.present and not row.measurements.missing
-        ]
-        known = dict(self.known.same_values({raws for raws, _ in values})) if self.known is not None and values else {}
-        for raws, model in values if self.together else ():  # rows that are judged together see each other
-            known.setdefault(raws, model)
+        whole = [row for row in found if row.measurements.present and not row.measurements.missing]
+        values = {row.key: raw_values(row.measurements, self.leaderboard) for row in whole}
+        known = dict(self.known.same_values(set(values.values()))) if self.known is not None and values else {}
+        for row in whole if self.together else ():  # rows that are judged together see each other
+            known.setdefault(values[row.key], row.model.id)
         alike = self._alike(found)
-        if not alike and all(known.get(raws, model) == model for raws, model in values):
+        copies = {row.key for row in whole if known.get(values[row.key], row.model.id) != row.model.id}
+        copies |= {row.key for row in found if row.key.text in alike}
+        if not copies:
             return judgement
-        rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known, alike=alike))
-        return replace(judgement, rows=tuple(rows))
+        rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known, alike=alike), copies)
+        again = {row.key: row for row in rows}
+        return replace(judgement, rows=tuple([again.get(row.key, row) for row in judgement.rows]))
 
     def _alike(self, rows: Iterable[Row]) -> Mapping[str, Alike]:
         """By the key of a row the model that is like it: of the board, or of the rows judged together before it."""
