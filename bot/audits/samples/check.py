@@ -20,7 +20,7 @@ from bot.audits.samples.questions import LoggedTargets, Questions, TellTale
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.rescore import Rescorer, Unscorable
-from bot.audits.samples.rescore_inspect import InspectRescorer
+from bot.audits.samples.rescore_inspect import InspectRescorer, Untold
 from bot.audits.samples.sample import HASHES, Sample, document_hash, sha256
 from bot.audits.samples.unanswered import Unanswered
 from bot.errors import CallError, MalformedSamples
@@ -90,6 +90,7 @@ class _Tally:
     wrongs: int = 0
     wrong: str = ""  # the first of them
     unscored: int = 0
+    untold: int = 0  # of which the log shows only what the scorer took for the answer
     why_unscored: str = ""  # of the first of them
 
     def add(self, value: float) -> None:
@@ -187,18 +188,22 @@ class _Check:
         if not is_known:
             if self._is_of_lm_eval:
                 return
-            allowed = sample.rescored.get(name)
-            why = "" if allowed is not None else "its log does not have what the score follows from"
+            if (known := sample.rescored.get(name)) is None:
+                return
+            allowed, why = known or None, "its log does not have what the score follows from"
         else:
             try:
                 allowed, why = self._rescorer.score(name, sample, answer_filter), ""
+            except Untold:
+                tally.untold += 1
+                return
             except Unscorable as unscorable:
                 allowed, why, is_fault = None, str(unscorable), unscorable.is_fault
         if allowed is None:
             if is_fault or max(values) > 0:
                 tally.unscored += 1
                 tally.why_unscored = tally.why_unscored or f"{sample.doc_id}: {why}"
-            elif is_known:
+            else:
                 tally.follows += 1
             return
         tally.follows += 1
@@ -262,15 +267,15 @@ class _Check:
             questions.count,
             questions.digest,
             {key: tally.mean for key, tally in tallies.items() if _is_mean(key, tally)},
-            tuple(key for key, tally in tallies.items() if tally.follows and not (tally.wrongs or tally.unscored)),
+            tuple(
+                key
+                for key, tally in tallies.items()
+                if tally.follows and not (tally.wrongs or tally.unscored or tally.untold)
+            ),
             tuple(WrongMetric(key, one.wrongs, one.wrong) for key, one in tallies.items() if one.wrongs),
             self._others,
             self._unreadable,
-            tuple(
-                WrongMetric(key, one.unscored, one.why_unscored)
-                for key, one in tallies.items()
-                if one.unscored and (one.follows or self._is_of_lm_eval)
-            ),
+            tuple(WrongMetric(key, one.unscored, one.why_unscored) for key, one in tallies.items() if one.unscored),
             *self._unanswered.outcome(),
             self._mark.text,
         )

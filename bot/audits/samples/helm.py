@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import string
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bot.audits.samples.records import SkippedRecord, array_elements, open_log, read_each
+from bot.audits.samples.rescore_helm import rescored
 from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
 from bot.errors import MalformedSamples
 
-ARTICLES, NO_SIGNS = re.compile(r"\b(a|an|the)\b"), str.maketrans("", "", string.punctuation)
 STATES, STATISTICS = "scenario_state.json", "per_instance_stats.json"
 Key = tuple[int | str | None, int | None, str]
 
@@ -43,6 +41,7 @@ def _request_state(state: dict[str, Any], stats: _Statistics) -> Sample:
     if not isinstance(prompt, str) or not isinstance(written, str):
         raise MalformedSamples(NO_FORM)
     target = next((text(one) for one, is_right in references if is_right), "")
+    metrics = stats.of(_key(state))
     return Sample(
         "helm",
         identifier(instance.get("id")),
@@ -54,31 +53,11 @@ def _request_state(state: dict[str, Any], stats: _Statistics) -> Sample:
         target,
         response=written,
         answer=written.strip(),
-        metrics=stats.of(_key(state)),
+        metrics=metrics,
         filter=text(instance.get("split")),
-        rescored=_rescored(state, [text(one) for one, is_right in references if is_right]),
+        rescored=rescored(state, [text(one) for one, is_right in references if is_right], metrics),
         model=text(state["request"].get("model")),
     )
-
-
-def _rescored(state: dict[str, Any], golds: list[str]) -> dict[str, set[float]]:
-    """HELM's exact match and its quasi-exact one: the one completion, or the choice that its letter stands for."""
-    completions, mapping = state["result"]["completions"], state.get("output_mapping")
-    if len(completions) != 1 or not golds or state.get("reference_index") is not None:
-        return {}
-    answer = completions[0]["text"].strip()
-    if isinstance(mapping, dict):
-        answer = text(mapping.get(answer)).strip()
-    plain = _without_signs(answer)
-    return {
-        "exact_match": {float(bool(answer) and any(answer == gold.strip() for gold in golds))},
-        "quasi_exact_match": {float(bool(answer) and any(plain == _without_signs(gold) for gold in golds))},
-    }
-
-
-def _without_signs(value: str) -> str:
-    """HELM's normal form of a text: no capitals, punctuation, articles, or blanks but one between words."""
-    return " ".join(ARTICLES.sub(" ", value.lower().translate(NO_SIGNS)).split())
 
 
 def _key(row: Any) -> Key:

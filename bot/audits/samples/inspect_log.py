@@ -15,7 +15,6 @@ from bot.evaluation.formats.zip_members import ZipMembers
 
 MAX_SAMPLE, MAX_SAMPLES = 16 << 20, 16 << 30  # bytes of one, and of all of a log
 DATED = re.compile(r"(-\d{4}-?\d\d-?\d\d)?")  # what a provider adds to the name of a model
-CHOICE, CHOSEN = re.compile("[A-Z]"), re.compile("[A-Z]+")
 # The letters that Inspect's scorers give, and their numbers (inspect_ai.scorer.value_to_float).
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
@@ -71,7 +70,6 @@ def _sample(row: dict[str, Any]) -> Sample:
         response=_output(row.get("output")),
         answer=answers[0] if answers else None,
         metrics=dict(_metrics(scores)),
-        rescored=_by_letters(scores.get("choice"), target),
         model=_model(row),
     )
 
@@ -84,14 +82,6 @@ def _model(row: dict[str, Any]) -> str:
     [name] = used
     answered = text(output.get("model")).removeprefix(name.rpartition("/")[2])
     return name if output.get("model") and DATED.fullmatch(answered) else ""
-
-
-def _by_letters(score: Any, target: str) -> dict[str, set[float]]:
-    """What the scorer `choice` gives: right where the letters of the answer are those of the target."""
-    answer = score.get("answer") if isinstance(score, dict) else None
-    if not isinstance(answer, str) or not CHOSEN.fullmatch(target.replace(" | ", "")):
-        return {}
-    return {"choice": {float(set(CHOICE.findall(answer)) == set(CHOICE.findall(target)))}}
 
 
 def _listed(value: object) -> list[Any]:

@@ -113,11 +113,13 @@ def _finished(sample: Sample, choices: Any, values: Any, index: Any, metrics: An
         sample.logprobs, sample.greedy = likelihoods(values, len(choices))
         sample.continuations = tuple(map(text, choices)) if sample.logprobs else ()
     golds = {one for one in (index if isinstance(index, list) else [index]) if isinstance(one, int)}
-    if golds and len(sample.logprobs) > 1:
-        sample.rescored = {
-            name: by_likelihood(sample.continuations, sample.logprobs, golds, per_character=name == "acc_norm")
-            for name in ("acc", "acc_norm")
-        }
+    is_shown = golds and len(sample.logprobs) > 1
+    sample.rescored = {
+        name: by_likelihood(sample.continuations, sample.logprobs, golds, per_character=name == "acc_norm")
+        if is_shown
+        else ()
+        for name in ("acc", "acc_norm")
+    }
     return sample
 
 

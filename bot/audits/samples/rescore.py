@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import string
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -29,6 +30,7 @@ LETTERS = string.ascii_uppercase
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 NO_DIGITS = str.maketrans("", "", string.digits)
 BY_LIKELIHOOD = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"})  # of several choices
+USUAL_PATTERN = r"#### (\-?[0-9\.\,]+)"
 TOO_SLOW = "a pattern of its settings takes too long"
 OPTIONS = frozenset({"regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers"})
 
@@ -185,11 +187,12 @@ def _places(target: Any, texts: Sequence[str]) -> set[int]:
 
 def _by_text(sample: Sample, scoring: Scoring, answer_filter: str) -> Collection[float]:
     """Exact match of the filtered response with the target, or with any of several targets."""
-    answer = _filtered(sample, json.loads(scoring.filters[answer_filter]))
+    answer, *others = _filtered(sample, json.loads(scoring.filters[answer_filter]))
     logged = _only_text(sample.row.get("filtered_resps"))
-    if logged is not None and logged != answer:
+    if logged is not None and logged not in {answer, *others}:
         why = f"its filtered answer is {logged[:40]!r}, and its response gives {answer[:40]!r}"
         raise Unscorable(why, is_fault=True)
+    answer = answer if logged is None else logged
     options = json.loads(scoring.metrics["exact_match"])
     target = sample.row.get("target")
     readings = [[str(target)]] if target is not None else []
@@ -216,15 +219,16 @@ def exact_match(answer: str, target: str, options: Mapping[str, Any]) -> bool:
         answer, target = answer.translate(NO_PUNCTUATION), target.translate(NO_PUNCTUATION)
     if options.get("ignore_numbers"):
         answer, target = answer.translate(NO_DIGITS), target.translate(NO_DIGITS)
-    return answer.rstrip("\0") == target.rstrip("\0")  # numpy's texts end before their last zero
+    answer, target = answer.rstrip("\0"), target.rstrip("\0")  # numpy's texts end before their last zero
+    return answer == target
 
 
 @lru_cache(maxsize=64)
-def _pattern(pattern: str) -> regex.Pattern[str]:
-    if not isinstance(pattern, str) or len(pattern) > LONGEST_PATTERN:
+def _pattern(pattern: str, flags: int = 0, most: int = LONGEST_PATTERN) -> regex.Pattern[str]:
+    if not isinstance(pattern, str) or len(pattern) > most:
         raise Unscorable("a pattern of its settings is too long")
     try:
-        return regex.compile(pattern)
+        return regex.compile(pattern, flags)
     except (regex.error, RecursionError, OverflowError):
         raise Unscorable("a pattern of its settings is none") from None
 
@@ -236,23 +240,31 @@ def _replace(pattern: str, text: str) -> str:
         raise Slow(TOO_SLOW) from None
 
 
-def _find(pattern: str, text: str) -> list[Any]:
+def _find(pattern: str, text: str, most: int = LONGEST_PATTERN) -> list[Any]:
     try:
-        return list(_pattern(pattern).findall(text, timeout=SECONDS))
+        return list(_pattern(pattern, 0, most).findall(text, timeout=SECONDS))
     except TimeoutError:
         raise Slow(TOO_SLOW) from None
 
 
-Step = Callable[[list[Any], Mapping[str, Any]], Any]
+def search(pattern: str, text: str, flags: int = 0) -> regex.Match[str] | None:
+    """The first match of a stranger's pattern. Raises Unscorable for a costly one, or one that is none."""
+    try:
+        return _pattern(pattern, flags).search(text, timeout=SECONDS)
+    except TimeoutError:
+        raise Slow(TOO_SLOW) from None
 
 
-def _regex(responses: list[Any], step: Mapping[str, Any]) -> list[str]:
+Step = Callable[[list[Any], Mapping[str, Any], Any], Any]
+
+
+def _regex(responses: list[Any], step: Mapping[str, Any], _: Any) -> list[str]:
     fallback = step.get("fallback", "[invalid]")
     return [_extracted(one if isinstance(one, str) else "", step, fallback) for one in responses]
 
 
 def _extracted(response: str, step: Mapping[str, Any], fallback: str) -> str:
-    found = _find(step.get("regex_pattern", r"#### (\-?[0-9\.\,]+)"), response)
+    found = _find(step.get("regex_pattern", USUAL_PATTERN), response)
     if not found:
         return fallback
     try:
@@ -264,29 +276,81 @@ def _extracted(response: str, step: Mapping[str, Any], fallback: str) -> str:
     return str(match).strip()
 
 
-def _mapped(responses: list[Any], step: Mapping[str, Any]) -> list[Any]:
+def _by_choices(responses: list[Any], step: Mapping[str, Any], doc: Any) -> list[str]:
+    """The letter of a choice in brackets: what the pattern finds, or else a choice's text, or else a letter after `:`.
+
+    Since 0.4.13 the longest choice that fits counts, before the first: with `in_order` that one.
+    """
+    choices = doc.get("choices") if isinstance(doc, dict) else None
+    if not isinstance(choices, list) or not choices or not all(isinstance(one, str) for one in choices):
+        raise Unscorable("its document has no choices")
+    plain = [_ignoring(one.strip(), step) for one in choices]
+    letters = {one: f"({chr(ord('A') + place)})" for place, one in enumerate(plain)}
+    named = [chr(ord("A") + place) for place in range(len(plain))]
+    ordered = plain if step.get("in_order") else sorted(plain, key=len, reverse=True)
+    texts, after = "|".join(map(re.escape, ordered)), rf":[\s]*({'|'.join(map(re.escape, named))})"
+    found = []
+    for one in responses:
+        said = one if isinstance(one, str) else ""
+        match = (
+            _selected(step.get("regex_pattern", USUAL_PATTERN), said, step, {})
+            or _selected(texts, _ignoring(said, step), step, letters, LONGEST_ANSWER)
+            or _selected(after, said, step, {letter: f"({letter})" for letter in named})
+        )
+        found.append(match or step.get("fallback", "[invalid]"))
+    return found
+
+
+def _selected(
+    pattern: str, said: str, step: Mapping[str, Any], names: Mapping[str, str], most: int = LONGEST_PATTERN
+) -> str:
+    found = _find(pattern, said, most)
+    if not found:
+        return ""
+    try:
+        match = found[step.get("group_select", 0)]
+    except (IndexError, TypeError):
+        raise Unscorable("its response has fewer matches than its filter selects") from None
+    if isinstance(match, tuple):
+        match = next((one for one in match if one), "")
+    return names.get(match.strip(), match.strip())
+
+
+def _ignoring(text: str, step: Mapping[str, Any]) -> str:
+    for pattern in step.get("regexes_to_ignore") or ():
+        text = _replace(pattern, text)
+    text = text.lower() if step.get("ignore_case") else text
+    return _replace(r"\p{P}", text) if step.get("ignore_punctuation") else text
+
+
+def _mapped(responses: list[Any], step: Mapping[str, Any], _: Any) -> list[Any]:
     names = step.get("mapping_dict") or {}
     return [names.get(one, step.get("default_value")) for one in responses]
 
 
 STEPS: Mapping[str, Step] = {
     "regex": _regex,
-    "remove_whitespace": lambda responses, _: [one.strip() for one in responses],
-    "lowercase": lambda responses, _: [one.lower() for one in responses],
-    "uppercase": lambda responses, _: [one.upper() for one in responses],
+    "multi_choice_regex": _by_choices,
+    "remove_whitespace": lambda responses, *_: [one.strip() for one in responses],
+    "lowercase": lambda responses, *_: [one.lower() for one in responses],
+    "uppercase": lambda responses, *_: [one.upper() for one in responses],
     "map": _mapped,
-    "majority_vote": lambda responses, _: [Counter(responses).most_common(1)[0][0]],
-    "take_first": lambda responses, _: responses[0],
+    "majority_vote": lambda responses, *_: [Counter(responses).most_common(1)[0][0]],
+    "take_first": lambda responses, *_: responses[0],
+    "take_first_k": lambda responses, step, _: responses[: step["k"]],
 }
-FIELDS = {"function", "regex_pattern", "group_select", "fallback", "mapping_dict", "default_value", "kwargs"}
+FIELDS = {
+    "function", "regex_pattern", "group_select", "fallback", "mapping_dict", "default_value", "kwargs", "k",
+    "ignore_case", "ignore_punctuation", "regexes_to_ignore",
+}  # fmt: skip
 
 
 def _is_known(step: Any) -> bool:
     return isinstance(step, dict) and step.get("function") in STEPS and step.keys() <= FIELDS
 
 
-def _filtered(sample: Sample, steps: Sequence[Mapping[str, Any]]) -> str:
-    """What the filter's steps leave of the logged responses. Raises Unscorable where that is no text."""
+def _filtered(sample: Sample, steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the steps of a filter leave of the logged responses, in each release. Raises Unscorable for no text."""
     responses = sample.row.get("resps")
     while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
         responses = responses[0]
@@ -294,11 +358,16 @@ def _filtered(sample: Sample, steps: Sequence[Mapping[str, Any]]) -> str:
         raise Unscorable("its response is missing")
     if sum(map(len, responses)) > LONGEST_ANSWER:
         raise Unscorable("its response is too long")
+    is_by_choices = any(step["function"] == "multi_choice_regex" for step in steps)
+    return [_left(responses, steps, sample.doc, in_order=one) for one in ((False, True) if is_by_choices else (False,))]
+
+
+def _left(responses: list[str], steps: Sequence[Mapping[str, Any]], doc: Any, *, in_order: bool) -> str:
     found: Any = responses
     try:
         for step in steps:
-            found = STEPS[step["function"]](found, step)
-    except (AttributeError, TypeError, IndexError):
+            found = STEPS[step["function"]](found, {**step, "in_order": in_order}, doc)
+    except (AttributeError, TypeError, IndexError, KeyError):
         raise Unscorable("its filter does not fit its response") from None
     found = found[0] if isinstance(found, list) and len(found) == 1 else found
     if not isinstance(found, str):

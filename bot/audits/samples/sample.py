@@ -38,7 +38,8 @@ class Sample(msgspec.Struct, gc=False):
     wrote, `answer` what the filter named `filter` left of it; both are None where log-likelihoods were measured:
     `logprobs` are those of `continuations`, in order, and `greedy` tells whether each is what the model would have
     written. `settings` are the generation's (`until`, …). `metrics` are the sample's own numbers by name. `target` is
-    the right answer. `rescored` has what a metric may be by the logged answer, where the harness tells how; `model` is
+    the right answer. `rescored` has what a metric may be by the logged answer, where the harness tells how, nothing
+    where the log lacks the answer; `model` is
     the one that the log names.
     """
 

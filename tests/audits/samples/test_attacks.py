@@ -110,12 +110,17 @@ def write_lighteval(folder: Path, rows: Rows, value: float) -> Path:
     return path
 
 
+def said(letter: str) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", "content": f"I think so. ANSWER: {letter}"}}]}
+
+
 def inspect_rows() -> Rows:
     rows: Rows = inspect_log([float(one) for one in RIGHT])["samples"]
     return [
-        row | {"scores": {"choice": {"value": "C" if is_right else "I", "answer": "A" if is_right else "B"}}}
+        row | {"scores": {"choice": {"value": "C" if is_right else "I", "answer": "A" if is_right else "B"}},
+               "output": said("A" if is_right else "B")}
         for row, is_right in zip(rows, RIGHT, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def write_inspect(folder: Path, rows: Rows, value: float) -> Path:
@@ -290,8 +295,10 @@ def test_a_run_of_helm_names_the_model_of_its_log(tmp_path: Path) -> None:
     ({}, False),
 ])  # fmt: skip
 def test_a_log_of_inspect_names_the_model_of_its_answers(tmp_path: Path, used: dict[str, Any], is_other: bool) -> None:
-    answered = {"output": {"model": "better-7b-2026-01-02"}, "model_usage": used}
-    rows = [row | answered for row in inspect_rows()]
+    rows = [
+        row | {"output": row["output"] | {"model": "better-7b-2026-01-02"}, "model_usage": used}
+        for row in inspect_rows()
+    ]
     assert found(tmp_path, "inspect", rows)[0] == ({"other-questions"} if is_other else set())
 
 

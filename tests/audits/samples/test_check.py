@@ -322,6 +322,7 @@ def inspect_log(values: list[float], answers: list[str] | None = None) -> dict[s
             {"name": "choice", "scorer": "choice", "params": {},
              "metrics": {"accuracy": {"name": "accuracy", "value": sum(values) / len(values), "options": {}}}}]},
         "samples": [{"id": number, "epoch": 1, "input": f"{number}?", "target": "A",
+                     "output": {"choices": [{"message": {"role": "assistant", "content": "ANSWER: A"}}]},
                      "scores": {"choice": {"value": one, "answer": "A"}}} for number, one in enumerate(said)],
     }  # fmt: skip
 

@@ -55,6 +55,23 @@ FILTERS: list[list[dict[str, Any]]] = [
     [{"function": "lowercase"}, {"function": "take_first"}],
     [{"function": "uppercase"}, {"function": "remove_whitespace"}, {"function": "take_first"}],
     [{"function": "majority_vote"}, {"function": "take_first"}],
+    [{"function": "take_first_k", "k": 2}, {"function": "majority_vote"}, {"function": "take_first"}],
+    [
+        {"function": "multi_choice_regex", "regex_pattern": r"(\([A-Z]\))", "group_select": -1},
+        {"function": "take_first"},
+    ],
+    [
+        {
+            "function": "multi_choice_regex",
+            "regex_pattern": r"(\([A-Z]\))",
+            "group_select": 0,
+            "ignore_case": True,
+            "ignore_punctuation": True,
+            "regexes_to_ignore": ["the ", "\\$"],
+            "fallback": "none",
+        },
+        {"function": "take_first"},
+    ],
     [{"function": "map", "mapping_dict": {"no": "0", "Yes!": "1"}, "default_value": "?"}, {"function": "take_first"}],
 ]
 
@@ -89,15 +106,16 @@ def compare_filters(count: int) -> None:
         scoring = Scoring("generate_until", metrics={"exact_match": "{}"}, filters={"f": json.dumps(steps)})
         scorer = Rescorer("task", scoring)
         assert scorer.knows("exact_match", "f")
-        for _ in range(count):
-            responses = [answer(rng) for _ in range(3 if steps[0]["function"] == "majority_vote" else 1)]
-            found: Any = [responses]
-            for step in steps:
-                given = {name: value for name, value in step.items() if name != "function"}
-                found = list(get_filter(step["function"])(**given).apply(found, [{}]))
-            wanted = found[0]
-            wanted = wanted[0] if isinstance(wanted, list) else wanted
-            row = {"doc_id": 0, "doc": {}, "target": wanted, "arguments": {"gen_args_0": {"arg_0": "q", "arg_1": {}}},
+        is_vote = steps[0]["function"] in {"majority_vote", "take_first_k"}
+        all_responses = [[answer(rng) for _ in range(3 if is_vote else 1)] for _ in range(count)]
+        docs = [{"choices": rng.sample([one for one in WORDS if one.strip()], 4)} for _ in range(count)]
+        found: Any = all_responses
+        for step in steps:
+            given = {name: value for name, value in step.items() if name != "function"}
+            found = list(get_filter(step["function"])(**given).apply(found, docs))
+        for responses, doc, left in zip(all_responses, docs, found, strict=True):
+            wanted = left[0] if isinstance(left, list) else left
+            row = {"doc_id": 0, "doc": doc, "target": wanted, "arguments": {"gen_args_0": {"arg_0": "q", "arg_1": {}}},
                    "resps": [responses], "filtered_resps": [wanted], "filter": "f", "exact_match": 1.0}  # fmt: skip
             assert scorer.score("exact_match", read_sample(json.dumps(row)), "f") == {1.0}, (steps, responses, wanted)
 
@@ -168,3 +186,9 @@ def test_20_000_answers_are_scored_as_lm_eval_scores_them() -> None:
     compare_metric(20_000 // len(OPTIONS) + 1)
     compare_filters(20_000 // len(FILTERS) + 1)
     compare_choices(20_000)
+
+
+def test_some_answers_are_scored_as_lm_eval_scores_them() -> None:
+    compare_metric(2)
+    compare_filters(10)
+    compare_choices(100)
