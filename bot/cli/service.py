@@ -24,7 +24,7 @@ from bot.service.settings.environment import (
     secret,
     settings_path,
 )
-from bot.service.waits import LEASE_PATIENCE
+from bot.service.waits import LEASE_PATIENCE, PATTERNS_EVERY, STOP_PATIENCE
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from bot.service.settings.config import Settings
     from bot.service.watch.outcome import WatchPass
 
-ANEW = 900.0  # seconds after which the datasets that match a pattern are looked up again
-PATIENCE = 5.0  # seconds that running jobs get when the server stops; with open requests at most 8
 WATCH = Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")]
 FORMAT = Annotated[Literal["text", "json"], typer.Option("--format", help="The output format.")]
 DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")]
@@ -279,7 +277,7 @@ def _keep_watches(
             service = SharedService(contexts, settings.watches, registry, jobs=jobs)
         service.check()
         service.start()
-        again = ANEW if has_patterns(load_settings(path)) else None
+        again = PATTERNS_EVERY if has_patterns(load_settings(path)) else None
         reloader = Reloader(path, lambda path: open_settings(path, read_access()), service.apply, again)
         service.refused_settings = lambda: reloader.refusal
         reloader.start()
@@ -287,7 +285,7 @@ def _keep_watches(
             serving(service, registry)
         finally:
             reloader.stop()
-            if not service.stop(PATIENCE):
+            if not service.stop(STOP_PATIENCE):
                 logging.shutdown()
                 os._exit(
                     0

@@ -24,9 +24,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bot.errors import BotError
 from bot.reporting.escape import visible
+from bot.service.waits import SETTINGS_EVERY, SETTINGS_RETRY
 
-EVERY = 5.0  # seconds between two looks at the file
-REFUSED = 60.0  # seconds until refused settings are read again: the fault may be in a declaration, or at a service
 Loaded = TypeVar("Loaded")
 Stamp = tuple[int, int, int]
 log = logging.getLogger(__name__)
@@ -47,7 +46,7 @@ class Reloader(Generic[Loaded]):
         load: Callable[[Path], Loaded],
         apply: Callable[[Loaded], None],
         again: float | None = None,
-        refused: float = REFUSED,
+        refused: float = SETTINGS_RETRY,
     ) -> None:
         self.path, self.refusal = path, ""
         self._again, self._refused, self._read = again, refused, time.monotonic()
@@ -98,7 +97,7 @@ class Reloader(Generic[Loaded]):
 
     def _keep(self) -> None:
         while not self._stopping.is_set():
-            was_asked = self._asked.wait(EVERY)
+            was_asked = self._asked.wait(SETTINGS_EVERY)
             self._asked.clear()
             if not self._stopping.is_set():
                 self.look(always=was_asked)

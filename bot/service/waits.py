@@ -29,4 +29,15 @@ REVIEWS_EVERY = 300.0  # at a long list of requests at the source
 MODELS_EVERY = 3600.0  # at the Hub for models
 MODEL_EVERY = 86_400.0  # for one model
 
-LEASE_PATIENCE = 10.0  # for another process that has the watch or the state, and for rows that workers have
+SETTINGS_EVERY = 5.0  # at the file of settings
+SETTINGS_RETRY = 60.0  # at settings that were refused: the fault may be in a declaration, or at a service
+PATTERNS_EVERY = 900.0  # at the datasets that a pattern names
+
+# For other processes.
+LEASE_PATIENCE = 10.0  # for one that has the watch or the state, and for rows that workers have
+LEASE_LOOK = 0.25  # between two tries
+STOP_PATIENCE = 5.0  # for running work where the server stops; with open requests at most 8
+WORKER_BEAT, WORKER_DEAD = 5.0, 20.0  # between two signs of life, and until a silent worker counts as dead
+WORKER_LOOK, JOBS_EVERY = 5.0, 1.0  # between two looks at what is due, and for jobs whose time has come
+WORKER_PAUSE = 1.0  # before a worker that lost its database starts again
+WORKER_WARNS_EVERY = 60.0  # about the same outage

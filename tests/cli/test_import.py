@@ -16,7 +16,8 @@ from bot.cli.app import app
 from bot.errors import BotError, CallError, LeaseLost
 from bot.service.store import Store, connect
 from bot.service.store.items import RowJob
-from bot.service.store.leases import LOOK, state_lock
+from bot.service.store.leases import state_lock
+from bot.service.waits import LEASE_LOOK
 from tests.command import BOT
 from tests.platforms.git.test_source import Folder
 from tests.service.worker_processes import queue_of
@@ -60,7 +61,7 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
 @pytest.fixture
 def pushed(hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.push(repository, {path_of("acme/one"): result("acme/one")})
-    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LEASE_LOOK)
 
 
 def refused(runner: CliRunner, url: str) -> str:

@@ -26,8 +26,8 @@ from bot.service.publish.ledger import ledgers_due
 from bot.service.publish.publisher import admission, due_rows
 from bot.service.store import Store, connect
 from bot.service.store.items import RowJob
-from bot.service.store.leases import LOOK
 from bot.service.store.memory import LAST_PASS, LEDGER, RECOUNT
+from bot.service.waits import LEASE_LOOK
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.command import BOT, bot
@@ -182,7 +182,7 @@ def test_one_process_at_a_time_keeps_a_watch(postgres: Cluster) -> None:
             return claim.is_ours
 
     with ThreadPoolExecutor(1) as pool:
-        with store.lease("tiny") as first, store.lease("tiny", 2 * LOOK) as second, store.lease("other") as third:
+        with store.lease("tiny") as first, store.lease("tiny", 2 * LEASE_LOOK) as second, store.lease("other") as third:
             assert (first.is_ours, second.is_ours, third.is_ours) == (True, False, True)
             waiting = pool.submit(wait_for_it)
         assert waiting.result()

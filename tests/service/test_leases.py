@@ -17,7 +17,7 @@ from bot.platforms.writes import check_lease, checked_lease
 from bot.publishing.publication import Commit, Marker, PostText
 from bot.server.health import PAUSED
 from bot.service.store import Store, connect
-from bot.service.store.leases import LOOK
+from bot.service.waits import LEASE_LOOK
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import import_lease, settle_watches
 from tests.service.stories import Story
@@ -129,7 +129,7 @@ def test_what_is_kept_stays_kept_and_what_is_lost_stays_lost(postgres: Cluster) 
 def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.server.sharing.LEASE_PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.server.sharing.LEASE_PATIENCE", 2 * LEASE_LOOK)
     story.push()
     with service_of(story) as service:
         with import_lease(story.contexts.store, "HF://datasets/Acme/contents/", tmp_path, tuple):
@@ -145,8 +145,8 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
 def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LOOK)
-    monkeypatch.setattr("bot.server.sharing.LEASE_PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LEASE_LOOK)
+    monkeypatch.setattr("bot.server.sharing.LEASE_PATIENCE", 2 * LEASE_LOOK)
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     push_rows(story, 6)
     started, goes_on = threading.Event(), threading.Event()
@@ -163,7 +163,7 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
         with pytest.raises(InUse, match="a worker publishes a row there now"), filled():
             raise AssertionError("a row is written")
         monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", PATIENCE)
-        threading.Timer(2 * LOOK, goes_on.set).start()
+        threading.Timer(2 * LEASE_LOOK, goes_on.set).start()
         with filled():
             written = len(story.requests)
             wait_until(lambda: ("row", "tiny") not in jobs.undone())
@@ -178,7 +178,7 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
 def test_a_command_that_settles_is_told_of_an_import(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.LEASE_PATIENCE", 2 * LEASE_LOOK)
     story.push()
     with import_lease(story.contexts.store, "hf://datasets/acme/contents", tmp_path, tuple):
         [told] = one_pass(story).outcomes

@@ -32,6 +32,7 @@ from bot.errors import BotError, StateUnavailable
 from bot.service.store import batches
 from bot.service.store.engine import shown_address
 from bot.service.store.items import RowJob
+from bot.service.waits import JOBS_EVERY, WORKER_BEAT, WORKER_DEAD, WORKER_LOOK, WORKER_PAUSE, WORKER_WARNS_EVERY
 
 QUEUE, PASS, ROW = "leaderboard-bot", "pass", "row"
 SCHEMA = f"leaderboard_bot_jobs_{__version__.replace('.', '_')}"  # another version's tables are left alone
@@ -43,9 +44,9 @@ FIRST, SECOND = 10, 0  # priorities: passes hold what people wait for
 class Timing:
     """Times in seconds: between two signs of life, until a silent worker counts as dead, between two looks."""
 
-    heartbeat: float = 5.0
-    dead: float = 20.0
-    look: float = 5.0
+    heartbeat: float = WORKER_BEAT
+    dead: float = WORKER_DEAD
+    look: float = WORKER_LOOK
 
 
 class Jobs:
@@ -162,9 +163,6 @@ def _lock_of(job: RowJob) -> str:
     return f"row {job.watch} {named}"
 
 
-PAUSE = 1.0  # seconds before a worker that lost its database starts again
-WARN_AGAIN = 60.0  # seconds
-POLL = 1.0  # seconds between two looks for jobs whose time has come
 OUTAGES = (ConnectorException, psycopg_pool.PoolTimeout, psycopg.Error, OSError)
 log = logging.getLogger(__name__)
 
@@ -186,7 +184,7 @@ class Warnings:
     def __call__(self, text: str) -> None:
         """Log a warning."""
         said, at = self._last
-        if text != said or time.monotonic() - at >= WARN_AGAIN:
+        if text != said or time.monotonic() - at >= WORKER_WARNS_EVERY:
             log.warning("%s", text)
             self._last = (text, time.monotonic())
 
@@ -234,7 +232,7 @@ class JobWorker:
                 self._warn(f"the jobs wait for the database: {_why(failure)}")
             except Exception:
                 log.exception("the worker starts again")
-            self._stopping.wait(PAUSE)
+            self._stopping.wait(WORKER_PAUSE)
 
     async def _work(self) -> None:
         self._loop, self._running = asyncio.get_running_loop(), asyncio.current_task()
@@ -256,7 +254,7 @@ class JobWorker:
             await app.run_worker_async(
                 queues=[QUEUE],
                 concurrency=self.threads,
-                fetch_job_polling_interval=POLL,
+                fetch_job_polling_interval=JOBS_EVERY,
                 delete_jobs=DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
                 update_heartbeat_interval=self.timing.heartbeat,

@@ -17,8 +17,8 @@ from bot.errors import BotError, LeaseLost, StateUnavailable
 from bot.platforms.writes import checked_lease
 from bot.service.settings.config import Watch
 from bot.service.store.engine import NO_SHARING, Database, parse_database, sqlite_file
+from bot.service.waits import LEASE_LOOK
 
-LOOK = 0.25  # seconds between two tries
 # Where the machine itself is gone, the server finds out in 25 seconds.
 ALIVE = ("tcp_keepalives_idle = 10", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3")
 # A pooler of connections may ask another session than the one that has the lock; then it does not count.
@@ -88,7 +88,7 @@ class Leases(Database):
             for setting in ALIVE:
                 connection.execute(text(f"set {setting}"))
             while not (claim := _claimed(connection, name, beside)).is_ours and time.monotonic() < end:
-                time.sleep(LOOK)
+                time.sleep(LEASE_LOOK)
             if claim.is_ours:
                 kept.enter_context(checked_lease(Lease(connection, _key_of(name)).check))
             yield claim

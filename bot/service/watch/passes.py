@@ -17,10 +17,10 @@ from bot.service.context import ContextFactory
 from bot.service.publish.ledger import Ledger
 from bot.service.settings.config import Watch
 from bot.service.store import Store, WatchState
-from bot.service.store.leases import LOOK, lease_name, pass_leases
+from bot.service.store.leases import lease_name, pass_leases
 from bot.service.store.memory import FAILURES
 from bot.service.store.plans import Plans
-from bot.service.waits import LEASE_PATIENCE
+from bot.service.waits import LEASE_LOOK, LEASE_PATIENCE
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.settle import run_pass
 
@@ -38,7 +38,7 @@ def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], 
         while any(lease_name(one, folder) == name for one in row_targets()):
             if time.monotonic() >= end:
                 raise InUse(f"{to}: a worker publishes a row there now; try again when it has finished")
-            time.sleep(LOOK)
+            time.sleep(LEASE_LOOK)
         yield
 
 
