@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any, get_args
@@ -12,6 +16,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 import typer
+from huggingface_hub.cli import extensions
 from pydantic import BaseModel
 
 from bot import errors
@@ -215,3 +220,26 @@ def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
     assert set(documented) - whole == set(fields(json.loads(entry.to_bytes())))
     tops = [name.split(".")[0].removesuffix("[]") for name in documented]
     assert list(dict.fromkeys(tops)) == [field.encode_name for field in msgspec.structs.fields(Entry)]
+
+
+@pytest.mark.slow
+def test_the_extension_of_the_hubs_cli_calls_the_bot(tmp_path: Path) -> None:
+    """Installed as the client installs a script; in place of `uvx`, which needs a release, stands what it would run."""
+    [script] = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", sections("command-line.md")["Environment"], re.DOTALL)
+    place = tmp_path / ".local" / "share" / "hf" / "extensions" / "hf-evals"
+    program = extensions._install_binary_extension(extension_dir=place, short_name="evals", binary=script.encode())
+    names = {"owner": "acme", "repo": "hf-evals", "repo_id": "acme/hf-evals", "short_name": "evals"}
+    extensions.ExtensionManifest(
+        **names, executable_path=str(program), type="binary", installed_at=datetime.now(UTC)
+    ).save(place)
+    (tmp_path / "uvx").write_text('#!/bin/sh\nexec "$@"\n')
+    (tmp_path / "uvx").chmod(0o755)
+    commands = Path(sys.executable).parent
+    told = {"HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{commands}{os.pathsep}{os.environ['PATH']}"}
+    call = [commands / "hf", "evals", "check", ROOT / "examples" / "results", "--format", "summary"]
+    more = {"HF_HUB_DISABLE_UPDATE_CHECK": "1", "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(call, env={**os.environ, **told, **more}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (
+        1,
+        "5 rows from 5 files: 2 accepted, 1 incomplete, 2 rejected; 3 errors",
+    ), done.stderr
