@@ -60,15 +60,15 @@ def rules_page() -> str:
 
 def _index() -> Iterator[str]:
     for severity in Severity:
-        names = " · ".join(f"[`{rule.id}`](#{rule.id})" for rule in ALL_RULES if rule.severity is severity)
+        names = ", ".join(f"[`{rule.id}`](#{rule.id})" for rule in ALL_RULES if rule.severity is severity)
         yield from (f"**{severity.capitalize()}s**: {names}", "")
 
 
 def _section(rule: Rule) -> Iterator[str]:
     texts = dict(rule.sections)
-    yield from (f"## {rule.id}", "", f"**{rule.title}** *{rule.severity}*", "")
-    yield from (texts["What it does"], "", texts["Why is this bad?"], "")
-    yield from (f"**When it is wrong**: {texts['When it is wrong']}", "")
+    yield from (f"## {rule.id}", "", f"**{rule.title}** {texts['What it does']}", "")
+    yield from (texts["Why is this bad?"], "")
+    yield from (f"**Wrong?** {texts['When it is wrong']}", "")
 
 
 def catalogue_page() -> str:

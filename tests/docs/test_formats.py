@@ -6,6 +6,7 @@ import re
 
 from bot.evaluation.formats import BUILT_IN
 from bot.evaluation.formats.other_files import OTHER, kinds
+from tests.docs.test_reference import first_cells
 from tests.evaluation.judging import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
@@ -13,8 +14,8 @@ SECTION = re.compile(r"^## `(?P<id>[^`]+)`\n(?P<text>.*?)(?=^## |\Z)", re.MULTIL
 
 
 def test_every_kind_that_is_named_has_its_line() -> None:
-    table = PAGE.partition("## Files that the bot names and does not read")[2]
-    named = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    table = PAGE.partition("## Files that the bot names and does not read")[2].partition("\n## ")[0]
+    named = first_cells(table)
     assert sorted(named) == sorted({kind.id for kind in (*kinds(), OTHER)})
 
 
