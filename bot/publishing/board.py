@@ -593,3 +593,15 @@ def formats_of_leaves(entry: Entry) -> dict[str, str]:
     """The format of the file of each leaf of a row."""
     formats = {name: file.format for file in entry.evidence for name in (file.path, f"{file.source}/{file.path}")}
     return {leaf.id: formats.get(leaf.file, "") for task in entry.tasks for leaf in task.leaves}
+
+
+def own_sources(entries: Iterable[Entry], watched: Collection[str] = ()) -> dict[str, str]:
+    """By key the repository of rows whose files lie where nobody watches and no other row has any."""
+    found = list(entries)
+    users = Counter(source for entry in found for source in {file.source for file in entry.evidence})
+    others = [(entry.key, {file.source for file in entry.evidence}) for entry in found]
+    return {
+        key: ", ".join(sorted(one or "somebody's machine" for one in sources))
+        for key, sources in others
+        if sources and len(found) > 1 and not any(users[one] > 1 or one in watched for one in sources)
+    }

@@ -292,3 +292,28 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
         wait_for(lambda: branches(tmp_path / "board"))
         wait_for(lambda: "acme/atlas-7b" in httpx.get(url).text)
     story.contexts.store.close()
+
+
+def test_a_row_whose_files_lie_where_nobody_watches_is_named(
+    contexts: ContextFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bot.toml").write_text(f'{SETTINGS}as = "commit"\n')
+    models = {"acme/atlas-7b": (50, 60, 70), "acme/borea-1b": (40, 60, 70)}
+    Folder(tmp_path / "results").push({path_of(one): result(one, right=right) for one, right in models.items()})
+    Folder(tmp_path / "elsewhere").push({path_of("eve/best"): result("eve/best", right=(90, 90, 90))})
+    monkeypatch.chdir(tmp_path)
+
+    def said(*words: str) -> str:
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    said("settle")
+    said("publish", "elsewhere", "--leaderboard", "tiny.toml", "--to", "./board", "--as", "commit")
+    [named] = [line for line in said("status").splitlines() if "elsewhere" in line]
+    [doubted] = [line for line in said("verify", "./board", "--sources", ".").splitlines() if "elsewhere" in line]
+
+    assert re.fullmatch(
+        r"open-llm: +tiny/eve/best/\S+: its files are of \S*elsewhere, which no watch and no other row uses", named
+    )
+    assert "where no other row has any" in doubted

@@ -23,7 +23,7 @@ from bot.evaluation.verdict import RowFacts
 from bot.platforms.declarations import declaration_at
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
-from bot.publishing.board import KnownBoardRows, known_logs, like_rows
+from bot.publishing.board import KnownBoardRows, known_logs, like_rows, own_sources
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
 from bot.publishing.layout import CellChange, RowChange
@@ -108,7 +108,7 @@ class Verifier:
     reads_samples: bool | None = None
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
     _usual: dict[str, str] = field(default_factory=dict, repr=False)
-    _source: str = field(default="", repr=False)
+    _own_sources: dict[str, str] = field(default_factory=dict, repr=False)
     _like: LikeRows = field(default_factory=LikeRows, repr=False)
     _logs: tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]] = field(default=({}, {}), repr=False)
 
@@ -125,7 +125,7 @@ class Verifier:
         self._usual = _usual_declarations(stored.entries)
         self._logs = known_logs(stored.entries)
         self._like = like_rows(stored.entries)
-        self._source = _usual_source(stored.entries)
+        self._own_sources = own_sources(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
         try:
@@ -190,10 +190,8 @@ class Verifier:
 
     def _unusual(self, entry: Entry) -> Iterator[str]:
         """A sentence for a row whose declaration or whose source is not that of most rows."""
-        named = {file.source for file in entry.evidence}
-        if self._source and named and self._source not in named:
-            where = ", ".join(sorted(brief(one, 80) or "somebody's machine" for one in named))
-            yield f"its files are of {where}, and those of most rows are of {brief(self._source, 80)}"
+        if where := self._own_sources.get(entry.key):
+            yield f"its files are of {brief(where, 160)}, where no other row has any"
         board = entry.leaderboard
         if board.scoring_digest != self._usual[board.id]:
             which = "the one that is shipped" if board.id in shipped() else "that of most rows"
@@ -274,13 +272,6 @@ def _usual_declarations(entries: Sequence[Entry]) -> dict[str, str]:
         name: load_shipped(name).scoring_digest if name in shipped() else count.most_common(1)[0][0]
         for name, count in found.items()
     }
-
-
-def _usual_source(entries: Sequence[Entry]) -> str:
-    """The repository that the files of more than half of the rows are of, "" where there is none."""
-    found = Counter(source for entry in entries for source in {file.source for file in entry.evidence})
-    [(source, count)] = found.most_common(1) or [("", 0)]
-    return source if 2 * count > len(entries) else ""
 
 
 def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:

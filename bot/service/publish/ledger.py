@@ -17,6 +17,7 @@ from bot.publishing.decisions import RowDecision
 from bot.publishing.entries import is_from, parsed
 from bot.publishing.entry import digest_of
 from bot.publishing.status import Fate, Place, RowStatus, Waiting, status_of
+from bot.reporting.escape import brief
 from bot.service.context import WatchContext
 from bot.service.publish.reconcile import entries_of
 from bot.service.store import WatchState
@@ -57,7 +58,8 @@ class Ledger:
     `declined` are the keys of those that people declined. `name` is how people call the target. `waiting` counts the
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows that are not accepted any more.
     `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on main.
-    `head` is the commit at main then, "" where there is no such branch.
+    `head` is the commit at main then, "" where there is no such branch. `own_sources` are the repositories of rows on
+    main that nobody watches and no other row uses.
     """
 
     target: str
@@ -70,6 +72,7 @@ class Ledger:
     requests: OpenRequests = field(default_factory=OpenRequests)
     moot: Collection[str] = ()
     head: str = ""
+    own_sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def accepted(self) -> int:
@@ -101,14 +104,20 @@ class Ledger:
     def whole(self) -> list[str]:
         """The lines, the requests that wait to be merged, and each row that people declined."""
         waits = [f"  {self.requests.text}"] if self.requests.count else []
-        return [*self.lines, *waits, *_first([f"declined {key}" for key in self.declined], "declined row")]
+        own = [
+            f"{key}: its files are of {brief(where, 160)}, which no watch and no other row uses"
+            for key, where in self.own_sources.items()
+        ]
+        declined = [f"declined {key}" for key in self.declined]
+        return [*self.lines, *waits, *_first(own, "such row"), *_first(declined, "declined row")]
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
         counts: dict[str, int] = {place: self.counts.get(place, 0) for place, _ in PLACES}
         rows = {"unexplained": dict(self.unexplained), "declined_rows": list(self.declined)}
         requests = msgspec.to_builtins(self.requests)
-        return {"target": self.target, "accepted": self.accepted, **counts, **rows, "requests": requests}
+        own = {"own_sources": dict(self.own_sources)}
+        return {"target": self.target, "accepted": self.accepted, **counts, **rows, "requests": requests, **own}
 
 
 def _first(rows: Sequence[str], what: str) -> list[str]:

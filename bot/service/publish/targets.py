@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.errors import DiscussionsDisabled, Refused
 from bot.platforms.target import Target
+from bot.publishing.board import own_sources
 from bot.publishing.status import WAITS
 from bot.service.context import WatchContext
 from bot.service.publish.boards import BoardUpdater
@@ -23,6 +24,7 @@ from bot.service.publish.ledger import (
 )
 from bot.service.publish.model_rows import ModelRows
 from bot.service.publish.publisher import TargetRows, due_rows
+from bot.service.publish.reconcile import entries_of
 from bot.service.publish.table_rows import TableRows
 from bot.service.settings.config import WatchTarget
 from bot.service.store.items import Item, Kind, Priority, marks
@@ -162,7 +164,10 @@ class Targets:
             placed = rows.places(accepted)
             refused = {**self.waiting.get(settings.to, {}), **placed.refused}
             ledger = make_ledger(self.context, settings.to, accepted, placed.places, refused)
-            found.append(replace(ledger, requests=placed.requests, moot=placed.moot, head=head))
+            own: dict[str, str] = {}
+            if self.context.dry_run and settings.kind == "entries":  # for people; a service looks at no row for it
+                own = own_sources(entries_of(target, self.context.leaderboard), {self.context.watch.source})
+            found.append(replace(ledger, requests=placed.requests, moot=placed.moot, head=head, own_sources=own))
         return found
 
     def derive(self) -> None:
