@@ -40,7 +40,7 @@ from bot.platforms.platform import Opener
 from bot.platforms.sites import open_site, publish_site
 from bot.platforms.target import Target
 from bot.publishing.board import contradiction, disbelief, known_rows
-from bot.publishing.compared_rows import ROWS, comparisons_markdown, counterpart, run_of_entry
+from bot.publishing.compared_rows import TWO_ROWS, comparisons_markdown, counterpart, run_of_entry
 from bot.publishing.entry import Entry, Evidence, entry_path, make_entries, parse_entry
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
@@ -350,7 +350,7 @@ def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:
     """Log each comparison; one that is lower is an error, and gives 1, where the inputs ask for it."""
     lower = []
     for one in comparisons:
-        line = f"{one.second} compared with {one.first}: {sentence_of(one, *ROWS)}"
+        line = f"{one.second} compared with {one.first}: {sentence_of(one, *TWO_ROWS)}"
         if run.inputs.fails_when_lower and (worse := one.worse(run.inputs.margin)):
             line += f" The step fails, because these are worse beyond chance: {examples(worse)}."
             lower.append(command(Severity.ERROR, one_line(line), title="compare"))

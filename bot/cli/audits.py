@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bot.platforms.inputs import Place
 
 WORTH = 4_000_000  # bytes of files that pay for one more process
-PART = 32  # places that a process reads at once
+PLACES_AT_ONCE = 32  # places that a process reads at once
 FORMAT = Annotated[
     Literal["text", "json", "markdown"], typer.Option("--format", "-f", help="The format of the report.")
 ]
@@ -173,7 +173,7 @@ def results(
     name_links(places)
     jobs = choose_jobs(jobs, sum(file.size for place in places for file in place.candidate.files) // WORTH)
     found = audit_of(
-        [file for files in run_jobs(_examined, places, jobs, part=PART, label="reading") for file in files]
+        [file for files in run_jobs(_examined, places, jobs, part=PLACES_AT_ONCE, label="reading") for file in files]
     )
     if not found.files:
         raise CallError(f"there is no result in {', '.join(paths)}; leaderboard-bot check says what the files are")

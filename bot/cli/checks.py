@@ -32,7 +32,7 @@ from bot.service.settings.environment import (
 if TYPE_CHECKING:
     from bot.service.checks.diagnosis import Diagnosis
 
-SHOWN = 5  # differing fields that are shown of one row
+FIELDS_NAMED = 5  # differing fields that are shown of one row
 
 
 def verify(
@@ -111,7 +111,7 @@ def _lines(row: VerifiedRow) -> list[str]:
     said = row.why or row.notice
     word = f" ({visible(row.evidence)})" if row.evidence else ""
     lines = [f"{mark} {row.outcome}{word}  {visible(row.key)}" + (f": {visible(said)}" if said else "")]
-    return [*lines, *(f"    {line}" for line in row.named(SHOWN))]
+    return [*lines, *(f"    {line}" for line in row.named(FIELDS_NAMED))]
 
 
 def _summary(rows: Sequence[VerifiedRow]) -> str:

@@ -46,8 +46,8 @@ from bot.reporting.report import to_json
 from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.settings.environment import read_access
 
-MOST = 4  # measurements of one call
-SHOWN = 300  # characters of an error
+MOST_MEASUREMENTS = 4  # measurements of one call
+LONGEST_ERROR = 300  # characters of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def compare_measurements(
     Shows what differed in how they were measured, and which differences are more than chance.
     """
     names = list(measurements)
-    if len(names) > MOST or (len(names) < 2 and not (board and len(names) == 1)):
+    if len(names) > MOST_MEASUREMENTS or (len(names) < 2 and not (board and len(names) == 1)):
         raise CallError("compare takes two to four measurements, or one file with --board")
     if sources and not board:
         raise CallError("--sources names the folders of the files of rows, and rows need --board")
@@ -233,7 +233,7 @@ def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
             raise CallError(f"{name}: no number of {declared.id}{rules}; `leaderboard-bot check` says more")
         warn(f"{name}: {declared.id} takes no such row; `leaderboard-bot check` says what to do")
         for rule, message in sorted(errors.items()):
-            warn(f"  {rule}: {brief(message, SHOWN)}")
+            warn(f"  {rule}: {brief(message, LONGEST_ERROR)}")
     if len(entries) > 1:
         raise CallError(f"{name} holds {len(entries)} rows: name the files of one")
     return entries[0]

@@ -33,8 +33,8 @@ from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
 from bot.service.settings.environment import cached_answers, read_access, wants_colour
 
-MANY = 50
-PART = 32  # files that a process reads at once
+MANY_FILES = 50
+FILES_AT_ONCE = 32  # files that a process reads at once
 REASONS = 4  # why files are no results that are named
 OTHER_TOOL = f"; {PROPOSES}"
 NO_FORM = "; and no numbers beside names of models, of which a form could be made (docs/forms.md)"
@@ -158,9 +158,11 @@ def parse_places(
     is_local = all(place.origin is None for place in places)
     worth = sum(file.size for place in places for file in place.candidate.files) // WORTH
     jobs = choose_jobs(jobs, worth) if is_local else 1
-    quiet = quiet or len(places) < MANY
+    quiet = quiet or len(places) < MANY_FILES
     given, further = tuple(places), list[Place]()
-    reads = run_jobs(_packed if jobs > 1 else Place.parse, given, jobs, part=PART, label="reading", quiet=quiet)
+    reads = run_jobs(
+        _packed if jobs > 1 else Place.parse, given, jobs, part=FILES_AT_ONCE, label="reading", quiet=quiet
+    )
     for place, found in zip(given, reads, strict=True):
         one = Parsed.from_bytes(found) if isinstance(found, bytes) else found
         if isinstance(one, UnreadPath):

@@ -13,7 +13,7 @@ from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import FIRST, Figure, ForestRow, against_size, fitting, forest, over_time
+from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
 from bot.pages.titles import with_end, without_shared
 from bot.publishing.board import TIE, BoardRow, average_without
@@ -25,7 +25,7 @@ TINTS = 6  # of a column's cells, the lowest without colour
 LONG, END = 30, 14  # letters of a model's name that the column shows, and of the end that a longer one keeps
 HEAD = 30  # letters of a column's title
 SMALLEST = 3  # rows of a board on which one searches
-FEW = 2  # rows and days that a figure needs at least
+FEWEST_SHOWN = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
 ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
 Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw values
@@ -103,7 +103,7 @@ def _figures(content: PageContent) -> Iterator[Figure]:
     shown = [(entry.model.id or "(no name)", entry.average or 0.0) for entry in rows]
     sizes = [content.facts_of(entry).params for entry in rows]
     sized = [(name, params, value) for (name, value), params in zip(shown, sizes, strict=True) if params]
-    if len({params for _, params, _ in sized}) >= FEW:
+    if len({params for _, params, _ in sized}) >= FEWEST_SHOWN:
         missing = (
             f"; {counted(len(rows) - len(sized), 'row')} of unknown size left out" if len(sized) < len(rows) else ""
         )
@@ -114,14 +114,14 @@ def _figures(content: PageContent) -> Iterator[Figure]:
             ForestRow(
                 entry.model.id, row_page(content.names[entry.key]), entry.average or 0.0, TIE * (entry.stderr or 0.0)
             )
-            for entry in rows[:FIRST]
+            for entry in rows[:FOREST_ROWS]
         ]
         which = "rows" if len(first) == len(rows) else "first rows"
         yield forest(f"The {len(first)} {which} with their intervals; the line is the lower end of the best", first)
     dated = sorted(
         (entry.date, name, value) for entry, (name, value) in zip(rows, shown, strict=True) if len(entry.date) >= DAY
     )
-    if len({date[:DAY] for date, _, _ in dated}) >= FEW:
+    if len({date[:DAY] for date, _, _ in dated}) >= FEWEST_SHOWN:
         points = [(name, date, value) for date, name, value in dated]
         axis = fitting("average (points)", [value for _, _, value in dated])
         yield over_time("Average by the date of measuring, with the best up to each day", points, axis)

@@ -23,8 +23,8 @@ from bot.publishing.addresses import target_url
 from bot.publishing.changes import BoardChange, request_of
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
-FIRST, NAMED = 10, 3  # places that people look at first, and the rows of them that a sentence names
-SHOWN, FED = 100, 50  # changes on the page, and in the feed; the file has all
+FIRST_PLACES, ROWS_OF_A_PLACE = 10, 3  # places that people look at first, and the rows of them that a sentence names
+CHANGES_SHOWN, CHANGES_FED = 100, 50  # changes on the page, and in the feed; the file has all
 
 
 def changes_page(content: PageContent) -> bytes:
@@ -43,7 +43,7 @@ def changes_page(content: PageContent) -> bytes:
         lately=_lately(changes) if changes else "",
         leader=moves[0].leader if moves else "",
         first=_among_first(moves, changes),
-        more=max(0, len(changes) - SHOWN),
+        more=max(0, len(changes) - CHANGES_SHOWN),
     )
 
 
@@ -70,15 +70,15 @@ def _among_first(moves: Sequence[Move], changes: Sequence[BoardChange]) -> str:
     """What the seven days up to the newest change did to the first ten, in a sentence; "" where nothing is known."""
     begin = _begin_of(changes)
     lately = [move for move in moves if move.change.date[:10] >= begin]
-    came = {move.change.key: move for move in reversed(lately) if move.after and move.after <= FIRST}
+    came = {move.change.key: move for move in reversed(lately) if move.after and move.after <= FIRST_PLACES}
     left = {
         move.change.key: move.change.model
         for move in lately
-        if move.before and move.before <= FIRST and move.change.key not in came
+        if move.before and move.before <= FIRST_PLACES and move.change.key not in came
     }
     parts = [f"{move.change.model or '(no name)'} at {move.after}" for move in came.values()]
-    said = [f"new in the first ten: {first_few(parts, NAMED)}"] if parts else []
-    said += [f"no longer there: {first_few(list(left.values()), NAMED)}"] if left else []
+    said = [f"new in the first ten: {first_few(parts, ROWS_OF_A_PLACE)}"] if parts else []
+    said += [f"no longer there: {first_few(list(left.values()), ROWS_OF_A_PLACE)}"] if left else []
     text = "; ".join(said) or ("the first ten did not change" if lately else "")
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
@@ -89,7 +89,7 @@ def _moves(content: PageContent) -> list[Move]:
     models = {row.entry.key: row.entry.model.id for row in content.board.rows}
     ordered, found = sorted((-average, key) for key, average in averages.items()), list[Move]()
     for _, group in groupby(content.changes, key=lambda change: change.commit or id(change)):
-        if len(found) >= SHOWN:
+        if len(found) >= CHANGES_SHOWN:
             break
         together = list(group)
         leader = models.get(ordered[0][1], "") if ordered else ""
@@ -103,7 +103,7 @@ def _moves(content: PageContent) -> list[Move]:
                 insort(ordered, (-change.before, change.key))
         before = [_place(ordered, change.before) for change in together]
         found += (_move(content, *one, leader) for one in zip(together, before, after, strict=True))
-    return found[:SHOWN]
+    return found[:CHANGES_SHOWN]
 
 
 def _move(content: PageContent, change: BoardChange, before: int | None, after: int | None, leader: str) -> Move:
@@ -166,7 +166,7 @@ def atom_feed(content: PageContent) -> bytes:
     """The newest changes as a feed (RFC 4287); its links are relative, for nobody knows where the site will stand."""
     fed = [
         (one, _page_of(content, one), _uuid(f"{one.key} {one.kind} {one.date} {one.after!r} {one.commit}"))
-        for one in content.changes[:FED]
+        for one in content.changes[:CHANGES_FED]
     ]
     declared = content.board.leaderboard
     updated = max((change.date for change, _, _ in fed), default="")

@@ -31,7 +31,7 @@ from bot.reporting.escape import visible
 
 Score = tuple[float | None, float | None]  # with its standard error, in points
 NOTHING: Score = (None, None)
-MOST = 4  # rows that are compared
+MOST_COMPARED_ROWS = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 NEAR = 3  # rows above one and below it that it is compared with
 SCORES = (
@@ -191,7 +191,7 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
     Where nobody can be asked, as in an exported site, its script compares; the rows stand in its address.
     """
     is_live = asked is not None
-    wanted = [name.strip() for name in asked or () if name.strip()][:MOST]
+    wanted = [name.strip() for name in asked or () if name.strip()][:MOST_COMPARED_ROWS]
     titles = titles_of(content)
     found = [find(titles, text) for text in wanted]
     chosen = list(dict.fromkeys(name for name, _ in found if name))

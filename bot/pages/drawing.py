@@ -24,7 +24,7 @@ TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
 LINE, LETTER, NAMES, NAME = 20, 7, 180, 14  # pixels: of a line, a letter, the longest name, and its height
 LARGE, NAMED = 8, 7  # pixels of a letter of a name among dots, and how many names stand there at most
-FIRST = 15  # rows of a forest
+FOREST_ROWS = 15  # rows of a forest
 DAYS = 31  # of each month: dates are drawn well enough so
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
@@ -72,7 +72,7 @@ class ForestRow:
 
 def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
     """A line for each of the first rows, the best first: a dot with its interval, and the lower end of the best's."""
-    shown = rows[:FIRST]
+    shown = rows[:FOREST_ROWS]
     height, left = TOP + LINE * len(shown) + BOTTOM, 200
     x = fitting("average (points)", [end for row in shown for end in (row.value - row.reach, row.value + row.reach)])
     across, _ = _scales(x, x, left)

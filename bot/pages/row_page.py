@@ -67,7 +67,7 @@ class LeafColumn:
 
 
 HARNESS = LeafColumn("harness", lambda line: line.harness)  # is said where the row has several
-FEW, NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
+FEW_TASKS, STRENGTHS_NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 LEAF_COLUMNS = (
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
@@ -119,12 +119,12 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 
 def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:
     """In which tasks a row is the best of all, and where it stands worst among the others; "" where few compare."""
-    if row.rank is None or content.ranked < SEVERAL or len(places) < FEW:
+    if row.rank is None or content.ranked < SEVERAL or len(places) < FEW_TASKS:
         return ""
     titles = {score.id: score.title for score in row.entry.tasks}
     best = [titles[task] for task, place in places.items() if place.better == 100]
     weak = min(places, key=lambda task: places[task].better)
-    parts = [f"best of all in {first_few(best, NAMED)}"] if best else []
+    parts = [f"best of all in {first_few(best, STRENGTHS_NAMED)}"] if best else []
     if 0 < places[weak].better < 100:
         parts.append(f"weakest in {titles[weak]}, where it is above {places[weak].better} % of the others")
     elif not places[weak].better:

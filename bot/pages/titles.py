@@ -13,7 +13,7 @@ from bot.reporting.escape import visible
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
 BREAK = re.compile(r"(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])")
 WORDS = re.compile(r"[^ _-]+[ _-]*")
-FEW = 3  # titles that share a word by chance
+FEW_TITLES = 3  # titles that share a word by chance
 
 
 def breakable(text: str) -> Markup:
@@ -30,7 +30,7 @@ def with_end(text: str, most: int) -> str:
 def without_shared(titles: Sequence[str]) -> list[str]:
     """Titles without the words with which all of them begin or end, such as `MMLU-Pro law`, `MMLU-Pro physics`."""
     words = [WORDS.findall(title) for title in titles]
-    if len(titles) < FEW:
+    if len(titles) < FEW_TITLES:
         return list(titles)
     least = min(map(len, words)) - 1  # something stays of each
     first = min(least, _shared(words, lambda title: title))

@@ -22,7 +22,7 @@ MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot o
 ASSET = re.compile("|".join(name.replace(".", r"\.[0-9a-f]{8}\.") for name in ASSETS))  # of any version
 STAGE = ".leaderboard-bot-"
 STAMPED = 200  # bytes at the beginning of a page that hold its stamp
-FIRST = "index.html"
+FIRST_WRITTEN = "index.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,11 @@ def _is_ours(folder: Path) -> bool:
     """Tell whether a folder holds a site of the bot, or a part of one after a kill. Raises CallError for another's."""
     if not folder.is_dir():
         raise CallError(f"{folder} is a file; name a folder for the site")
-    first = folder / FIRST
+    first = folder / FIRST_WRITTEN
     if first.exists() and MARK not in first.read_bytes():
-        raise CallError(f"{folder} holds another site: leaderboard-bot did not write its {FIRST}; name another folder")
+        raise CallError(
+            f"{folder} holds another site: leaderboard-bot did not write its {FIRST_WRITTEN}; name another folder"
+        )
     return first.exists() or any(folder.glob(f"{STAGE}*"))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # In points, and for raw values in their unit. A double keeps 15 digits and people see two decimals: sums in another
 # order, or bounds as doubles, move a score by less than 1e-11; whoever wants to gain by a change needs far more.
 TOLERANCE = 1e-6
-LONGEST = 500  # characters of a sentence: the names in it are a stranger's
+LONGEST_FAULT = 500  # characters of a sentence: the names in it are a stranger's
 
 
 def contradiction(entry: Entry) -> str:
@@ -49,7 +49,7 @@ def contradiction(entry: Entry) -> str:
     A column is the mean of its leaves, plain or by their samples. Where the entry cannot say which samples were
     declared, because some are unknown or a waiver excuses them, the column must lie between its leaves.
     """
-    return brief(next(_contradictions(entry), ""), LONGEST)
+    return brief(next(_contradictions(entry), ""), LONGEST_FAULT)
 
 
 def is_ranked(entry: Entry) -> bool:
@@ -59,7 +59,7 @@ def is_ranked(entry: Entry) -> bool:
 
 def disbelief(entry: Entry, why: str) -> str:
     """A sentence about a row whose numbers contradict each other."""
-    return f"{brief(entry.key, LONGEST)} is not to be believed: {why}"
+    return f"{brief(entry.key, LONGEST_FAULT)} is not to be believed: {why}"
 
 
 def _contradictions(entry: Entry) -> Iterator[str]:
@@ -182,7 +182,7 @@ WEAK = "evidence-below-least"  # the warning of a row whose evidence is weaker t
 SPELLED = "spelled-otherwise"  # the warning of a row beside one that a reader cannot tell from it
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
-NAMED = 2  # rows that the sentence about a row names
+ROWS_OF_A_SENTENCE = 2  # rows that the sentence about a row names
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,9 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     if row.rank is None or row.worst is None:
         return ""
     tied = row.worst - row.rank
-    names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
+    names = (
+        [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= ROWS_OF_A_SENTENCE else []
+    )
     others = Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1, row.is_over_tasks)
     return _rank_words(row.entry, others, names)
 

@@ -19,7 +19,7 @@ from bot.reporting.scores import column_cells
 CARD = "README.md"
 BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
 OUR_COLUMNS = 3  # columns by which a table of the bot is known
-SHOWN = 100  # rows: a card is read by people; the CSV has all rows
+CARD_ROWS = 100  # rows: a card is read by people; the CSV has all rows
 
 
 def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
@@ -88,8 +88,8 @@ def card_table(board: Board) -> str:
     shown += [column.title for column in board.leaderboard.columns]
     titles = ["Rank", "Model", "Average", *(title.replace("|", r"\|") for title in shown)]
     lines = [f"| {' | '.join(titles)} |", f"| ---: | --- |{' ---: |' * (len(shown) + 1)}"]
-    lines += [_line(row, board.leaderboard) for row in board.rows[:SHOWN]]
-    more = len(board.rows) - SHOWN
+    lines += [_line(row, board.leaderboard) for row in board.rows[:CARD_ROWS]]
+    more = len(board.rows) - CARD_ROWS
     return "\n".join([*lines, *([f"\n{counted(more, 'more row')} in `{CSV_NAME}`."] if more > 0 else [])])
 
 

@@ -23,7 +23,7 @@ from bot.reporting.comparison import comparison_markdown, sentence_of
 from bot.reporting.escape import brief, code, plain_markup
 
 MOST_SETTINGS = 10  # that a request names
-ROWS = ("the other row", "this row")  # what a sentence calls the two rows that were named before it
+TWO_ROWS = ("the other row", "this row")  # what a sentence calls the two rows that were named before it
 MOST_FOLDED = 20  # comparisons that one comment holds
 
 
@@ -142,7 +142,7 @@ def comparisons_markdown(comparisons: Sequence[RunComparison], missing: Sequence
     for one in comparisons[:most]:
         name = code(brief(one.second))
         parts += [
-            f"**{name}, compared with {code(brief(one.first))}:** {sentence_of(one, *ROWS, escape=plain_markup)}",
+            f"**{name}, compared with {code(brief(one.first))}:** {sentence_of(one, *TWO_ROWS, escape=plain_markup)}",
             "",
         ]
         parts += ["<details><summary>The comparison</summary>", "", comparison_markdown(one), "</details>", ""]

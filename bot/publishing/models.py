@@ -11,7 +11,7 @@ import msgspec
 from bot.errors import CallError
 from bot.evaluation.result import model_size
 
-LONGEST = 100  # characters of a licence or of a model's name
+LONGEST_FACT = 100  # characters of a licence or of a model's name
 RELATIONS = {"finetune": "fine-tuned", "merge": "merge", "adapter": "adapter", "quantized": "quantized"}
 COLUMNS = ("params", "licence", "model_type", "base_model", "looked_up")
 VERIFIED_COLUMNS = ("verify_outcome", "verify_date")
@@ -80,10 +80,10 @@ def facts_from_tags(tags: Iterable[str], params: int | None, date: str) -> Model
     for tag in tags:
         name, _, value = tag.partition(":")
         if name == "license" and not licence:
-            licence = value[:LONGEST]
+            licence = value[:LONGEST_FACT]
         if name == "base_model":
             relation, _, model = value.rpartition(":")
-            base = base or model[:LONGEST]
+            base = base or model[:LONGEST_FACT]
             kind = kind or RELATIONS.get(relation, "")
     return ModelFacts(model_size(params), licence, kind, base, date)
 

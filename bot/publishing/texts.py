@@ -33,14 +33,14 @@ VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with wh
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
 CUT = 200  # characters of room for the words that say so
-PLACES = 2_000  # characters of room for links to other targets and for the commits of others
-FIRST = "This row was first submitted in "
-FIRST_NAMED = re.compile(rf"^\*\*{FIRST}`([^`\n]+)`, from other files", re.MULTILINE)
+ROOM_FOR_PLACES = 2_000  # characters of room for links to other targets and for the commits of others
+FIRST_SUBMITTED = "This row was first submitted in "
+FIRST_NAMED = re.compile(rf"^\*\*{FIRST_SUBMITTED}`([^`\n]+)`, from other files", re.MULTILINE)
 COUNTED = " Counted when this was proposed."
 RANK = re.compile(rf"^Rank .*{re.escape(COUNTED)}$", re.MULTILINE)
 PUSHES = 5  # commits of others that a request's text names
 PUSHED = "Others pushed to this request:"
-ROWS, SHARED = 500, 200  # rows of a plan, and of a request for many, that a text names
+PLAN_ROWS_NAMED, SHARED_ROWS_NAMED = 500, 200  # rows of a plan, and of a request for many, that a text names
 CHANGE = 300  # characters of the changed cells of one row
 FILES = 10  # of a row's evidence that a text names
 CELLS = 500  # of a table's request that a text shows
@@ -69,7 +69,7 @@ def request_text(
     body = _body(entry, current, target, said, [] if is_commit else _next_steps(current, target))
     if not first:
         return fitted(title, body, mark)
-    notice = f"**{FIRST}{code(first)}, from other files than those of this change.** "
+    notice = f"**{FIRST_SUBMITTED}{code(first)}, from other files than those of this change.** "
     notice += "Merge it only if both measure the same model."
     return fitted(f"{title}, first submitted in {visible(first)}", f"{notice}\n\n{body}", mark)
 
@@ -130,8 +130,8 @@ def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker
     `steps` says what merging and closing mean, "" for a commit.
     """
     lines = ["| Model | Average before and after | File |", "| --- | ---: | --- |"]
-    lines += [_shared_line(old, new) for old, new in rows[:SHARED]]
-    more = f"… and {len(rows) - SHARED} more." if len(rows) > SHARED else ""
+    lines += [_shared_line(old, new) for old, new in rows[:SHARED_ROWS_NAMED]]
+    more = f"… and {len(rows) - SHARED_ROWS_NAMED} more." if len(rows) > SHARED_ROWS_NAMED else ""
     head = f"{counted(len(rows), 'row')} of {code(mark.leaderboard)}."
     body = "\n".join([head, "", *_paragraph(steps), *lines, "", *_paragraph(more), FOOT])
     if not rows:
@@ -183,8 +183,10 @@ def migration_text(planned: Sequence[PlannedRow], mark: Marker, steps: str = "")
     """The text of the one request for the rows that a changed declaration, or a newer bot, scores otherwise."""
     lines = ["| Row | Average before and after | Reason |", "| --- | ---: | --- |"]
     rows = [row for action in ("changed", "removed") for row in planned if row.action == action]
-    lines += [f"| {code_in_table(row.key)} | {_shown_change(row)} | {escaped(row.reason)} |" for row in rows[:ROWS]]
-    more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
+    lines += [
+        f"| {code_in_table(row.key)} | {_shown_change(row)} | {escaped(row.reason)} |" for row in rows[:PLAN_ROWS_NAMED]
+    ]
+    more = f"… and {len(rows) - PLAN_ROWS_NAMED} more." if len(rows) > PLAN_ROWS_NAMED else ""
     head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
     body = "\n".join([head, "", *_paragraph(steps), *lines, "", *_paragraph(more), FOOT])
     return fitted(f"Score {counted(len(rows), 'row')} of {mark.leaderboard} again", body, mark)
@@ -239,8 +241,8 @@ def plan_text(plan: Plan, mark: Marker, *, is_discussed: bool = True, is_decline
     rows = plan.having("restored") + plan.having("removed") + plan.having("changed")
     what = "Values" if any(row.values for row in rows) else "Average"
     lines = [f"| Row | Action | {what} before and after |", "| --- | --- | ---: |"]
-    lines += [f"| {code_in_table(row.key)} | {row.action} | {_shown_change(row)} |" for row in rows[:ROWS]]
-    more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
+    lines += [f"| {code_in_table(row.key)} | {row.action} | {_shown_change(row)} |" for row in rows[:PLAN_ROWS_NAMED]]
+    more = [f"… and {len(rows) - PLAN_ROWS_NAMED} more."] if len(rows) > PLAN_ROWS_NAMED else []
     body = "\n".join([head, "", *reasons, "", *lines, "", *more, FOOT])
     return fitted(
         f"Held: {counted(removed, 'row')} of {mark.leaderboard} to be removed, {changed} to be changed", body, mark
@@ -326,7 +328,7 @@ def with_places(text: PostText, places: Sequence[str], request: Request | None =
 def fitted(title: str, body: str, mark: Marker) -> PostText:
     """A text within the limits of Hub and GitHub: cut at the end of a line, what is open closed, the mark last."""
     last = f"\n\n{mark.render()}"
-    room = BODY_LIMIT - PLACES - len(last)
+    room = BODY_LIMIT - ROOM_FOR_PLACES - len(last)
     if len(body) > room:
         kept = body[: room - CUT].rpartition("\n")[0]
         kept += "\n```" if sum(line.lstrip().startswith("```") for line in kept.split("\n")) % 2 else ""

@@ -15,7 +15,7 @@ from bot.reporting.escape import brief, cell, code, code_in_table, in_title, vis
 from bot.reporting.prose import escaped
 
 MERGED = "**Merged.**"
-ROWS = 100  # of a folder that a text names
+FOLDER_ROWS = 100  # of a folder that a text names
 NAMES = 10  # files or models that one line names
 VERDICT_ROOM = 45_000  # characters of a comment for the verdicts on files
 
@@ -77,10 +77,10 @@ def rival_line(model: str, here: str, there: str, files: Sequence[str]) -> str:
 def success_text(folder: str, rows: Sequence[tuple[str, float | None]], links: Sequence[str], mark: Marker) -> PostText:
     """The discussion about accepted files of a folder: rows as key and average (points), and links to requests."""
     head = f"Accepted for {code(mark.leaderboard)}:" if rows else "No result is accepted here any more."
-    averages = [(key, "incomplete" if average is None else cell(average, 2)) for key, average in rows[:ROWS]]
+    averages = [(key, "incomplete" if average is None else cell(average, 2)) for key, average in rows[:FOLDER_ROWS]]
     lines = [f"| {code_in_table(brief(key, 300))} | {average} |" for key, average in averages]
     table = ["| Row | Average |", "| --- | ---: |", *lines] if lines else []
-    more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
+    more = f"… and {len(rows) - FOLDER_ROWS} more." if len(rows) > FOLDER_ROWS else ""
     parts = [head, "\n".join(table), more, f"Proposed in {', '.join(links)}." if links else "", FOOT]
     return fitted(f"Results in {in_title(folder) or 'the top folder'}", "\n\n".join(filter(None, parts)), mark)
 
@@ -243,7 +243,7 @@ def is_merged_text(body: str) -> bool:
     return f"\n\n{MERGED}" in body
 
 
-SHOWN = 100  # rows that a text names
+BROKEN_ROWS_NAMED = 100  # rows that a text names
 ISSUE_FOOT = (
     f"[leaderboard-bot]({HOME}) wrote this issue, updates it with each check, and closes it when all rows follow."
 )
@@ -273,8 +273,8 @@ def verify_mark(target: str) -> Marker:
 
 def broken_rows_text(target: str, rows: Sequence[BrokenRow], mark: Marker) -> PostText:
     """The issue: an item for each row, and the command that checks it again."""
-    lines = [row.item for row in rows[:SHOWN]]
-    more = f"… and {len(rows) - SHOWN:,} more." if len(rows) > SHOWN else ""
+    lines = [row.item for row in rows[:BROKEN_ROWS_NAMED]]
+    more = f"… and {len(rows) - BROKEN_ROWS_NAMED:,} more." if len(rows) > BROKEN_ROWS_NAMED else ""
     do = "does" if len(rows) == 1 else "do"
     head = f"{counted(len(rows), 'row')} of {code(target)} {do} not follow from the evidence:"
     call = f"Check again: {code(f'leaderboard-bot verify {quoted(target)}')}"

@@ -12,12 +12,12 @@ from bot.evaluation.finding import Finding, Severity, file_of
 from bot.reporting.escape import visible, without_commands
 
 LIMIT = 10  # annotations of each severity that GitHub keeps of one step
-LONGEST = 4_000  # letters of one message
+LONGEST_ANNOTATION = 4_000  # letters of one message
 
 
 def escape_data(text: str) -> str:
     """Escape the message of a workflow command, as the toolkit's `escapeData` does; what cannot be printed is shown."""
-    text = without_commands("\n".join(map(visible, text[:LONGEST].split("\n"))))
+    text = without_commands("\n".join(map(visible, text[:LONGEST_ANNOTATION].split("\n"))))
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

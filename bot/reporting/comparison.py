@@ -376,7 +376,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
 
 
 REPORTED_SCHEMA = "leaderboard-bot/reported/1"
-SHOWN = 10  # readings that the text lists
+READINGS_SHOWN = 10  # readings that the text lists
 
 
 def reported_text(readings: Readings) -> str:
@@ -388,8 +388,8 @@ def reported_text(readings: Readings) -> str:
             _lines(one, f"off by {one.value - readings.reported.value:+.4g}") for one in readings.nearest
         )
         return f"No reading of these results gives {text} ({tried}). The nearest:\n\n{nearest}"
-    found = "\n".join(_lines(one, "") for one in readings.fitting[:SHOWN])
-    more = len(readings.fitting) - SHOWN
+    found = "\n".join(_lines(one, "") for one in readings.fitting[:READINGS_SHOWN])
+    more = len(readings.fitting) - READINGS_SHOWN
     rest = f"\n… and {counted(more, 'longer reading')}; --format json lists all\n" if more > 0 else ""
     first = readings.fitting[0]
     is_most = "is most simply" if len(readings.fitting) > 1 else "is"

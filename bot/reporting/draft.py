@@ -23,7 +23,7 @@ from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
 
 LINE = 110  # columns of a line of a draft
-MOST = 3  # models that are named
+MODELS_NAMED = 3  # models that are named
 SEVERAL = 3  # tasks, of which a decision that all ask for is said once
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
 COMMENTED = re.compile(r"^\s*#\s*TODO\b", re.MULTILINE)
@@ -154,7 +154,7 @@ def _left_out(tasks: Sequence[DraftTask]) -> Iterator[str]:
 
 def _models(results: Sequence[Result]) -> str:
     names = [brief(name) for name in dict.fromkeys(one.model.id for one in results) if name]
-    return f" of {first_few(names, MOST)}" if names else ""
+    return f" of {first_few(names, MODELS_NAMED)}" if names else ""
 
 
 def _comment(text: str) -> list[str]:

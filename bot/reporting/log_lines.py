@@ -9,7 +9,7 @@ from itertools import islice
 
 from bot.reporting.escape import plain_json, visible, without_commands
 
-LONGEST = 4_000  # letters of one message
+LONGEST_LINE = 4_000  # letters of one message
 OFTEN, OURS_OFTEN, WINDOW = 10, 500, 60.0  # lines of one kind, and of one kind of the bot, in so many seconds
 
 
@@ -72,13 +72,13 @@ def iso_time(record: logging.LogRecord) -> str:
 def message_of(record: logging.LogRecord) -> str:
     """The message in one line of bounded length."""
     text = " ".join(record.getMessage().splitlines())
-    return visible(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return visible(text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 1]}…")
 
 
 def traceback_of(formatter: logging.Formatter, record: logging.LogRecord) -> list[str]:
     """The lines of the traceback, where the record has one."""
     text = formatter.formatException(record.exc_info) if record.exc_info else ""
-    return [line[:LONGEST] for line in text.splitlines()]
+    return [line[:LONGEST_LINE] for line in text.splitlines()]
 
 
 def log_handler(form: str = "") -> logging.Handler:

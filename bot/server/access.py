@@ -19,7 +19,7 @@ from bot.pages.environment import POLICY
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 BODY_SECONDS = 10.0  # in which a body must be there
 DELIVERIES = "/webhooks/"  # a proxy hands them on under any name; their own guard is in webhooks.py
-REFUSED = (
+POST_REFUSED = (
     "This server listens on loopback only and does not know the name {name!r}. "
     "Ask for 127.0.0.1 or localhost; behind a proxy set public_url in bot.toml to the address that people use.\n"
 )
@@ -134,7 +134,7 @@ class OwnNames:
         if scope["type"] == "http" and not scope["path"].startswith(DELIVERIES):
             name = name_in(Headers(scope=scope).get("host", ""))
             if not is_loopback(name) and name != urlsplit(self.public_url()).hostname:
-                app = PlainTextResponse(REFUSED.format(name=name), 421)
+                app = PlainTextResponse(POST_REFUSED.format(name=name), 421)
         await app(scope, receive, send)
 
 

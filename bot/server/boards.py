@@ -26,11 +26,11 @@ from bot.service.store import Store, StoredBoard
 from bot.service.store.memory import MODELS_MOVED
 
 PAGES = 256  # of one board that are kept for the next visitor
-ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last
-FIRST = "index.html"
+MOST_ROWS_KEPT = 20_000  # of all boards together that are kept, but for the one that was asked for last
+FIRST_PAGE = "index.html"
 COMPARE = "compare.html"
 log = logging.getLogger(__name__)
-LONGEST = 2_000  # letters of a query that names rows
+LONGEST_QUERY = 2_000  # letters of a query that names rows
 
 
 @dataclass
@@ -73,7 +73,7 @@ class BoardCache:
     def page(self, name: str, path: str) -> Page | None:
         """A page of a watch's board, None if there is none."""
         board = self.board(name)
-        return None if board is None else board.page(path or FIRST)
+        return None if board is None else board.page(path or FIRST_PAGE)
 
     def board(self, name: str) -> ShownBoard | None:
         """The board of this name, None if nothing is known of one."""
@@ -129,11 +129,14 @@ class BoardCache:
 
     def _make(self, name: str, watch: str, target: str, kept: StoredBoard) -> ShownBoard:
         shown = ShownBoard(target, kept, Site(board_content(self.store.of(watch), target, kept)))
-        shown.page(FIRST)
+        shown.page(FIRST_PAGE)
         with self.lock:
             self.shown[name] = shown
             self.shown.move_to_end(name)
-            while len(self.shown) > 1 and sum(len(one.site.content.board.rows) for one in self.shown.values()) > ROWS:
+            while (
+                len(self.shown) > 1
+                and sum(len(one.site.content.board.rows) for one in self.shown.values()) > MOST_ROWS_KEPT
+            ):
                 self.shown.popitem(last=False)
         return shown
 
@@ -142,7 +145,7 @@ def board_routes(boards: BoardCache) -> list[Route]:
     """The routes of all boards."""
 
     def find(request: Request, watch: str, path: str) -> Page | None:
-        if path != COMPARE or len(request.scope["query_string"]) > LONGEST:
+        if path != COMPARE or len(request.scope["query_string"]) > LONGEST_QUERY:
             return boards.page(watch, path)
         board, query = boards.board(watch), request.query_params  # `?rows=a,b`, or the form's `?row=a&row=b`
         asked = [*query.getlist("row"), *(name for text in query.getlist("rows") for name in text.split(","))]
@@ -153,7 +156,7 @@ def board_routes(boards: BoardCache) -> list[Route]:
         found = await run_in_threadpool(find, request, watch, path)
         if found is None:
             return unknown_page(request)
-        return answer_page(request, found, type_of(path or FIRST))
+        return answer_page(request, found, type_of(path or FIRST_PAGE))
 
     async def to_folder(request: Request) -> Response:
         # The dot keeps a name such as `http:evil.example` a name: alone it would be another site's address.

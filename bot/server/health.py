@@ -24,9 +24,9 @@ Counts = Mapping[tuple[str, str], int]  # of items by kind and state
 Status = Literal["ok", "degraded", "failed"]
 PAUSED = "an import runs; publishing is paused until it ends"  # the failure of a watch whose target is filled
 LATE = 4  # settlements that may be missed before a watch is taken for one that does not move
-SHOWN = 20  # failing items that are named
+FAILING_NAMED = 20  # failing items that are named
 PREFIX = "leaderboard_bot"
-SECONDS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
+SETTLE_SECONDS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
 log = logging.getLogger(__name__)
 
 
@@ -78,7 +78,7 @@ def named(items: Sequence[Item]) -> list[Mapping[str, Any]]:
             "tries": item.attempts,
             "next": iso_date(item.due),
         }
-        for item in items[:SHOWN]
+        for item in items[:FAILING_NAMED]
     ]
 
 
@@ -93,7 +93,7 @@ class Metrics:
         self.settles = Counter(f"{PREFIX}_settles", "Settlements by result", [*labels, "result"], registry=registry)
         self.outcomes = Counter(f"{PREFIX}_outcomes", "Outcomes", [*labels, "outcome"], registry=registry)
         self.seconds = Histogram(
-            f"{PREFIX}_settle_seconds", "Time of one settlement", labels, registry=registry, buckets=SECONDS
+            f"{PREFIX}_settle_seconds", "Time of one settlement", labels, registry=registry, buckets=SETTLE_SECONDS
         )
         self.last = Gauge(
             f"{PREFIX}_last_settled_timestamp_seconds", "When a settlement last ended", labels, registry=registry

@@ -40,10 +40,10 @@ from bot.server.situation import Progress, Sentence, counted_alone, situation, s
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
 
-LONGEST = 200  # letters that are searched for
+LONGEST_SEARCH = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
 CAUSES = 20  # of failures, for each watch
-NAMED = 3  # items that are named of those that are held for one reason
+HELD_NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
 TRIED = "A pass that tries this was asked for; this page shows how it ends."
 NO_ITEM = "This does not wait any more, or it waits for an approval."
@@ -51,7 +51,7 @@ NO_CAUSE = "Nothing fails for this reason any more."
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
-REFUSED = "The settings in the file are not used, the old ones stay in force: {why}."
+SETTINGS_REFUSED = "The settings in the file are not used, the old ones stay in force: {why}."
 WRONG_TOKEN = {401: "The operator token is missing.", 403: "This token is not the operator's."}
 PAUSED_TEXT = f"{{}}: {PAUSED}. Pushes are looked at then."
 NOT_OURS = "This needs a page of this service, and the operator token or a server on this machine alone."
@@ -94,7 +94,7 @@ class OperatorRoutes:
         causes = {watch.name: self.views.store.of(watch.name).items.causes(CAUSES) for watch in watches}
         imports = {one.name: PAUSED_TEXT.format(one.name) for one in watches if one.failure == PAUSED}
         plans = self._waiting([one for one in watches if one.name not in imports])
-        said = [Sentence(REFUSED.format(why=refused.rstrip(".")))] if refused else []
+        said = [Sentence(SETTINGS_REFUSED.format(why=refused.rstrip(".")))] if refused else []
         return self._page(
             "watches.html",
             "",
@@ -164,7 +164,7 @@ class OperatorRoutes:
             cause=cause,
             note=TRIED if "tried" in request.query_params else "",
             first={
-                one.reason: self.views.items(watch, state, None, NAMED, cause=one.reason)
+                one.reason: self.views.items(watch, state, None, HELD_NAMED, cause=one.reason)
                 for one in (shown if state != "failing" else ())
             },
             link_of=self._link_of,
@@ -185,7 +185,7 @@ class OperatorRoutes:
         """What an outcome is about: a row or a file as a link to the submissions, a plan as one to its page."""
         if "/" not in subject or " " in subject or "://" in subject or subject.startswith(ROLLING):
             return self._linked(subject, watch, root)
-        address = root + address_of("submissions", watch=watch, q=subject[:LONGEST])
+        address = root + address_of("submissions", watch=watch, q=subject[:LONGEST_SEARCH])
         return Markup('<a href="{}">{}</a>').format(address, visible(subject))
 
     def _link_of(self, item: ItemView) -> str:
@@ -193,7 +193,7 @@ class OperatorRoutes:
         settings = self.views.watch(item.watch)
         match item.kind:
             case "row" | "folder":
-                return address_of("submissions", watch=item.watch, q=item.subject[:LONGEST])
+                return address_of("submissions", watch=item.watch, q=item.subject[:LONGEST_SEARCH])
             case "file":
                 return f"submissions/{quote(item.watch)}/{quote(item.subject)}"
             case "request":
@@ -205,7 +205,7 @@ class OperatorRoutes:
     def _submissions(self, request: Request) -> bytes:
         names, watch = self._chosen(request)
         query, known = request.query_params, self.views.store.of(watch).submissions
-        text, status = query.get("q", "").strip()[:LONGEST], query.get("status", "")
+        text, status = query.get("q", "").strip()[:LONGEST_SEARCH], query.get("status", "")
         found = self.views.submissions(watch, status, text, query.get("after", ""), PAGE + 1)
         is_more = len(found) > PAGE
         following = {"watch": watch, "q": text, "status": status, "after": found[PAGE - 1].path} if is_more else {}

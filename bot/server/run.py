@@ -118,7 +118,7 @@ BACKLOG = 128  # connections that wait at the system to be taken
 HEAD_SECONDS = 10.0  # from the first byte of a request, or from the connection, to the end of its head
 REQUEST_SECONDS = 60.0  # from there to the last byte of the answer
 HEAD_BYTES = 16 * 1024
-MOST = 512  # connections, however many descriptors there are
+MOST_CONNECTIONS = 512  # connections, however many descriptors there are
 
 
 def run(app: ASGIApp, *, host: str, port: int) -> None:
@@ -156,7 +156,7 @@ def connections_allowed() -> int:
     A third of the descriptors: as many again may be on their way, and the rest is for the database and services.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST if soft == resource.RLIM_INFINITY else max(8, min(MOST, soft // 3))
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(8, min(MOST_CONNECTIONS, soft // 3))
 
 
 class PatientProtocol(H11Protocol):

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry
 from bot.errors import BotError, Unavailable
 from bot.evaluation.submission import iso_date
 from bot.reporting.escape import brief
-from bot.server.health import SHOWN, Metrics, State, StoreCollector, in_state, named, overall, status_of
+from bot.server.health import FAILING_NAMED, Metrics, State, StoreCollector, in_state, named, overall, status_of
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import ledgers_due, next_look
 from bot.service.settings.config import Settings, Watch
@@ -259,5 +259,5 @@ class Service:
             "recount": iso_date(ledgers_due(stored)) or None,
             "counted": iso_date(min((known.at for known in ledgers.values()), default=None)) or None,
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
-            "failing": named(stored.items.page("failing", None, SHOWN)) if failing else [],
+            "failing": named(stored.items.page("failing", None, FAILING_NAMED)) if failing else [],
         }

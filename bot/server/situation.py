@@ -17,7 +17,7 @@ from bot.server.views import WatchView
 from bot.service.store.items import FailureCause
 
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
-MANY = 50  # files and rows that wait: fewer are done soon
+MANY_WAITING = 50  # files and rows that wait: fewer are done soon
 OLDEST, NEWEST = 900.0, 10.0  # seconds: the span over which the speed is measured
 DAY = 86_400.0
 
@@ -123,7 +123,7 @@ class Progress:
     def sentences(self, watch: WatchView, counts: Mapping[tuple[str, str], int], now: float) -> Iterator[str]:
         """Yield how far a watch is with many files and rows, where there are many."""
         files, rows = counts.get(("file", "waiting"), 0), counts.get(("row", "waiting"), 0)
-        if files + rows < MANY:
+        if files + rows < MANY_WAITING:
             self.seen.pop(watch.name, None)
             if watch.settled is None:
                 yield f"{watch.name} is read for the first time."

@@ -21,7 +21,7 @@ from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import column_page, row_page
 from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
-from bot.pages.drawing import FIRST, ForestRow, forest
+from bot.pages.drawing import FOREST_ROWS, ForestRow, forest
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
 from bot.publishing.changes import additions, change_of
@@ -263,8 +263,8 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
 def test_a_forest_names_and_links_the_first_rows(count: int) -> None:
     rows = [ForestRow(f"org/m{place}", f"rows/m{place}.html", 90.0 - place, 1.0) for place in range(count)]
     drawn = forest("Averages", rows)
-    assert re.findall('href="([^"]+)"', str(drawn.svg)) == [row.page for row in rows[:FIRST]]
-    assert [name for name, _, _ in drawn.rows] == [row.name for row in rows[:FIRST]]
+    assert re.findall('href="([^"]+)"', str(drawn.svg)) == [row.page for row in rows[:FOREST_ROWS]]
+    assert [name for name, _, _ in drawn.rows] == [row.name for row in rows[:FOREST_ROWS]]
 
 
 def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:

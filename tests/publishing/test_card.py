@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.errors import Unwritable
 from bot.publishing.board import CSV_NAME, Board, make_board, to_csv
-from bot.publishing.card import BEGIN, CARD, END, SHOWN, card_table, derived_files, with_table
+from bot.publishing.card import BEGIN, CARD, CARD_ROWS, END, card_table, derived_files, with_table
 from bot.publishing.entry import Entry, EntryModel, declaration_path
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES, base, declared, entry_from, patched
@@ -69,13 +69,13 @@ def test_what_stands_between_a_mark_without_its_end_and_the_next_is_kept() -> No
 
 def test_a_long_board_shows_its_best_and_says_where_the_rest_is() -> None:
     row = entry()
-    many = [replace(row, key=f"o__m{n:03}/x-bfloat16", average=float(n)) for n in range(SHOWN + 7)]
+    many = [replace(row, key=f"o__m{n:03}/x-bfloat16", average=float(n)) for n in range(CARD_ROWS + 7)]
     lines = card_table(board(*many)).splitlines()
 
-    assert sum(line.startswith("| ") for line in lines) == SHOWN + 2
+    assert sum(line.startswith("| ") for line in lines) == CARD_ROWS + 2
     assert lines[-1] == f"7 more rows in `{CSV_NAME}`."
-    assert card_table(board(*many[: SHOWN + 1])).endswith(f"\n1 more row in `{CSV_NAME}`.")
-    assert len(card_table(board(*many[:SHOWN])).splitlines()) == SHOWN + 2
+    assert card_table(board(*many[: CARD_ROWS + 1])).endswith(f"\n1 more row in `{CSV_NAME}`.")
+    assert len(card_table(board(*many[:CARD_ROWS])).splitlines()) == CARD_ROWS + 2
 
 
 def test_a_row_names_its_chat_template_and_says_that_a_precision_is_unknown() -> None:

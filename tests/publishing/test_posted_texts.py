@@ -31,8 +31,7 @@ from bot.publishing.texts import (
     rolling_text,
     with_places,
 )
-from bot.publishing.verdict_texts import ROWS as FOLDER_ROWS
-from bot.publishing.verdict_texts import push_text, success_text
+from bot.publishing.verdict_texts import FOLDER_ROWS, push_text, success_text
 from tests.platforms.github.entries import entry
 
 MARK = Marker("board", "tiny", "tiny")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.publishing.publication import find_marker
-from bot.publishing.verdict_texts import ISSUE_FOOT, SHOWN, BrokenRow, broken_rows_text, verify_mark
+from bot.publishing.verdict_texts import BROKEN_ROWS_NAMED, ISSUE_FOOT, BrokenRow, broken_rows_text, verify_mark
 
 TARGET = "hf://datasets/acme/my board"
 ROW = BrokenRow("tiny/acme/m/0-bfloat16", "differs", "average: 58.3 there, 61.7 from the evidence")
@@ -22,12 +22,12 @@ def test_the_issue_names_each_row_and_the_command_that_checks_again() -> None:
 
 
 def test_of_very_many_rows_the_first_are_named() -> None:
-    body = broken_rows_text(TARGET, [ROW] * (SHOWN + 2), verify_mark(TARGET)).body
+    body = broken_rows_text(TARGET, [ROW] * (BROKEN_ROWS_NAMED + 2), verify_mark(TARGET)).body
 
     assert body.startswith(f"102 rows of `{TARGET}` do not follow from the evidence:")
-    assert body.count("\n- `") == SHOWN
+    assert body.count("\n- `") == BROKEN_ROWS_NAMED
     assert "\n\n… and 2 more.\n\n" in body
-    assert "more." not in broken_rows_text(TARGET, [ROW] * SHOWN, verify_mark(TARGET)).body
+    assert "more." not in broken_rows_text(TARGET, [ROW] * BROKEN_ROWS_NAMED, verify_mark(TARGET)).body
 
 
 def test_words_of_a_target_are_no_markup_in_the_issue() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.reporting.log_lines import LONGEST, FloodFilter, JsonFormatter, PlainFormatter
+from bot.reporting.log_lines import LONGEST_LINE, FloodFilter, JsonFormatter, PlainFormatter
 
 HOSTILE = "a\n2026-01-01 ERROR forged\x1b[2J\u202e ##[group]\r::error::x"
 
@@ -36,7 +36,7 @@ def test_a_record_is_one_line(text: str) -> None:
 
 
 def test_a_message_has_an_end() -> None:
-    assert len(PlainFormatter().format(record("%s", "x" * 10**7))) < LONGEST + 100
+    assert len(PlainFormatter().format(record("%s", "x" * 10**7))) < LONGEST_LINE + 100
 
 
 def test_a_traceback_follows_in_lines_that_nobody_can_forge() -> None:

@@ -157,7 +157,7 @@ def test_each_target_has_a_board_of_its_own(story: Story) -> None:
 
 
 def test_boards_that_nobody_asks_for_leave_the_memory(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.server.boards.ROWS", 3)
+    monkeypatch.setattr("bot.server.boards.MOST_ROWS_KEPT", 3)
     store, target = story.contexts.store, story.watch.targets[0]
     kept = store.of("tiny").boards.at(target.to)
     assert kept is not None

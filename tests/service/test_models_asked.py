@@ -103,7 +103,7 @@ def test_size_licence_and_type_come_from_the_hub_and_what_the_file_states_first(
 def test_a_look_is_bounded_and_the_longest_unasked_come_first(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.publish.boards.MOST", 2)
+    monkeypatch.setattr("bot.service.publish.boards.MODELS_AT_ONCE", 2)
     story = Story(hub, tmp_path, form="commit")
     asked: list[list[str]] = []
 

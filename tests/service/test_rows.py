@@ -44,7 +44,7 @@ def proposed(story: Story) -> list[str]:
 def test_as_many_rows_as_the_limit_have_requests_of_their_own(
     story: Story, monkeypatch: pytest.MonkeyPatch, rows: int, part: int
 ) -> None:
-    monkeypatch.setattr("bot.service.publish.publisher.PART", part)
+    monkeypatch.setattr("bot.service.publish.publisher.ROWS_OF_A_PART", part)
     push_models(story, rows)
     story.settle()
 

@@ -147,7 +147,7 @@ def test_a_board_that_names_many_sources_brings_few_histories(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever wrote the board could name any number of large repositories."""
-    monkeypatch.setattr("bot.service.checks.verify_evidence.FEW", 1)
+    monkeypatch.setattr("bot.service.checks.verify_evidence.FILES_ONE_BY_ONE", 1)
     rows: dict[str, bytes | None] = {declaration_path(BOARD.digest): TINY.encode()}
     for number in range(12):
         data, path, name = result(model_of(number)), evidence_of(number), f"acme/results-{number % 6}"

@@ -153,7 +153,7 @@ NOT_OURS = "it stays unchanged; only its owner can remove it"
 BENCHMARK_FILE = "eval.yaml"
 LARGEST_BENCHMARK = 1_000_000  # bytes
 MOST_TASKS = 1_000
-LONGEST = 200  # characters of an id
+LONGEST_TASK_ID = 200  # characters of an id
 # Harnesses that are frameworks of the Hub, by the name that results give them.
 FRAMEWORKS = {"inspect": "inspect-ai", "inspect_ai": "inspect-ai", "inspect-ai": "inspect-ai", "mteb": "mteb"}
 
@@ -300,7 +300,7 @@ def parse_benchmark(data: bytes) -> tuple[str, list[str]]:
         raise Unwritable(f"{BENCHMARK_FILE} has no list of at most {MOST_TASKS} tasks")
     ids = [task.get("id") if isinstance(task, dict) else None for task in tasks]
     for text in (framework, *ids):
-        if not isinstance(text, str) or not 0 < len(text) <= LONGEST or not text.isprintable():
+        if not isinstance(text, str) or not 0 < len(text) <= LONGEST_TASK_ID or not text.isprintable():
             raise Unwritable(f"{BENCHMARK_FILE}: evaluation_framework, or the id of a task, is not a short text")
     if len(set(ids)) < len(ids):
         raise Unwritable(f"{BENCHMARK_FILE} has a task twice")

@@ -25,7 +25,7 @@ from bot.reporting.escape import brief, code, code_in_table, plain_markup, visib
 
 MODEL = re.compile(r"(?![.-])[\w.-]+/(?![.-])[\w.-]+", re.ASCII)
 Name = Annotated[str, spelled(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?", "write org, or org/name")]
-LONGEST = 500  # characters of a name and of notes
+LONGEST_NOTES = 500  # characters of a name and of notes
 SHORT = 12  # digits of a commit in the notes
 TOP = {"percent": Decimal(100), "proportion": Decimal(1)}
 WAYS_OUT = (
@@ -111,7 +111,7 @@ def notes_of(row: RowView, task: Task, hub: HubBenchmark) -> str:
 
 
 def _line(text: str) -> str:
-    return brief(" ".join(text.split()), LONGEST)
+    return brief(" ".join(text.split()), LONGEST_NOTES)
 
 
 def model_request_text(entry: Entry, title: str, draft: Draft, mark: Marker) -> PostText:

@@ -14,7 +14,7 @@ from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat,
 from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, in_unit, lookup, placeholders, rounded, unit_of
 from bot.reporting.escape import brief, no_formula, plain_markup
 
-LONGEST = 200  # characters of one text of an entry; names on the Hub have at most 96
+LONGEST_TEXT_OF_ENTRY = 200  # characters of one text of an entry; names on the Hub have at most 96
 ColumnPath = tuple[
     str, ...
 ]  # the names that lead to a cell inside of a row: one for a column, several for a nested cell
@@ -125,7 +125,7 @@ def _text(text: str, written: TableFormat, template: str) -> str:
     """A text of an entry, escaped for its format. Raises Unwritable if it must not go into a table."""
     is_markdown, is_html = written == "markdown" or "](" in template, "<" in template
     has_tags = bool(set("<>") & set(text)) and not is_markdown and not is_html
-    if len(text) > LONGEST or not text.isprintable() or has_tags:
+    if len(text) > LONGEST_TEXT_OF_ENTRY or not text.isprintable() or has_tags:
         raise Unwritable(
             f"{brief(text, 60)!r} cannot be written into a cell: it is too long, not printable, or has < or >"
         )
@@ -161,7 +161,7 @@ def as_text(cell: Cell) -> str:
 
 def is_in_range(number: Decimal) -> bool:
     """Tell whether a number has few enough digits to be written out: a file may have 1e999999999."""
-    return abs(number.adjusted()) < LONGEST * 2
+    return abs(number.adjusted()) < LONGEST_TEXT_OF_ENTRY * 2
 
 
 def short(number: Decimal) -> str:

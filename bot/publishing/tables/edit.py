@@ -13,7 +13,7 @@ from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell,
 from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_heading, is_title, spliced
 from bot.reporting.escape import brief
 
-SHOWN = 5  # cells that a refusal names
+CELLS_NAMED = 5  # cells that a refusal names
 DISTINGUISH = "add a column to key that distinguishes them"
 KeyTexts = tuple[str, ...]
 
@@ -172,8 +172,8 @@ def _conflict(grid: Grid, at: int, row: WantedRow, cells: Mapping[ColumnPath, Ce
     name = brief(" ".join(row.key.values()))
     values = [(".".join(path), as_text(grid.cell(at, path)), as_text(cell)) for path, cell in cells.items()]
     shown = [f"{cell} is {brief(is_, 40) or '–'}, the files give {brief(new, 40) or '–'}" for cell, is_, new in values]
-    more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
-    return f'{name!r} has other values, and on_existing is "refuse": {"; ".join([*shown[:SHOWN], *more])}'
+    more = [f"and {len(shown) - CELLS_NAMED} more"] if len(shown) > CELLS_NAMED else []
+    return f'{name!r} has other values, and on_existing is "refuse": {"; ".join([*shown[:CELLS_NAMED], *more])}'
 
 
 def order_of(grid: Grid, column_path: ColumnPath) -> str | None:

@@ -23,12 +23,14 @@ from bot.publishing.tables.values import RowView, placeholders, split_other, spl
 from bot.reporting.escape import code
 
 RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
-FEW, MANY = 5, 20  # rows and columns that a sentence names
+ROWS_NAMED, COLUMNS_NAMED = 5, 20  # rows and columns that a sentence names
 
 
 def _named(grid: Grid, rows: Sequence[int], key: Sequence[ColumnPath]) -> str:
-    names = (" ".join(grid.plain(as_text(grid.cell(row, column_path))) for column_path in key) for row in rows[:FEW])
-    more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
+    names = (
+        " ".join(grid.plain(as_text(grid.cell(row, column_path))) for column_path in key) for row in rows[:ROWS_NAMED]
+    )
+    more = f" and {len(rows) - ROWS_NAMED} more" if len(rows) > ROWS_NAMED else ""
     return ", ".join(code(name[:80]) for name in names) + more
 
 
@@ -99,8 +101,8 @@ def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
                 first = next(end for end in range(1, len(column_path) + 1) if column_path[:end] not in filled)
                 empty[column_path[:first]] = None  # an object of which no cell is filled is named as one
         if empty:
-            names = ", ".join(code(".".join(path)) for path in list(empty)[:MANY])
-            names += " and others" if len(empty) > MANY else ""
+            names = ", ".join(code(".".join(path)) for path in list(empty)[:COLUMNS_NAMED])
+            names += " and others" if len(empty) > COLUMNS_NAMED else ""
             row = code(" ".join(map(grid.plain, new.wanted.key.values()))[:80])
             yield f"Left empty in the new row {row}, for a person to fill: {names}."
 

@@ -24,7 +24,7 @@ Status = Literal["ok", "warning", "wrong"]
 CLOCK = 300.0  # seconds that our clock may be off
 TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or GITHUB_API_URL"
 WAIT = "wait so long; if it comes again and again, find out what else uses this account"
-SECONDS = 10.0  # for an answer
+ANSWER_WITHIN = 10.0  # for an answer
 EMPTY = b"{}"
 OF_SHELL = " (this shell's token; serve has the one that it was started with)"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -139,7 +139,7 @@ def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnos
     if parts.scheme != "https" and parts.hostname not in LOOPBACK:
         return Diagnosis(name, "wrong", "the address is not https: everybody could read the secret", "use https")
     try:
-        answer = httpx.post(address, content=EMPTY, headers=headers, timeout=SECONDS)
+        answer = httpx.post(address, content=EMPTY, headers=headers, timeout=ANSWER_WITHIN)
     except httpx.ConnectError as error:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         advice = f"check that serve runs there, and that firewall and proxy let port {port} in from everywhere"

@@ -41,7 +41,7 @@ from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.judge.samples import as_recorded
 from bot.service.settings.config import load_settings
 
-LONGEST = 200  # letters of a value that differs
+LONGEST_DIFFERENCE = 200  # letters of a value that differs
 Outcome = Literal[
     "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable"
 ]
@@ -80,8 +80,8 @@ class VerifiedRow:
         if all(one.computed is None for one in self.differences):
             return []
         lines = [
-            f"{brief(one.name)}: published {brief(str(one.published), LONGEST)}, "
-            f"computed {brief(str(one.computed), LONGEST)}"
+            f"{brief(one.name)}: published {brief(str(one.published), LONGEST_DIFFERENCE)}, "
+            f"computed {brief(str(one.computed), LONGEST_DIFFERENCE)}"
             for one in self.differences[:limit]
         ]
         more = len(self.differences) - limit

@@ -33,7 +33,7 @@ from bot.platforms.source import LastCommit, Source, TooLarge
 from bot.publishing.entry import Entry, Evidence
 from bot.service.judge.samples import LogSamples
 
-FEW = 20  # files of a source that are asked for one by one; more come over git with their history
+FILES_ONE_BY_ONE = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_SOURCES = 20  # that one row may name: each is asked for, also one that is another only in its spelling
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -94,7 +94,7 @@ class EvidenceReader:
         if name not in self._remotes:
             paths = list(dict.fromkeys(self._wanted.get(name, [])))
             source = self.opener.source(name)
-            if len(paths) > FEW and self._histories < MOST_HISTORIES:
+            if len(paths) > FILES_ONE_BY_ONE and self._histories < MOST_HISTORIES:
                 self._histories += 1
                 source = self._fetched.enter_context(with_history(name, self.opener))
             self._remotes[name] = remote = Remote(source)

@@ -28,9 +28,9 @@ from bot.service.store.items import Item
 from bot.service.waits import IMPORT_RETRY
 from bot.service.watch.observe import observe
 
-ROWS = 2000  # rows that are looked at and written together, in commits of 100
+IMPORTED_AT_ONCE = 2000  # rows that are looked at and written together, in commits of 100
 MOST_ROWS = 2_000  # of a board that is rebuilt here
-SHOWN, COMMANDS = 20, 3  # rows, and rejected files, that are named
+IMPORTED_NAMED, COMMANDS_SHOWN = 20, 3  # rows, and rejected files, that are named
 WINDOW, ALLOWED = 300.0, 500  # seconds of the Hub's window, and half of what a free account may ask in it
 Tell = Callable[[str, int, int], None]
 
@@ -99,8 +99,8 @@ class ImportResult:
 
 
 def _named(keys: Sequence[str], noun: str, what: str) -> list[str]:
-    more = f" and {len(keys) - SHOWN:,} more" if len(keys) > SHOWN else ""
-    return [f"{counted(len(keys), noun)} {what}: {', '.join(keys[:SHOWN])}{more}"] if keys else []
+    more = f" and {len(keys) - IMPORTED_NAMED:,} more" if len(keys) > IMPORTED_NAMED else ""
+    return [f"{counted(len(keys), noun)} {what}: {', '.join(keys[:IMPORTED_NAMED])}{more}"] if keys else []
 
 
 def import_watch(source: str, to: str, form: Form, leaderboard: str) -> Watch:
@@ -213,7 +213,7 @@ class Import:
         rest = state.items.get("row", self.context.targets[0][1].to, "")
         self.context.finish([rest] if rest else [])  # it asks for rows that no file makes, which are left alone here
         total, done, now = state.items.count("row"), 0, self.context.clock()
-        while items := state.items.due("row", now, ROWS):
+        while items := state.items.due("row", now, IMPORTED_AT_ONCE):
             self._write_rows(items, total)
             self.context.finish(items)
             done += len(items)
@@ -242,7 +242,7 @@ class Import:
     def _why(self) -> Iterator[str]:
         """The commands that show why the first rejected files give no number."""
         watch = self.context.watch
-        for line in self.context.state.submissions.page("rejected", limit=COMMANDS):
+        for line in self.context.state.submissions.page("rejected", limit=COMMANDS_SHOWN):
             path = line.path if "://" in watch.source else f"{watch.source}/{line.path}"
             yield check_command(watch.source, line.commit, path, watch.leaderboard)
 

@@ -37,7 +37,7 @@ from bot.service.waits import JOBS_EVERY, WORKER_BEAT, WORKER_DEAD, WORKER_LOOK,
 QUEUE, PASS, ROW = "leaderboard-bot", "pass", "row"
 SCHEMA = f"leaderboard_bot_jobs_{__version__.replace('.', '_')}"  # another version's tables are left alone
 LOCK = 7_235_120_615  # any number that no other program on the server takes
-FIRST, SECOND = 10, 0  # priorities: passes hold what people wait for
+PASS_PRIORITY, ROW_PRIORITY = 10, 0  # priorities: passes hold what people wait for
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,13 @@ class Jobs:
     def want_pass(self, watch: str, wait: float = 0.0) -> None:
         """Ask for a pass in so many seconds, unless one is asked for already. Raises StateUnavailable."""
         at = datetime.now(UTC) + timedelta(seconds=wait) if wait else None
-        self._put([_job(PASS, f"pass {watch}", {"watch": watch}, FIRST, at)])
+        self._put([_job(PASS, f"pass {watch}", {"watch": watch}, PASS_PRIORITY, at)])
 
     def put_rows(self, jobs: Sequence[RowJob]) -> bool:
         """Hand rows to the workers. Raises StateUnavailable."""
         if not self._takes_rows:
             return False
-        made = [_job(ROW, _lock_of(one), msgspec.to_builtins(one), SECOND) for one in jobs]
+        made = [_job(ROW, _lock_of(one), msgspec.to_builtins(one), ROW_PRIORITY) for one in jobs]
         for some in batches(made):
             self._put(some)
         return True

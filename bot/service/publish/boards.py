@@ -56,8 +56,8 @@ from bot.service.store.memory import (
 from bot.service.waits import MODEL_EVERY, MODELS_EVERY
 from bot.service.watch.outcome import Report
 
-MOST = 200  # models of one look-up
-LONGEST = 200  # letters of a name; the Hub allows 96
+MODELS_AT_ONCE = 200  # models of one look-up
+LONGEST_MODEL_ID = 200  # letters of a name; the Hub allows 96
 
 
 def is_time(context: WatchContext) -> bool:
@@ -70,15 +70,17 @@ def is_time(context: WatchContext) -> bool:
 def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
     """Ask the Hub about the models with the oldest answers; tell whether anything new was learned.
 
-    At most MOST models in an hour, each once a day, as bulk work. Raises Unavailable.
+    At most MODELS_AT_ONCE models in an hour, each once a day, as bulk work. Raises Unavailable.
     """
     state, now = context.state, context.clock()
     known = known_models(state)
-    possible = {one for one in models if 0 < len(one) <= LONGEST and one.isprintable()}  # strangers write anything
+    possible = {
+        one for one in models if 0 < len(one) <= LONGEST_MODEL_ID and one.isprintable()
+    }  # strangers write anything
     asked = {model: _asked_at(known.get(model), context) for model in possible}
     due = [
         model for at, model in sorted((at, model) for model, at in asked.items() if not 0 <= now - at < MODEL_EVERY)
-    ][:MOST]
+    ][:MODELS_AT_ONCE]
     if not due:
         return False
     state.remember(MODELS_ASKED, now)
@@ -127,7 +129,7 @@ def known_facts(state: WatchState, entries: Iterable[Entry]) -> dict[str, ModelF
 
 
 FEWEST_COLUMNS = 3  # for an alarm: a column is held against the mean of at least two others
-SHOWN = 20  # files among the entries that are not entries, which one pass names
+FAULTS_NAMED = 20  # files among the entries that are not entries, which one pass names
 
 
 @dataclass(frozen=True)
@@ -185,10 +187,10 @@ class BoardUpdater:
         if rival := rival_of(self.context.leaderboard, there.entries):
             text = f"{CSV_NAME} shows {rival}, which has more rows there; give each leaderboard a repository of its own"
             self.report.say("unchanged", f"board of {self.to}", text)
-        for path, why in sorted(there.skipped.items())[:SHOWN]:
+        for path, why in sorted(there.skipped.items())[:FAULTS_NAMED]:
             self.report.say("rejected", path, why)
         entries = of_leaderboard(there.entries, self.context.leaderboard)
-        for key, fault in sorted(faults_of(entries).items())[:SHOWN]:
+        for key, fault in sorted(faults_of(entries).items())[:FAULTS_NAMED]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
         self.context.mark([Mark("alarm", "", self.to)])
         observe_main(self.context, self.target, self.to)

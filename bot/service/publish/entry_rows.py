@@ -46,9 +46,9 @@ from bot.service.store.items import Item, RowJob, marks
 from bot.service.waits import FIRST_RETRY
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
-AT_ONCE = 50  # rows whose submissions are in memory together
+JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
 MOST_BESIDE = 20  # other rows of a model that are looked for on main
-FEW = 3  # rows in comments of which the files on main are asked for one by one
+FEW_COMMENTS = 3  # rows in comments of which the files on main are asked for one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class SubmittedRows(TargetRows[T]):
 
     def compare(self, items: Sequence[Item]) -> list[MadeRow]:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
-        return [look for some in batches(items, AT_ONCE) for look in self._compare_some(some)]
+        return [look for some in batches(items, JUDGED_AT_ONCE) for look in self._compare_some(some)]
 
     def _compare_some(self, items: Sequence[Item]) -> list[MadeRow]:
         keys = [item.subject for item in items]
@@ -264,7 +264,7 @@ class EntryRows(SubmittedRows[SeenRow]):
 
     def _read_shared(self, paths: tuple[str, ...]) -> SharedRequests:
         if self.settings.form == "comment":
-            if len(paths) > FEW:
+            if len(paths) > FEW_COMMENTS:
                 self.target.scan_entries()  # the rows on main, in one listing
             return SharedRequests()
         found = (self.target.read_state(mark(self._board), paths) for mark in (rolling_mark, migration_mark))

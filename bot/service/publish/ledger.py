@@ -25,13 +25,13 @@ from bot.service.store.items import Mark, marks
 from bot.service.store.memory import LEDGER, RECOUNT, REPOSITORY, KeptLedger, SeenRepository
 from bot.service.waits import COUNT_EVERY, COUNT_SHARE
 
-PLACES: tuple[tuple[Fate, str], ...] = (
+LEDGER_PLACES: tuple[tuple[Fate, str], ...] = (
     ("main", "on main"),
     ("open", "open"),
     ("held", "held"),
     ("declined", "declined"),
 )
-SHOWN = 20  # unexplained and declined rows that are named
+LEDGER_ROWS_NAMED = 20  # unexplained and declined rows that are named
 
 
 class OpenRequests(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ class Ledger:
     @property
     def line(self) -> str:
         """The ledger in one line."""
-        counts = ", ".join(f"{self.counts.get(place, 0)} {words}" for place, words in PLACES)
+        counts = ", ".join(f"{self.counts.get(place, 0)} {words}" for place, words in LEDGER_PLACES)
         line = f"{self.accepted} accepted: {counts}, {len(self.unexplained)} unexplained"
         return f"{line}; {self.leaving}" if self.leaving else line
 
@@ -113,7 +113,7 @@ class Ledger:
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
-        counts: dict[str, int] = {place: self.counts.get(place, 0) for place, _ in PLACES}
+        counts: dict[str, int] = {place: self.counts.get(place, 0) for place, _ in LEDGER_PLACES}
         rows = {"unexplained": dict(self.unexplained), "declined_rows": list(self.declined)}
         requests = msgspec.to_builtins(self.requests)
         own = {"own_sources": dict(self.own_sources)}
@@ -122,8 +122,8 @@ class Ledger:
 
 def _first(rows: Sequence[str], what: str) -> list[str]:
     """The first rows, and how many more there are."""
-    more = [f"  and {counted(len(rows) - SHOWN, f'more {what}')}"] if len(rows) > SHOWN else []
-    return [*(f"  {row}" for row in rows[:SHOWN]), *more]
+    more = [f"  and {counted(len(rows) - LEDGER_ROWS_NAMED, f'more {what}')}"] if len(rows) > LEDGER_ROWS_NAMED else []
+    return [*(f"  {row}" for row in rows[:LEDGER_ROWS_NAMED]), *more]
 
 
 def row_statuses(
@@ -164,7 +164,7 @@ def make_ledger(
 ) -> Ledger:
     """The ledger of a target: `accepted` are the digests of its rows, the rest as in `row_statuses`."""
     statuses = row_statuses(context, to, accepted, places, refused)
-    known = {fate for fate, _ in PLACES}
+    known = {fate for fate, _ in LEDGER_PLACES}
     counts = Counter(status.fate for status in statuses.values() if status.fate in known)
     why = {key: status.reason for key, status in statuses.items() if status.fate not in known}
     declined = sorted(key for key, status in statuses.items() if status.fate == "declined")
@@ -216,7 +216,7 @@ def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger], took: float =
             line=one.line,
             unexplained=len(one.unexplained),
             waiting=one.waiting,
-            declined=list(one.declined[:SHOWN]),
+            declined=list(one.declined[:LEDGER_ROWS_NAMED]),
             at=context.clock(),
             took=took,
             requests=one.requests.text,

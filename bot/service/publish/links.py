@@ -8,10 +8,10 @@ from bot.publishing.repeat import label_of
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import row_statuses
-from bot.service.publish.targets import ROWS
+from bot.service.publish.targets import TARGET_ROWS
 from bot.service.watch.outcome import Report
 
-MOST = 20  # rows of which requests are looked for
+MOST_LINKED = 20  # rows of which requests are looked for
 
 
 def row_links(context: WatchContext, keys: Iterable[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -21,10 +21,10 @@ def row_links(context: WatchContext, keys: Iterable[str]) -> tuple[Sequence[str]
     """
     proposed: dict[str, None] = {}
     current: dict[str, None] = {}
-    digests = context.state.rows.digests(list(keys)[:MOST])
+    digests = context.state.rows.digests(list(keys)[:MOST_LINKED])
     wanted = {key: digest for key, digest in sorted(digests.items()) if digest}
     for target, settings in context.targets:
-        rows = ROWS[settings.kind](context, target, settings, Report(context))
+        rows = TARGET_ROWS[settings.kind](context, target, settings, Report(context))
         found = rows.find(wanted)
         places = {key: one.place for key, one in found.items() if one.place is not None}
         statuses = row_statuses(context, settings.to, wanted, places)

@@ -31,7 +31,7 @@ from bot.service.store import batches
 from bot.service.store.items import Item, Priority
 from bot.service.watch.outcome import OutcomeName, Report
 
-PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
+ROWS_OF_A_PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class TargetRows(ABC, Generic[T]):
             report.attempt(due, lambda: self._publish_due(due), finish=False)
 
     def _publish_due(self, items: Sequence[Item]) -> None:
-        if len(items) > PART and self.layout.sharing == "row" and not self.context.dry_run:
+        if len(items) > ROWS_OF_A_PART and self.layout.sharing == "row" and not self.context.dry_run:
             self._publish_parts(items)
         else:
             looks = self.look(items)
@@ -187,11 +187,11 @@ class TargetRows(ABC, Generic[T]):
 
         All are looked at before the first is written: what a person must approve depends on all of them.
         """
-        parts = batches(items, PART)
+        parts = batches(items, ROWS_OF_A_PART)
         looks = [Look(look.planned, look.items, None, None) for part in parts for look in self.look(part)]
         admitted = self._gate.admit(looks)
         self.is_bulk = sum(look.planned.action == "added" for look in looks) > self.context.watch.backfill_limit
-        for part in batches([item for look in admitted for item in look.items], PART):
+        for part in batches([item for look in admitted for item in look.items], ROWS_OF_A_PART):
             self.report.attempt(part, partial(self._publish_part, part), finish=False)
 
     def _publish_part(self, items: Sequence[Item]) -> None:

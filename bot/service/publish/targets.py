@@ -32,7 +32,7 @@ from bot.service.store.memory import PLAN_COMMENT, RECOUNT
 from bot.service.talk.targets import TargetCommands, learn_approvals
 from bot.service.watch.outcome import Report
 
-ROWS: dict[str, type[TargetRows[Any]]] = {
+TARGET_ROWS: dict[str, type[TargetRows[Any]]] = {
     "entries": EntryRows,
     "table": TableRows,
     "models": ModelRows,
@@ -70,7 +70,7 @@ class Targets:
         target, settings = self.context.targets_by_address[to]
         narrow_approved(self.context, to)
         self._learn_approvals(to)
-        rows = ROWS[settings.kind](self.context, target, settings, self.report)
+        rows = TARGET_ROWS[settings.kind](self.context, target, settings, self.report)
         if to not in self.learned:
             self.learned.add(to)
             self._observe_people(rows)
@@ -159,7 +159,7 @@ class Targets:
         self.context.state.remember(RECOUNT, None)  # what happens from now on asks anew
         for target, settings in self.context.targets:
             head = target.head()
-            rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
+            rows = TARGET_ROWS[settings.kind](self.context, target, settings, Report(self.context))
             accepted = rows.accepted()
             placed = rows.places(accepted)
             refused = {**self.waiting.get(settings.to, {}), **placed.refused}

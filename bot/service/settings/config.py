@@ -35,7 +35,7 @@ from bot.reporting.escape import without_user
 
 SERVICES = ("hf", "github")  # the services that have accounts, by the schemes of their addresses
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-LONGEST = 365 * UNITS["d"]  # no thread can wait for as long as can be written
+LONGEST_PERIOD = 365 * UNITS["d"]  # no thread can wait for as long as can be written
 Name = Annotated[
     str, spelled(r"[A-Za-z0-9][\w.-]*", "write letters, digits and _ . - without spaces; first a letter or digit")
 ]
@@ -69,7 +69,7 @@ def seconds(value: object) -> float:
     """A length of time such as "90s", "15m", "2h" or "1d", in seconds."""
     match = re.fullmatch(r"(\d+)([smhd])", value) if isinstance(value, str) else None
     found = int(match[1]) * UNITS[match[2]] if match else 0
-    if not 0 < found <= LONGEST:
+    if not 0 < found <= LONGEST_PERIOD:
         raise ValueError('write a length of time such as "15m" or "2h", at most "365d"')
     return float(found)
 
@@ -366,7 +366,7 @@ def parse_settings(text: str, path: str) -> Settings:
 # index and conversations: a fault of one stops no other. All else they share, and rows of one model from two sources
 # compete as any two submissions do.
 PATTERN = re.compile(r"hf://datasets/([\w.-]+)/([\w.*-]*\*[\w.*-]*)")
-MOST = 1_000  # datasets that one pattern may name
+MOST_DATASETS = 1_000  # datasets that one pattern may name
 Datasets = Callable[[str], Iterable[str]]
 
 
@@ -404,8 +404,8 @@ def _watches_of(watch: Watch, datasets: Datasets) -> list[Watch]:
     names = sorted(name for name in datasets(organization) if fnmatch.fnmatchcase(name.partition("/")[2], pattern))
     if not names:
         raise CallError(f"{watch.source}: {organization} has no dataset with a matching name that this token may see")
-    if len(names) > MOST:
-        raise CallError(f"{watch.source}: names {len(names):,} datasets; more than {MOST:,} are not watched")
+    if len(names) > MOST_DATASETS:
+        raise CallError(f"{watch.source}: names {len(names):,} datasets; more than {MOST_DATASETS:,} are not watched")
     return [watch.of_source(f"hf://datasets/{name}") for name in names]
 
 
@@ -414,4 +414,4 @@ def _datasets_of(organization: str, access: Access) -> Iterable[str]:
     from bot.platforms.platform import Opener
 
     client = HubPlatform.client(Opener(access))
-    return client.get_pages("/api/datasets", lambda row: str(row["id"]), author=organization, limit=MOST)
+    return client.get_pages("/api/datasets", lambda row: str(row["id"]), author=organization, limit=MOST_DATASETS)

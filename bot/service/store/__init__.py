@@ -7,7 +7,7 @@ import sqlite3
 from sqlalchemy import select
 
 from bot.service.store.boards import StoredBoard
-from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, open_engine, same
+from bot.service.store.engine import IN_MEMORY, VALUES_AT_ONCE, batches, connect, open_engine, same
 from bot.service.store.leases import Leases
 from bot.service.store.plans import HeldPlan
 from bot.service.store.requests import Intents, StoredRowIndex, StoredThreads
@@ -66,6 +66,8 @@ class Store(Intents, Leases):
                 source.backup(target)
                 return Store(engine)
             for table in metadata.sorted_tables:
-                for some in ours.execution_options(yield_per=AT_ONCE).execute(select(table)).mappings().partitions():
+                for some in (
+                    ours.execution_options(yield_per=VALUES_AT_ONCE).execute(select(table)).mappings().partitions()
+                ):
                     copy.execute(table.insert(), [dict(row) for row in some])
         return Store(engine)

@@ -24,7 +24,7 @@ from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, 
 from bot.service.store.engine import Part, among, batches, older_than_newest, same
 from bot.service.store.tables import board_changes, board_logs, board_marks, board_rows, boards
 
-KEPT = 5_000  # changes of one board
+CHANGES_KEPT = 5_000  # changes of one board
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ _CHANGES = (
     select(board_changes.c.data)
     .where(same(board_changes, "watch", "target"))
     .order_by(board_changes.c.id.desc())
-    .limit(KEPT)
+    .limit(CHANGES_KEPT)
 )
 _WITH_RAWS = select(board_rows.c.raws, board_rows.c.key, board_rows.c.model).where(
     same(board_rows, "watch"), among(board_rows.c.raws)
@@ -205,10 +205,12 @@ class Boards(Part):
             self.upsert(board_marks, marks)
 
     def _note(self, target: str, news: list[BoardChange]) -> None:
-        values = [{"watch": self.watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
+        values = [
+            {"watch": self.watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-CHANGES_KEPT:]
+        ]
         if values:
             self.db.run(board_changes.insert(), values)
-            self.change(_FORGET_CHANGES, target=target, count=KEPT)
+            self.change(_FORGET_CHANGES, target=target, count=CHANGES_KEPT)
 
 
 def _digest(entry: Entry) -> str:

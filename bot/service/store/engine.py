@@ -50,7 +50,7 @@ from sqlalchemy.schema import DropTable
 from bot.errors import BotError, CallError, StateUnavailable
 from bot.service.store.tables import VERSION, form, memories, metadata
 
-AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
+VALUES_AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
 EVERY = 2**62  # the limit of a statement that gives all rows
 T = TypeVar("T")
 Values = Mapping[str, Any]
@@ -238,7 +238,7 @@ def _upsert(table: Table, dialect: str, names: tuple[str, ...]) -> Executable:
     return statement
 
 
-def batches(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
+def batches(values: Iterable[T], size: int = VALUES_AT_ONCE) -> Iterator[list[T]]:
     """Lists of at most `size` values."""
     rest = iter(values)
     while some := list(islice(rest, size)):

@@ -36,7 +36,7 @@ from bot.service.talk.commands import (
 )
 from bot.service.watch.outcome import Report
 
-KEPT = 1_000  # comments about plans whose ids are remembered
+PLAN_COMMENTS_KEPT = 1_000  # comments about plans whose ids are remembered
 MERGED = "merged"  # what the answer about another merged commit is about, in the place of a comment
 
 
@@ -141,7 +141,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
 
     def note_used(comment: Comment) -> None:
         used.append(comment.id)
-        context.state.remember(PLAN_COMMENTS, used[-KEPT:], target=to)
+        context.state.remember(PLAN_COMMENTS, used[-PLAN_COMMENTS_KEPT:], target=to)
 
     asked, answer = last_answer(plan.plan, replies, us, maintainers)
     if answer == "declined":

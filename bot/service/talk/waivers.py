@@ -21,7 +21,7 @@ from bot.service.talk.commands import about, waivers_in
 
 log = logging.getLogger(__name__)
 # The line that names a file; nothing that was submitted begins a line of the bot's texts.
-SHOWN = re.compile(r"^SHA-256 `([0-9a-f]{64})`$", re.MULTILINE)
+SHOWN_DIGEST = re.compile(r"^SHA-256 `([0-9a-f]{64})`$", re.MULTILINE)
 
 
 def dump_waivers(waivers: Sequence[Waiver]) -> str:
@@ -100,7 +100,7 @@ def shown_in(text: Comment | None, comment: Comment, files: Iterable[str]) -> li
     """
     if text is None or text.changed >= comment.at:
         return []
-    named = set(SHOWN.findall(text.text))
+    named = set(SHOWN_DIGEST.findall(text.text))
     return [sha for sha in files if sha in named]
 
 

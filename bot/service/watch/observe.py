@@ -19,7 +19,7 @@ from bot.service.store.memory import DISCUSSION, SOURCE, TARGET, SourceRead
 
 LISTED = 1000  # files that are recorded in one transaction
 SAMPLE_LOGS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
-MANY = 500  # files that change at once beyond which nobody waits for each of them
+MANY_CHANGES = 500  # files that change at once beyond which nobody waits for each of them
 
 
 def observe(context: WatchContext) -> list[StoredSubmission]:
@@ -96,7 +96,7 @@ def _record_everything(context: WatchContext, head: str, cause: Cause) -> tuple[
     for some in batches(_wanted(context.source.changes(None, head), patterns_of(context)), LISTED):
         gone -= {change.path for change in some}
         new = _new(context, some)
-        cause = "bulk" if cause == "push" and len(new) > MANY else cause
+        cause = "bulk" if cause == "push" and len(new) > MANY_CHANGES else cause
         with context.state.transaction():
             faulty += _record(context, new, cause)
     return [Change(path, None, 0) for path in sorted(gone)], faulty
@@ -118,7 +118,7 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
 
     Very many changes are bulk work, as is everything else of the same push.
     """
-    cause = "bulk" if cause == "push" and len(changes) > MANY else cause
+    cause = "bulk" if cause == "push" and len(changes) > MANY_CHANGES else cause
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
     context.state.files.keep(there, [change.path for change in changes if change.oid is None])
     faulty = [_unreadable(change) for change in changes if change.fault and change.oid is not None]

@@ -19,7 +19,7 @@ from bot.service.waits import FIRST_RETRY, LONGEST_RETRY, REFUSED_RETRY
 
 OutcomeName = Literal["proposed", "written", "unchanged", "rejected", "held", "failed"]
 DONE = frozenset({"proposed", "written"})
-NAMED = 3  # things that one line names
+SUBJECTS_NAMED = 3  # things that one line names
 WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 log = logging.getLogger(__name__)
 
@@ -87,8 +87,8 @@ def outcome_lines(outcomes: Iterable[Outcome]) -> list[str]:
         found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
     lines = []
     for (what, text), subjects in found.items():
-        more = f" and {len(subjects) - NAMED} more" if len(subjects) > NAMED else ""
-        lines.append(f"{what} {', '.join(subjects[:NAMED])}{more}: {text}")
+        more = f" and {len(subjects) - SUBJECTS_NAMED} more" if len(subjects) > SUBJECTS_NAMED else ""
+        lines.append(f"{what} {', '.join(subjects[:SUBJECTS_NAMED])}{more}: {text}")
     return lines
 
 

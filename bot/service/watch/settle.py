@@ -23,7 +23,7 @@ from bot.service.publish.ledger import (
     ledgers_due,
     note_ledgers,
 )
-from bot.service.publish.targets import ROWS, Targets
+from bot.service.publish.targets import TARGET_ROWS, Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
 from bot.service.store import StoredSubmission, batches
@@ -36,11 +36,18 @@ from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Report, WatchPass
 
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
-FIRST: tuple[Kind, ...] = ("source", "file")
-REVIEWED: tuple[Kind, ...] = ("reviews", "review")  # once the files are read with which a review compares
-ROUND: tuple[Kind, ...] = (*FIRST, *REVIEWED, "judge", "row", "folder", "request")  # another round is for more of them
+SOURCE_KINDS: tuple[Kind, ...] = ("source", "file")
+REVIEW_KINDS: tuple[Kind, ...] = ("reviews", "review")  # once the files are read with which a review compares
+KINDS_OF_A_ROUND: tuple[Kind, ...] = (
+    *SOURCE_KINDS,
+    *REVIEW_KINDS,
+    "judge",
+    "row",
+    "folder",
+    "request",
+)  # another round is for more of them
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
-PART = 1000  # files that are read together
+FILES_OF_A_PART = 1000  # files that are read together
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
@@ -143,7 +150,7 @@ class Pass:
             with state.phase():
                 if number == 0:
                     self._begin(everything=everything)
-                elif not any(state.items.is_due(kind, context.clock()) for kind in ROUND):
+                elif not any(state.items.is_due(kind, context.clock()) for kind in KINDS_OF_A_ROUND):
                     break
                 self._people()  # what people wait for comes first
                 self._read_bulk()
@@ -186,15 +193,15 @@ class Pass:
 
     def _people(self) -> None:
         """Do what people wait for: requests, commands, and pushes of a few files."""
-        for kind in FIRST:
+        for kind in SOURCE_KINDS:
             self._do(kind, "people")
         if self.context.dry_run or self._is_lost():  # one plan shows all, and what was withdrawn must be known
             return
-        for kind in REVIEWED:
+        for kind in REVIEW_KINDS:
             self._do(kind, "people")
         is_bulk = self._has_bulk()
         for to, (_, settings) in self.context.targets_by_address.items():
-            if is_bulk or ROWS[settings.kind].layout.sharing != "table":
+            if is_bulk or TARGET_ROWS[settings.kind].layout.sharing != "table":
                 self.targets.rows(to, "people")
         self._do("folder", "people")
 
@@ -221,7 +228,7 @@ class Pass:
     def _read_part(self, source: Source) -> bool:
         """Read one part of the bulk files; tell whether more of them are left."""
         context = self.context
-        items = context.due("file", PART, priority="bulk")
+        items = context.due("file", FILES_OF_A_PART, priority="bulk")
         read_files(context, items, self.report.fail, source)
         self._tell_verdicts(items)
         return self._has_bulk()
