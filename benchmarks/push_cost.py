@@ -42,7 +42,7 @@ from bot.service.context import ContextFactory
 from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect
-from bot.service.store.memory import BOARD, SOURCE, WAIVED, SourceRead, Waived
+from bot.service.store.memory import BOARD, SOURCE, WAIVED, KnownWaivers, SourceRead
 from bot.service.watch.observe import selection_of
 from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import entry_from
@@ -112,7 +112,7 @@ def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, tar
     context = contexts.open_context(watch)
     read = SourceRead(source.main.oid, selection_of(context), context.definition())
     contexts.store.of("tiny").remember(SOURCE, read)
-    contexts.store.of("tiny").remember(WAIVED, Waived([], []))
+    contexts.store.of("tiny").remember(WAIVED, KnownWaivers([], []))
     to, board = "hf://datasets/acme/contents", StoredBoard(target.main.oid, "tiny", TINY)
     contexts.store.of("tiny").remember(BOARD, board.head, target=to)
     contexts.store.of("tiny").boards.keep(to, board, [], "")

@@ -6,7 +6,7 @@ import pytest
 
 from bot.publishing.models import (
     COLUMNS,
-    LONGEST,
+    LONGEST_FACT,
     UNKNOWN,
     ModelFacts,
     billions,
@@ -29,7 +29,7 @@ def test_tags_say_licence_base_and_how_it_was_made() -> None:
     ]
     assert facts_from_tags(tags, 7, "2026-03-02") == ModelFacts(7, "apache-2.0", "merge", "a/b", "2026-03-02")
     assert facts_from_tags(["base_model:unheard:a/b"], None, "") == ModelFacts(base="a/b")
-    assert len(facts_from_tags(["license:" + "x" * 5_000], None, "").licence) == LONGEST
+    assert len(facts_from_tags(["license:" + "x" * 5_000], None, "").licence) == LONGEST_FACT
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from bot.publishing.texts import (
     BODY_LIMIT,
     CUT,
     FOOT,
-    PLACES,
-    ROWS,
-    SHARED,
+    PLAN_ROWS_NAMED,
+    ROOM_FOR_PLACES,
+    SHARED_ROWS_NAMED,
     TITLE_LIMIT,
     board_text,
     fitted,
@@ -43,7 +43,7 @@ NEW = PlannedRow("tiny/c", "acme/c", "added", None, 60.0)
 RESULTS = "https://github.com/acme/results/blob"
 NAME = "results_2026-03-02T10-00-00.000000.json"
 FILE = f"[`{NAME}`]({RESULTS}/{'c' * 40}/acme__atlas-7b/{NAME})"
-MANY = (GONE,) * (ROWS + 2)
+MANY = (GONE,) * (PLAN_ROWS_NAMED + 2)
 
 
 def said(text: PostText, mark: Marker = MARK) -> str:
@@ -102,19 +102,19 @@ The declaration of `tiny` changed. No result was read again or measured again.
     [
         lambda: migration_text(MANY, MARK),
         lambda: plan_text(Plan("t", "tiny", MANY), MARK),
-        lambda: rolling_text([(entry(), None)] * (SHARED + 2), MARK),
+        lambda: rolling_text([(entry(), None)] * (SHARED_ROWS_NAMED + 2), MARK),
     ],
 )
 def test_of_very_many_rows_the_first_are_named_and_the_others_counted(make: Callable[[], PostText]) -> None:
     lines = said(make()).splitlines()
-    assert sum(line.startswith(("| `", "| [")) for line in lines) in {ROWS, SHARED}
+    assert sum(line.startswith(("| `", "| [")) for line in lines) in {PLAN_ROWS_NAMED, SHARED_ROWS_NAMED}
     assert lines[-2:] == ["", "… and 2 more."]
 
 
 def test_as_many_rows_as_a_text_names_have_no_others() -> None:
-    assert "more." not in said(migration_text(MANY[:ROWS], MARK))
-    assert "more." not in said(plan_text(Plan("t", "tiny", MANY[:ROWS]), MARK))
-    assert "more." not in said(rolling_text([(entry(), None)] * SHARED, MARK))
+    assert "more." not in said(migration_text(MANY[:PLAN_ROWS_NAMED], MARK))
+    assert "more." not in said(plan_text(Plan("t", "tiny", MANY[:PLAN_ROWS_NAMED]), MARK))
+    assert "more." not in said(rolling_text([(entry(), None)] * SHARED_ROWS_NAMED, MARK))
     assert "more." not in said(success_text("a", [("acme/a", 50.0)] * FOLDER_ROWS, [], MARK))
     assert said(success_text("a", [("acme/a", 50.0)] * (FOLDER_ROWS + 3), [], MARK)).endswith("\n\n… and 3 more.")
 
@@ -243,7 +243,7 @@ def test_links_to_other_targets_stand_before_the_mark() -> None:
 
 
 def test_a_text_at_the_limits_is_whole_and_one_beyond_is_cut_at_the_end_of_a_line() -> None:
-    room = BODY_LIMIT - PLACES - len(f"\n\n{MARK.render()}")
+    room = BODY_LIMIT - ROOM_FOR_PLACES - len(f"\n\n{MARK.render()}")
     last, cut = f"\n\n{MARK.render()}", "\n\n… cut: there is more than a comment can hold."
     assert fitted("t" * TITLE_LIMIT, "b" * room, MARK) == PostText("t" * TITLE_LIMIT, "b" * room + last)
     assert fitted("t" * (TITLE_LIMIT + 1), "", MARK).title == "t" * (TITLE_LIMIT - 1) + "…"
@@ -262,5 +262,5 @@ def test_what_is_open_in_a_text_that_is_cut_is_closed() -> None:
 
 def test_a_text_that_is_cut_leaves_the_room_that_links_need() -> None:
     cut = fitted("", "a line\n" * BODY_LIMIT, MARK).body
-    assert BODY_LIMIT - PLACES - 2 * CUT < len(cut) <= BODY_LIMIT - PLACES
+    assert BODY_LIMIT - ROOM_FOR_PLACES - 2 * CUT < len(cut) <= BODY_LIMIT - ROOM_FOR_PLACES
     assert "```" not in fitted("", "a ``` b\n" + "x" * BODY_LIMIT, MARK).body.partition("\n")[2]
