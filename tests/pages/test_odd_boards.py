@@ -285,6 +285,7 @@ def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
     assert "90.00 ± 2.0." in lead((90.0, 1.0))
 
 
+@pytest.mark.slow
 def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> None:
     rows = generated(130)
     added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]

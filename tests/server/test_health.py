@@ -164,6 +164,7 @@ def with_held_removals(story: Story) -> tuple[Service, TestClient]:
     return service, TestClient(make_web(service), base_url="http://localhost")
 
 
+@pytest.mark.slow
 def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(
     hub: Hub, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -193,6 +194,7 @@ def test_what_a_declined_plan_leaves_as_it_is_does_not_wait(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, tmp_path: Path) -> None:
     """A plan was approved: main has its rows until somebody merges the request."""
     story = Story(hub, tmp_path, limit=5)
@@ -448,6 +450,7 @@ def test_what_fails_is_a_warning_of_the_log(story: Story, service: Service, capl
     story.news()
 
 
+@pytest.mark.slow
 def test_the_log_has_a_line_for_each_reason_and_says_once_what_waits(
     story: Story, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_plan_that_others_replaced_says_so_and_one_that_nobody_knows_is_not_th
     assert web.get(f"/plans/other/{digest}").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_wrong_token_is_said_at_its_field_on_the_page_of_the_plan(story: Story) -> None:
     web, digest = open_web(story, "MARKER"), digest_of(story)
     fields = {"watch": "tiny", "digest": digest, "answer": "approve"}
@@ -130,6 +131,7 @@ def test_what_happened_to_many_rows_alike_is_one_line(story: Story) -> None:
     assert all(name in line[2] and text.split()[-1] in line[2] for name, text in rows)
 
 
+@pytest.mark.slow
 def test_links_lead_to_the_hub_that_the_service_uses(story: Story) -> None:
     story.push(model="acme/new-1b", lm_eval_version="0.4.9")
     service, hub = Service(story.contexts, (story.watch,), CollectorRegistry()), story.hub.url

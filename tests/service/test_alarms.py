@@ -67,6 +67,7 @@ def test_a_column_that_turns_bad_opens_one_discussion_that_names_it(story: Story
     story.end()
 
 
+@pytest.mark.slow
 def test_a_mended_column_changes_the_same_comment(story: Story) -> None:
     story.hub.push(story.source, results(broken="quiz"))
     story.settle()
@@ -87,6 +88,7 @@ def test_a_sound_board_says_nothing(story: Story) -> None:
     story.end()
 
 
+@pytest.mark.slow
 def test_a_quarantined_column_is_not_named_again(story: Story) -> None:
     (story.folder / "tiny.toml").write_text(declaration(quarantined="known to be scored wrongly"))
     story.hub.push(story.source, results(broken="quiz"))
@@ -96,6 +98,7 @@ def test_a_quarantined_column_is_not_named_again(story: Story) -> None:
     story.end()
 
 
+@pytest.mark.slow
 def test_a_lost_state_opens_no_second_discussion(story: Story) -> None:
     story.hub.push(story.source, results(broken="quiz"))
     story.settle()

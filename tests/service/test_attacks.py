@@ -96,6 +96,7 @@ def failing(outcomes: list[Outcome]) -> list[tuple[str, str]]:
     return [(one.subject, one.text) for one in outcomes if one.outcome == "failed"]
 
 
+@pytest.mark.slow
 def test_a_page_in_place_of_a_file_is_an_outage_of_that_file(story: Story) -> None:
     hub = story.hub
     hub.push(story.source, {**sound_files(), path_of(ODD): result(ODD)})
@@ -125,6 +126,7 @@ def test_a_listing_that_is_a_page_is_an_outage_and_withdraws_nothing(story: Stor
     assert rows_at(story) == {*sound_rows(), "odd-1b"}
 
 
+@pytest.mark.slow
 def test_a_foreign_file_among_the_entries_stops_nothing(story: Story) -> None:
     story.hub.push(story.target, {"entries/notes.json": b'{"hello": 1}', "entries/README.md": b"# Entries"}, user="ann")
     story.hub.push(story.source, sound_files())

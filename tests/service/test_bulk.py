@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
 
+@pytest.mark.slow
 def test_six_hundred_files_are_read_over_git(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path)
     others: dict[str, bytes | None] = {f"notes/{n}.json": b'{"note": %d}' % n for n in range(600)}

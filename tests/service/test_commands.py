@@ -118,6 +118,7 @@ def test_a_former_maintainer_s_waiver_no_longer_counts(story: Story) -> None:
     assert sorted(acts) == ["closed", "comment", "discussion"]
 
 
+@pytest.mark.slow
 def test_a_waiver_counts_again_when_its_maintainer_comes_back(story: Story) -> None:
     request = propose(story, right=(50, 60, 170))
     story.hub.comment(story.source, request, IGNORE, "meg")
@@ -213,6 +214,7 @@ def test_a_hidden_description_stays_the_description(story: Story) -> None:
     assert story.acts() == ["discussion", "edit"]
 
 
+@pytest.mark.slow
 def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +264,7 @@ def test_an_answer_that_landed_unseen_is_not_posted_twice(story: Story) -> None:
     assert story.acts() == ["comment", "comment"]
 
 
+@pytest.mark.slow
 def test_a_waiver_counts_although_the_process_ended_right_after_its_answer(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:

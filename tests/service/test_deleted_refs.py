@@ -12,14 +12,14 @@ import pytest
 
 from bot.service.watch.outcome import Outcome
 from tests.service.model_stories import ModelStory
-from tests.service.stories import Story
+from tests.service.stories import STATES, Story
 from tests.service.table_stories import TableStory
+from tests.variants import crossed, one_of
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import path_of
 
 LATER = path_of(time="2026-03-03T10-00-00.000000")
-LOST = pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
 KINDS: dict[str, Callable[..., Story]] = {
     "entries": Story,
     "rolling": partial(Story, style="rolling"),
@@ -66,8 +66,7 @@ def settled(story: Any) -> list[Outcome]:
     return found
 
 
-@LOST
-@pytest.mark.parametrize("kind", KINDS)
+@crossed(kind=KINDS, is_lost=[True, False])
 def test_a_declined_row_is_not_proposed_again(kind: str, is_lost: bool, hub: Hub, tmp_path: Path) -> None:
     story = begun(kind, hub, tmp_path)
     if is_lost:
@@ -81,7 +80,7 @@ def test_a_declined_row_is_not_proposed_again(kind: str, is_lost: bool, hub: Hub
     assert [one.status for one in requests(story)] == ["closed", "open"]
 
 
-@LOST
+@STATES
 def test_the_same_cells_of_another_file_are_still_declined_in_a_table(is_lost: bool, hub: Hub, tmp_path: Path) -> None:
     story = begun("table", hub, tmp_path)
     if is_lost:
@@ -91,7 +90,7 @@ def test_the_same_cells_of_another_file_are_still_declined_in_a_table(is_lost: b
     assert [one.status for one in requests(story)] == ["closed"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", one_of(KINDS))
 def test_what_nobody_can_read_counts_as_declined_until_it_changes(kind: str, hub: Hub, tmp_path: Path) -> None:
     """The state is lost, the ref is deleted, and the hidden line of the text says no rows, as of one of thousands."""
     story = begun(kind, hub, tmp_path)

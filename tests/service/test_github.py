@@ -81,6 +81,7 @@ def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Pat
     assert github.state.count("GET", "/repos/harness/") == asked
 
 
+@pytest.mark.slow
 def test_a_request_that_a_person_closed_is_a_declined_row_and_no_error(github: GitHubServer, tmp_path: Path) -> None:
     board = github.state.add_repo("acme/pull-request", {"README.md": b"# Board\n"})
     results = tmp_path / "results" / path_of()

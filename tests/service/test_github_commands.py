@@ -140,6 +140,7 @@ def test_what_is_written_on_many_other_requests_hides_no_command(github: GitHubS
     story.end()
 
 
+@pytest.mark.slow
 def test_a_commit_with_a_forged_date_is_merged_by_its_name_only(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()
@@ -183,6 +184,7 @@ def test_without_its_state_the_bot_asks_for_the_commit(github: GitHubServer, tmp
     story.end()
 
 
+@pytest.mark.slow
 def test_what_a_deleted_account_wrote_stops_nothing(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     board = github.state.repos[BOARD]

@@ -44,11 +44,13 @@ def test_a_good_request_of_a_fork_is_accepted_beside_its_commit(story: GitHubSto
 
 @pytest.mark.parametrize(
     ("data", "verdict", "status"),
-    [
-        (result(right=(50, 60, 170)), "❌ rejected", ("failure", "1 rejected")),
-        (result(right=(50, None, 70)), "🟡 incomplete", ("success", "1 incomplete")),
-        (result()[:-40], "❌ rejected", ("failure", "1 rejected")),
-    ],
+    one_of(
+        [
+            (result(right=(50, 60, 170)), "❌ rejected", ("failure", "1 rejected")),
+            (result(right=(50, None, 70)), "🟡 incomplete", ("success", "1 incomplete")),
+            (result()[:-40], "❌ rejected", ("failure", "1 rejected")),
+        ]
+    ),
 )
 def test_a_broken_request_is_told_what_is_wrong_until_it_is_corrected(
     story: GitHubStory, data: bytes, verdict: str, status: tuple[str, str]
@@ -80,6 +82,7 @@ def test_a_request_that_nobody_touched_costs_its_line_in_the_lists(story: GitHub
     assert len(asked) <= 6
 
 
+@pytest.mark.slow
 def test_the_default_branch_may_be_renamed_while_the_service_runs(story: GitHubStory) -> None:
     merged = story.propose()
     story.server.state.merge(SOURCE, merged.number)
@@ -114,6 +117,7 @@ def test_a_request_without_results_is_said_to_have_none(story: GitHubStory) -> N
     assert (story.comments(request, "verdict"), story.statuses()) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_request_for_another_branch_is_none_of_ours(story: GitHubStory) -> None:
     story.source.git.push("heads/dev", {"notes.md": b"x"}, "x", "ann")
     request = story.propose()
@@ -193,6 +197,7 @@ def test_a_merged_request_leads_to_its_row_and_says_where(story: GitHubStory, lo
     assert f"**Merged.** Its rows are proposed in [request {pull.number}]" in story.review(request) or loses_state
 
 
+@pytest.mark.slow
 def test_a_locked_conversation_stays_quiet_and_nothing_else_waits_for_it(story: GitHubStory) -> None:
     quiet = story.propose()
     quiet.locked = True
@@ -230,6 +235,7 @@ def test_a_stranger_waives_nothing(story: GitHubStory) -> None:
     assert "❌ rejected" in story.review(request)
 
 
+@pytest.mark.slow
 def test_a_maintainer_s_waiver_holds_for_what_is_merged(story: GitHubStory) -> None:
     request = story.propose(right=(50, 60, 170))
     story.settle()
@@ -262,6 +268,7 @@ def test_a_maintainer_waives_nothing_that_somebody_else_wrote_into_the_review(st
     assert "waived by meg" in story.review(request)
 
 
+@pytest.mark.slow
 def test_a_maintainer_waives_nothing_that_somebody_else_wrote_into_an_issue(story: GitHubStory) -> None:
     story.source.git.push("heads/main", {path_of(): result(right=(50, 60, 170))})
     story.settle()
@@ -279,6 +286,7 @@ def test_a_maintainer_waives_nothing_that_somebody_else_wrote_into_an_issue(stor
     assert len(story.target.pulls("open")) == 1
 
 
+@pytest.mark.slow
 def test_a_request_that_strangers_made_too_long_to_be_read_stops_itself_alone(
     story: GitHubStory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,6 +335,7 @@ def test_what_was_pushed_after_the_command_is_not_waived(story: GitHubStory) -> 
     assert "❌ rejected" in story.review(request)
 
 
+@pytest.mark.slow
 def test_a_path_that_names_another_file_has_nothing_waived_for_it(story: GitHubStory) -> None:
     later = result(right=(50, 60, 180))
     path = f"SHA-256 `{hashlib.sha256(later).hexdigest()}`/{path_of()}"
@@ -363,6 +372,7 @@ def test_a_token_that_may_set_no_status_comments_all_the_same(github: GitHubServ
     story.end()
 
 
+@pytest.mark.slow
 def test_a_request_of_very_many_folders_is_refused_before_it_is_read(story: GitHubStory) -> None:
     files: dict[str, bytes | None] = {f"m{n}/run/a.json": b"%d" % n for n in range(300)}
     story.settle()

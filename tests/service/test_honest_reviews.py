@@ -165,6 +165,7 @@ def test_values_and_bytes_have_a_budget_too(story: Story, monkeypatch: pytest.Mo
     assert story.acts() == ["comment"]
 
 
+@pytest.mark.slow
 def test_eight_files_of_28_mb_stay_small_in_memory(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path)
     rows = ",".join(f'"t{n}":{{"acc,none":0}}' for n in range(175_000))

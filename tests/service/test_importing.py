@@ -152,6 +152,7 @@ def test_a_plan_says_what_it_costs_and_writes_nothing(
     assert hub.by("bot") == []
 
 
+@pytest.mark.slow
 def test_a_wait_that_the_hub_asks_for_loses_nothing(
     hub: Hub, repository: Repository, target: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def branches(folder: Path) -> list[str]:
     return git(folder, "branch", "--list", "--format=%(refname:short)", "leaderboard-bot/*").split()
 
 
+@pytest.mark.slow
 def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: ContextFactory, tmp_path: Path) -> None:
     [watch] = parse_settings(SETTINGS, "bot.toml").watches
     source = Folder(tmp_path / "results")
@@ -159,6 +160,7 @@ def test_a_look_leaves_no_state_behind(tmp_path: Path, capsys: pytest.CaptureFix
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_the_row_of_a_model_that_the_settings_leave_out_is_removed_and_stays_away(tmp_path: Path) -> None:
     left_out = SETTINGS.replace("source = ", 'paths = ["**/*.json", "!**/atlas-7b/**"]\nsource = ')
     source, board = Folder(tmp_path / "results"), tmp_path / "board"

@@ -184,6 +184,7 @@ def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, 
     other.end()
 
 
+@pytest.mark.slow
 def test_a_request_goes_on_naming_the_first_submitter_after_the_state_was_lost(story: Story) -> None:
     story.push()
     story.settle()

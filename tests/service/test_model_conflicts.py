@@ -11,6 +11,7 @@ import yaml
 from bot.service.settings.config import parse_settings
 from bot.service.watch.passes import settle_watches
 from tests.service.model_stories import LOGICS, MODEL, OTHER, SUMS, THEIRS, ModelStory, said
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of
 
@@ -22,7 +23,7 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[ModelStory]:
     story.end()
 
 
-@pytest.mark.parametrize("in_request", [False, True])
+@pytest.mark.parametrize("in_request", one_of([False, True]))
 def test_another_value_of_somebody_else_is_reported_and_never_written_over(story: ModelStory, in_request: bool) -> None:
     theirs = {".eval_results/sums.yaml": (THEIRS % 12.5).encode()}
     if in_request:
@@ -77,7 +78,7 @@ def test_two_boards_do_not_say_one_task_twice_on_a_page(story: ModelStory, numbe
     story.news()
 
 
-@pytest.mark.parametrize(("old", "new"), [(b"value: 50", b"value: 51"), (b"0-shot", b"zero-shot")])
+@pytest.mark.parametrize(("old", "new"), one_of([(b"value: 50", b"value: 51"), (b"0-shot", b"zero-shot")]))
 def test_a_file_that_its_owner_edited_in_the_request_stays_as_it_is(story: ModelStory, old: bytes, new: bytes) -> None:
     story.begun()
     [request] = story.requests
@@ -92,6 +93,7 @@ def test_a_file_that_its_owner_edited_in_the_request_stays_as_it_is(story: Model
     story.news()
 
 
+@pytest.mark.slow
 def test_a_request_whose_files_were_all_edited_stays_open_until_the_row_is_withdrawn(story: ModelStory) -> None:
     story.begun()
     [request] = story.requests
@@ -153,6 +155,7 @@ def test_a_value_that_a_person_closed_is_not_proposed_again(story: ModelStory) -
         assert (story.requests, story.acts()) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_new_value_after_a_closing_is_proposed_once_more_and_a_second_closing_is_final(
     story: ModelStory,
 ) -> None:

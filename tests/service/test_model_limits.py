@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.service.model_stories import SETTINGS, ModelStory
 from tests.world.git import Repository
@@ -55,6 +57,7 @@ def changed(hub: Hub, folder: Path, limit: str, count: int) -> tuple[ModelStory,
     return story, models
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_maintainer_after_a_loss_of_the_state_goes_on_waiting(hub: Hub, tmp_path: Path) -> None:
     story, _ = changed(hub, tmp_path, "max_changed = 1", 3)
     story.lose_state()
@@ -68,6 +71,7 @@ def test_what_waits_for_a_maintainer_after_a_loss_of_the_state_goes_on_waiting(h
     story.end()
 
 
+@pytest.mark.slow
 def test_a_model_that_could_not_be_read_after_a_loss_of_the_state_waits_too(hub: Hub, tmp_path: Path) -> None:
     story, models = changed(hub, tmp_path, "max_changed = 1", 3)
     story.lose_state()
@@ -79,6 +83,7 @@ def test_a_model_that_could_not_be_read_after_a_loss_of_the_state_waits_too(hub:
     story.end()
 
 
+@pytest.mark.slow
 def test_nothing_is_read_again_once_the_limit_is_reached(hub: Hub, tmp_path: Path) -> None:
     story, models = changed(hub, tmp_path, "max_changed = 100", 4)
     story.settings += "limit = 2\n"

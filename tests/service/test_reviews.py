@@ -204,6 +204,7 @@ def test_a_command_that_does_nothing_says_why(story: Story, author: str, command
     assert story.acts() == ["comment", "comment"]
 
 
+@pytest.mark.slow
 def test_a_waiver_in_the_discussion_about_a_push_is_applied_to_it(story: Story) -> None:
     story.push(right=(50, 160, 70))
     story.settle()
@@ -260,6 +261,7 @@ def test_a_changed_declaration_refreshes_open_reviews(story: Story) -> None:
     assert story.acts() == ["comment", "edit"]
 
 
+@pytest.mark.slow
 def test_refreshing_reviews_costs_a_bounded_number_of_requests(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

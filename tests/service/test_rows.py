@@ -85,6 +85,7 @@ def test_a_withdrawn_row_leaves_the_rolling_request(story: Story) -> None:
     assert story.requests[0].title == "Update 4 rows of tiny"
 
 
+@pytest.mark.slow
 def test_rows_that_were_declined_together_are_not_proposed_again(story: Story) -> None:
     push_models(story, 5)
     story.settle()
@@ -136,6 +137,7 @@ def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -
     assert story.requests == []
 
 
+@pytest.mark.slow
 def test_a_merged_row_of_another_source_is_not_looked_at_when_the_state_is_lost(story: Story) -> None:
     measured_by_two_sources(story)
     story.remove()

@@ -74,6 +74,7 @@ def test_the_review_of_a_request_reads_the_logs_that_it_brings(story: Story) -> 
     assert "answer-scored-otherwise" in review(story, {PATH: result(), **logs('"acc": 1.0')})
 
 
+@pytest.mark.slow
 def test_the_review_of_a_log_alone_judges_the_result_beside_it(story: Story) -> None:
     story.hub.push(story.source, {PATH: result(), **logs()})
     story.settle()
@@ -110,6 +111,7 @@ leaves = [{ id = "arc", keys = { lighteval = "leaderboard|arc|0" }, samples = 20
 """
 
 
+@pytest.mark.slow
 def test_details_of_lighteval_count_where_it_writes_them(story: Story, tmp_path: Path) -> None:
     """The result is in `results/`, the details are in `details/` beside it, and come later."""
     (story.folder / "tiny.toml").write_text(LIGHTEVAL)

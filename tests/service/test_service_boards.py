@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of
@@ -67,6 +69,7 @@ def test_a_request_says_the_rank_of_its_row_and_a_lost_state_edits_nothing(hub: 
     story.end()
 
 
+@pytest.mark.slow
 def test_a_lost_state_is_found_again_without_a_commit(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit")
     story.push()

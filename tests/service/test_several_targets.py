@@ -84,6 +84,7 @@ def test_a_target_that_comes_back_into_the_settings_gets_what_changed_meanwhile(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_a_review_leads_to_every_place_of_its_rows_once_it_is_merged(story: ModelStory, table: Repository) -> None:
     story.new_model(OTHER)
     story.push(model=OTHER)
@@ -107,6 +108,7 @@ def test_a_review_leads_to_every_place_of_its_rows_once_it_is_merged(story: Mode
     assert set(story.acts()) == {"request", "comment", "commit", "rename", "edit"}
 
 
+@pytest.mark.slow
 def test_texts_for_others_name_a_folder_by_its_last_part(hub: Hub, tmp_path: Path) -> None:
     folders = "".join(f'[[watches.targets]]\nto = "{tmp_path}/{name}"\n' for name in ("one", "two"))
     story = Story(hub, tmp_path, more=f"say_success = true\n{folders}")

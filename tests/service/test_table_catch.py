@@ -69,6 +69,7 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory, is_l
     assert story.board() == OURS
 
 
+@pytest.mark.slow
 def test_rows_of_an_approved_plan_that_a_person_put_back_wait_for_another_approval(story: TableStory) -> None:
     twice = FOREIGN.replace(b"acme/m0,90.5\n", b"acme/m0,90.5\n" * 2)  # nobody can tell which row is meant
     story.hub.push(story.target, {"board.csv": twice})
@@ -90,6 +91,7 @@ def test_rows_of_an_approved_plan_that_a_person_put_back_wait_for_another_approv
     story.hub.push(story.target, {"board.csv": OURS})
 
 
+@pytest.mark.slow
 def test_a_lost_state_does_not_rewrite_the_rows_of_others(story: TableStory) -> None:
     push_all(story)
     story.state.plans.approve(digest_in(story.settle()))

@@ -239,6 +239,7 @@ def test_where_the_settings_allow_it_a_row_of_somebody_else_is_updated(hub: Hub,
     story.end()
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_it_would_do_and_does_nothing(story: TableStory) -> None:
     story.push()
 

@@ -196,7 +196,9 @@ def test_a_commit_in_the_moment_of_the_merge_is_told(story: Story) -> None:
     assert [act for act in story.acts() if act != "commit"] == ["comment", "merge", "comment"]
 
 
-@pytest.mark.parametrize("how", [{"status": 504, "landed": True}, {"reset": True, "landed": True}, {"status": 500}])
+@pytest.mark.parametrize(
+    "how", one_of([{"status": 504, "landed": True}, {"reset": True, "landed": True}, {"status": 500}])
+)
 def test_a_merge_of_unknown_fate_is_made_once(story: Story, how: dict[str, object]) -> None:
     request = proposed(story)
     story.hub.faults.order("/merge$", method="POST", **how)
@@ -258,6 +260,7 @@ def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_a_row_is_declined_in_the_request_of_a_changed_declaration_too(
     hub: Hub, tmp_path: Path, *, is_wiped: bool
@@ -346,6 +349,7 @@ def test_a_rolling_request_is_merged_too(hub: Hub, tmp_path: Path) -> None:
     story.end()
 
 
+@pytest.mark.slow
 def test_a_command_on_an_old_request_is_found_by_the_next_sweep(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, limit=100)
     hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(15)})  # 10 make a page here

@@ -55,6 +55,7 @@ def test_a_model_that_is_spelled_otherwise_makes_no_second_row(story: Story, oth
     assert models(story) == [FIRST]
 
 
+@pytest.mark.slow
 def test_a_model_that_is_spelled_otherwise_makes_no_second_row_at_another_commit_either(story: Story) -> None:
     story.push()
     story.push(spelled(FIRST, of="eve/later-7b"), path_of("acme/later"))

@@ -229,6 +229,7 @@ def head_of(path: Path) -> bytes:
     return zlib.decompressobj().decompress(path.read_bytes(), 20)
 
 
+@pytest.mark.slow
 def test_the_traps_work(world: World) -> None:
     """What git runs where nobody holds it back: a canary that cannot die proves nothing."""
     folder = world.place / "evil"

@@ -107,6 +107,7 @@ def test_a_pointer_at_the_source_is_named_and_stops_no_other_file(github: GitHub
     story.end()
 
 
+@pytest.mark.slow
 def test_a_pointer_among_the_entries_of_a_target_is_nobodys_row(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.target.git.push("heads/main", {"entries/tiny/acme/borea-1b/x-bfloat16.json": POINTER})
@@ -135,6 +136,7 @@ def test_a_watch_settles_between_default_branches_of_any_name(github: GitHubServ
     ]
 
 
+@pytest.mark.slow
 def test_what_people_closed_stays_closed_when_the_default_branch_gets_another_name(
     github: GitHubServer, tmp_path: Path
 ) -> None:
