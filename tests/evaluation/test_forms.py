@@ -358,6 +358,37 @@ PUBLIC = {
         {"name": "Scaling", "dataset": "cifar10", "clean_acc": "80.24", "autoattack_acc": "51.06"},
         ("Addepalli2022_RN18", "cifar10 Linf robust", {"accuracy": 51.06}, None),
     ),
+    "livecodebench": (
+        "output/Atlas 7B (N=2)/Scenario.codegeneration_2_0.2_eval_all.json",
+        [
+            {"question_id": "abc301_a", "graded_list": [True, False], "pass@1": 0.5},
+            {"question_id": "abc301_b", "graded_list": [True, True], "pass@1": 1.0},
+        ],
+        ("Atlas 7B (N=2)", "codegeneration", {"pass@1": 0.75, "pass@1_stderr": 0.25}, 2),
+    ),
+    "simple-evals": (
+        "runs/gpqa_atlas-7b_20250816_094011.json",
+        {"chars": 7282.25, "chars:std": 4356.5, "score": 0.453125, "score:std": 0.5},
+        ("atlas-7b", "gpqa", {"score": 0.453125}, None),
+    ),
+    "nemo-evaluator": (
+        "mmlu_pro/eval-20260402T120000Z-mmlu_pro.json",
+        {
+            "timestamp": "2026-04-02T12:00:00+00:00",
+            "config": {"model": "acme/atlas", "temperature": 0.6},
+            "benchmark": {"name": "mmlu_pro", "samples": 12000, "scores": {"mean_reward": {"value": 0.782}}},
+        },
+        ("acme/atlas", "mmlu_pro", {"mean_reward": 0.782}, 12000),
+    ),
+    "vlmevalkit": (
+        "atlas/T20260721-150000/status.json",
+        {
+            "eval_id": "T20260721-150000",
+            "model_name": "atlas",
+            "datasets": {"MMStar": {"status": "done", "metrics": {"Overall": 0.64}}, "MME": {"status": "infer"}},
+        },
+        ("atlas", "MMStar", {"Overall": 0.64}, None),
+    ),
 }
 
 

@@ -24,7 +24,8 @@ MOST_KEYS = 300
 MOST_SETS = 60  # files of one model that may be of a task each
 REVISIONS = ("revision", "model_sha", "model_revision", "sha", "commit_hash")
 DATES = ("date", "submission_date", "timestamp", "created", "created_at", "evaluated", "eval_date", "run_date",
-         "submission_time", "time")  # fmt: skip
+         "submission_time", "submitted", "submitted_at",
+         "time")  # fmt: skip
 VERSIONS = ("version", "framework_version", "harness_version", "eval_version", "benchmark_version", "lib_version")
 PRECISION_KEYS = ("precision", "dtype", "model_dtype", "torch_dtype")
 AGENTS = ("agent", "agent_name", "scaffold", "framework")
