@@ -43,7 +43,7 @@ from bot.publishing.board import contradiction, disbelief, known_rows
 from bot.publishing.compared_rows import TWO_ROWS, comparisons_markdown, counterpart, run_of_entry
 from bot.publishing.entry import Entry, Evidence, entry_path, make_entries, parse_entry
 from bot.publishing.publication import Marker
-from bot.publishing.texts import judgement_text
+from bot.publishing.texts import DECLARATION_CHANGES, judgement_text
 from bot.reporting.annotations import annotate, command, limited
 from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief, code
@@ -145,6 +145,8 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     status = status_of(inputs, judgement)
     compared = ""
     try:
+        if changed := changed_declaration(run):
+            run.warn(DECLARATION_CHANGES.format(path=changed))
         if inputs.compare_to and judgement.rows:
             comparisons, missing = compare_with_others(run, found, judgement, board)
             compared = comparisons_markdown(comparisons, missing)
@@ -154,11 +156,23 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
             published = publish_rows(run, found, judgement, target, there)
             show_rows(run, target)
         elif trigger.is_proposal:
-            keep_comment(run, judgement, compared)
+            notes = [DECLARATION_CHANGES.format(path=code(changed))] if changed else []
+            keep_comment(run, judgement, "\n\n".join([*notes, *([compared] if compared else [])]))
     except BotError as failure:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
     return status
+
+
+def changed_declaration(run: Run) -> str:
+    """The path of the declaration in the workspace, where the pull request changes it; else ""."""
+    path = run.inputs.leaderboard.removeprefix("./")
+    if not run.trigger.is_proposal or "://" in path or not path.endswith(".toml"):
+        return ""
+    source = run.source()
+    number = run.trigger.number(source)
+    files = source.read_proposal(number).files if number is not None else ()
+    return path if any(file.path == path for file in files) else ""
 
 
 def last_published(run: Run, target: Target, there: Iterable[Entry], before: str) -> str:
@@ -404,7 +418,7 @@ def put_site(run: Run, target: Target) -> None:
 def keep_comment(run: Run, judgement: Judgement, compared: str) -> None:
     """Update the one comment on the pull request; a token that may not write causes a warning, and the verdict stays.
 
-    `compared` is what is said about other rows; a comment is opened where there is any.
+    `compared` is what is said about other rows and the declaration; a comment is opened where there is any.
     """
     number = run.trigger.number(run.source())
     if run.inputs.comment == "never" or number is None:

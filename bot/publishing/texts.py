@@ -38,6 +38,10 @@ FIRST_SUBMITTED = "This row was first submitted in "
 FIRST_NAMED = re.compile(rf"^\*\*{FIRST_SUBMITTED}`([^`\n]+)`, from other files", re.MULTILINE)
 COUNTED = " Counted when this was proposed."
 RANK = re.compile(rf"^Rank .*{re.escape(COUNTED)}$", re.MULTILINE)
+DECLARATION_CHANGES = (
+    "This request also changes {path}, the declaration by which results are judged:"
+    " look at that change before you trust the verdict."
+)
 PUSHES = 5  # commits of others that a request's text names
 PUSHED = "Others pushed to this request:"
 PLAN_ROWS_NAMED, SHARED_ROWS_NAMED = 500, 200  # rows of a plan, and of a request for many, that a text names

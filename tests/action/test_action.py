@@ -166,6 +166,17 @@ def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: Gi
     assert ran.log.startswith("no verdict: the pull request is closed, a newer commit of it has a run of its own, or")
 
 
+def test_a_request_that_changes_the_declaration_that_judges_it_is_told(github: GitHubServer, here: HereRunner) -> None:
+    event = propose(github, {GOOD: result(), "tiny.toml": b"title = 'easier'"})
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert (ran.status, ran.outputs["verdict"]) == (0, "accepted"), ran.log
+    assert len(ran.commands("warning")) == 1
+    assert "also changes tiny.toml, the declaration by which results are judged" in ran.commands("warning")[0]
+    [comment] = comments(github)
+    assert "This request also changes `tiny.toml`" in comment
+
+
 def test_a_schedule_without_a_payload_checks_the_workspace(github: GitHubServer, here: HereRunner) -> None:
     path = here.workspace / "runs" / GOOD
     path.parent.mkdir(parents=True)
