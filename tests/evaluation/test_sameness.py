@@ -218,6 +218,14 @@ def test_arguments_end_at_commas_that_stand_in_no_brackets(text: str, pairs: dic
     assert arguments(text)[0] == pairs
 
 
+def test_a_seed_of_examples_is_told_only_where_a_task_shows_some() -> None:
+    """The six runs of araag2/lm-evaluation-harness 0002acbe have the seed 0, and no examples."""
+    changes: dict[str, Any] = {"/config/fewshot_seed": 0}
+    assert "own-setup" in rules_of(judgement_of({"x.json": patched(changes)}).verdicts[0])
+    changes["/n-shot"] = dict.fromkeys(base()["n-shot"], 0)
+    assert "own-setup" not in rules_of(judgement_of({"x.json": patched(changes)}).verdicts[0])
+
+
 def test_arguments_of_an_object_are_read_back_from_their_text() -> None:
     given = {"a": "x,y=1", "b": {"c": [1, "d,e"]}, "d": True, "e": None, "f": 0.5}
     pairs, text = arguments(given)

@@ -153,7 +153,7 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, "--output-folder", "results"])
 
 
-IS_MODEL = has_keys("name", "revision", "n_parameters", "embed_dim", "open_weights")  # model_meta.json
+IS_MODEL = has_keys("name", "revision", "languages", "n_parameters", "embed_dim")  # model_meta.json
 IS_RUN = has_keys("task", "splits", "version", "encode_kwargs", "subsets")  # a line of run_settings.jsonl
 
 MTEB = Format(

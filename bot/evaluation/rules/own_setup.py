@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats.fields import arguments
+from bot.evaluation.formats.sameness import has_examples
 from bot.evaluation.identity import is_served
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
@@ -39,7 +40,7 @@ def own_setup(case: Case) -> Violations:
     prompt = next((result.settings[name] for name in PROMPTS if result.settings.get(name)), "")
     if prompt:
         yield Violation(f"a system prompt stands before each question: {shown(prompt, LONGEST)}", HINT)
-    if seed := result.settings.get(SEED):
+    if has_examples(result) and (seed := result.settings.get(SEED)):
         yield Violation(
             f"the few-shot examples were picked by the seed {shown(seed, LONGEST)}, not the harness's", HINT
         )
