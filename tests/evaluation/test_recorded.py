@@ -66,3 +66,20 @@ def test_inspect_0_3_285_with_its_samples() -> None:
         checked = check_leaf(result, leaf, log, "log")
         assert checked is not None
         assert (checked.count, checked.unreadable, tuple(checked.answers)) == (8, "", ("accuracy",))
+
+
+def test_evalscope_1_14_1() -> None:
+    _, parsed = recorded("evalscope-1.14.1")
+    result = parsed.result
+    assert result is not None
+    (leaf,) = result.leaves.values()
+    assert (result.format, result.unfinished, leaf.samples, leaf.original, leaf.errored) == (
+        "evalscope",
+        "",
+        6,
+        None,
+        None,
+    )
+    assert next(iter(leaf.numbers.items())) == ("rouge statistic=recall variant=l", 0.4)  # that EvalScope itself takes
+    assert len(leaf.numbers) == len(leaf.ranges) == 13
+    assert findings(parsed) == {"unpinned-revision": "warning"}
