@@ -23,10 +23,16 @@ os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 pytest_plugins = ["tests.compiled", "tests.costs", "tests.oracles", "tests.world.fixtures"]
 
 # No test depends on how fast the machine is; a failing example can be repeated with the printed blob.
-# `make test-all` looks at more examples than `make test`: --hypothesis-profile=thorough.
-settings.register_profile("suite", deadline=None, print_blob=True, max_examples=50)
+# `make test-all` looks at more examples than `make test` (--hypothesis-profile=thorough), and so does CI.
+settings.register_profile("suite", deadline=None, print_blob=True, max_examples=50 if os.environ.get("CI") else 25)
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=300)
 settings.load_profile("suite")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores, for tests wait for the disk and for processes; each takes 300 MB."""
+    return min((os.cpu_count() or 1) + 1, 8)
+
 
 KEEPER = type(lru_cache(str.isascii))
 

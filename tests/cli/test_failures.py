@@ -186,7 +186,7 @@ def test_a_log_format_that_there_is_not_is_refused() -> None:
     assert bot("rules", env={**os.environ, "LOG_FORMAT": "json"})[0] == 0
 
 
-@pytest.mark.parametrize("command", ["settle", "rescore", "serve"])
+@pytest.mark.parametrize("command", one_of(["settle", "rescore", "serve"]))
 def test_settings_that_cannot_be_read_leave_nothing_behind(command: str, tmp_path: Path) -> None:
     (tmp_path / "typo.toml").write_text('[[watches]]\nnam = "w"\n')
 

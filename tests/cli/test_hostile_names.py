@@ -99,7 +99,7 @@ def test_no_field_of_a_row_that_verify_shows_moves_a_cursor() -> None:
     assert len(text) < 1_500
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", one_of(["text", "json"]))
 def test_no_row_that_verify_names_is_a_command(tmp_path: Path, form: str) -> None:
     (tmp_path / "a.json").write_text(json.dumps(base()))
     assert bot("publish", "a.json", "--to", "./board", "--as", "commit", "-l", "open-llm-v2", cwd=tmp_path)[0] == 0

@@ -21,6 +21,7 @@ from bot.service.waits import LEASE_LOOK
 from tests.command import BOT
 from tests.platforms.git.test_source import Folder
 from tests.service.worker_processes import queue_of
+from tests.variants import one_of
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster, running
@@ -73,7 +74,7 @@ def refused(runner: CliRunner, url: str) -> str:
     return str(told.exception)
 
 
-@pytest.mark.parametrize("is_pass", [True, False])
+@pytest.mark.parametrize("is_pass", one_of([True, False]))
 @pytest.mark.usefixtures("pushed")
 def test_an_import_beside_another_process_that_writes_there_is_told_so(
     runner: CliRunner, postgres: Cluster, tmp_path: Path, *, is_pass: bool

@@ -135,6 +135,7 @@ def test_a_format_a_leaderboard_and_a_command_are_there(clone: Path) -> None:
     assert "quiz-lab         Quiz Lab" in formats[1].splitlines()
 
 
+@pytest.mark.slow
 def test_a_target_is_one_file_and_a_line(clone: Path) -> None:
     put = ("publish", "run.json", "--leaderboard", "quiz-night", "--to", "drive://board", "--as", "commit")
     first, second = call(clone, put, put)
@@ -145,6 +146,7 @@ def test_a_target_is_one_file_and_a_line(clone: Path) -> None:
     assert len(subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()) == 1
 
 
+@pytest.mark.slow
 def test_a_page_is_one_file_a_template_and_a_line(clone: Path) -> None:
     page = run(clone, "-c", MODELS)
     assert page.returncode == 0, page.stderr

@@ -373,6 +373,7 @@ def test_of_very_many_faults_the_first_are_named() -> None:
     assert lines[-1] == "mine.toml: and 2,902 faults more"
 
 
+@pytest.mark.slow
 def test_a_long_text_of_one_definition_of_very_many_leaves_is_derived_once() -> None:
     board = parse(many_definitions(20_000, 40, "def f(x):" + " x = 1;" * 2_000))
     start = process_time()

@@ -134,6 +134,7 @@ def test_a_table_that_is_not_ours_is_not_overwritten() -> None:
     assert CSV_NAME in derived_files(board(), {CSV_NAME: other}.get)
 
 
+@pytest.mark.slow
 def test_a_folder_s_card_follows_what_is_merged(tmp_path: Path) -> None:
     target = tmp_path / "board"
     publish = ("publish", *map(str, EXAMPLES), "--to", str(target), "--as", "commit", "--quiet")

@@ -33,6 +33,7 @@ from tests.audits.drop.drop_logs import (
     write_array,
     write_lines,
 )
+from tests.variants import one_of
 
 
 def test_every_form_of_log_gives_the_same_figures(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_truncated_array_ends_the_reading_and_what_was_read_stands(tmp_path: Pat
     assert text.splitlines()[line - 1] == "    {"
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", one_of([True, False]))
 def test_array_larger_than_a_chunk_is_cut_where_json_cuts_it(tmp_path: Path, *, packed: bool) -> None:
     """Strings full of brackets, quotes and escapes fall on the ends of chunks."""
     nasty = '[{"\\]}, \u00e9\u6771\U0001f600 \\ud83d '
@@ -260,6 +261,7 @@ def test_stop_words_that_change_with_each_sample_do_not_pile_up(tmp_path: Path) 
     assert (len(both), both["others"]) == (9, len(rows) - 8)
 
 
+@pytest.mark.slow
 def test_a_million_digits_are_looked_at_in_one_pass(tmp_path: Path) -> None:
     """A search that tries again at each digit would not end today."""
     rows = [row_plain(0, "1" * 1_000_000 + "x." + "1," * 500_000, (("10",),))]

@@ -33,6 +33,7 @@ from tests.audits.samples.test_check import (
     mean,
     result_of,
 )
+from tests.variants import SLOW
 
 IDS = {"helm": ("instance/id", "own/instance_id"), "lighteval": ("doc/id",), "lighteval before 0.10": (),
        "inspect": ("id",), "inspect archive": ("id",),
@@ -42,6 +43,8 @@ EMPTY = {"helm": ("result/completions", []), "lighteval": ("model_response/logpr
          "lighteval before 0.10": ("predictions", []), "inspect": ("scores/choice/answer", None),
          "inspect archive": ("scores/choice/answer", None), "lm-eval": ("resps", []),
          "lm-eval before 0.4.3": ("resps", [])}  # fmt: skip
+# Rows of both are read from Parquet, by a process of their own.
+FORMS = [pytest.param(one, marks=SLOW) if one == "lighteval before 0.10" else one for one in LOGS]
 
 
 def one_question_under_many_names(form: str, rows: Rows) -> tuple[Rows, float]:
@@ -76,7 +79,7 @@ KINDS: dict[str, Callable[[str, Rows], tuple[Rows, float]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("form", LOGS)
+@pytest.mark.parametrize("form", FORMS)
 def test_a_made_up_log_breaks_a_rule(tmp_path: Path, form: str, kind: str) -> None:
     if (form, kind) == ("lighteval", "wrong_ones_left_out"):
         pytest.skip("neither result nor log says how many there are: the declaration and the other rows do")
@@ -100,7 +103,7 @@ def test_prompts_that_tell_the_answer_are_other_questions(tmp_path: Path, form: 
     assert found(tmp_path, form, rows)[0] == {"other-questions"}
 
 
-@pytest.mark.parametrize("form", LOGS)
+@pytest.mark.parametrize("form", FORMS)
 def test_other_questions_and_other_targets_have_another_digest(tmp_path: Path, form: str) -> None:
     if form != "lm-eval" and not form.startswith("inspect"):
         pytest.skip("slow elsewhere: test_attacks.py has it")

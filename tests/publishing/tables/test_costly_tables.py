@@ -105,6 +105,7 @@ def test_marks_around_a_number_that_are_read_in_two_ways_take_no_time() -> None:
     assert process_time() - began < SECONDS
 
 
+@pytest.mark.slow
 def test_many_tables_of_equal_columns_are_parsed_once() -> None:
     text = "# Ours\n\n" + "| a | b |\n|-|-|\n| 1 | 2 |\n\n" * MOST_TABLES
     began = process_time()
