@@ -34,7 +34,7 @@ being published; only `missing-task` leaves it published without average and ran
 row. A **notice** is for whoever ran the evaluation. `leaderboard-bot rules ID` adds an example that breaks the rule,
 and what a run without the fault writes.
 
-**If a rule is wrong**, its entry says what to answer. Where that is a change of the declaration, ask the board's
+**Wrong?** says when a rule is wrong, and what to answer. Where that is a change of the declaration, ask the board's
 maintainers. For one upload they can waive an error, with a reason and a last day:
 [`/ignore`](hub.md#requests-opened-at-the-source) on a request, or a [waiver](leaderboards.md#waivers) in the
 declaration. Never edit a result file to look sound.

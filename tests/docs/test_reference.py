@@ -16,6 +16,7 @@ import msgspec
 import pytest
 import typer
 from huggingface_hub.cli import extensions
+from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from bot import errors
@@ -127,6 +128,48 @@ def test_every_common_option_is_one_of_several_commands() -> None:
     given = [spelling for command in COMMANDS.values() for option in command.params for spelling in option.opts]
     common = first_cells(sections("command-line.md")["Common options"])
     assert [name for name in common if given.count(name) < 2] == ["--help", "-h", "--version", "--traceback"]
+
+
+CALL = re.compile(r"(?:^|[$;&] |[\w\])\"'] |^[A-Z_]+=\S+ )leaderboard-bot (?P<words>[a-z-][^`#|;>&]*)")
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/*.md")])
+
+
+def calls(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """The commands that a page names in code, each with its options."""
+    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text(encoding="utf-8")):
+        inline = [one.content for one in token.children or [] if one.type == "code_inline"]
+        for line in (
+            line for text in [token.content, *inline] for line in text.split("\n") if token.type != "inline" or inline
+        ):
+            is_code = token.type == "fence" or line in inline
+            for found in CALL.finditer(line) if is_code else ():
+                words = found["words"].split()
+                options = [word.partition("=")[0] for word in words if word.startswith("-")]
+                plain = [word for word in words if not word.startswith("-")]
+                known = [name for name in (" ".join(plain[:2]), *plain[:1]) if name in COMMANDS]
+                yield (
+                    (known or ["leaderboards show" if plain[:1] == ["leaderboards"] else " ".join(plain[:1])])[0],
+                    options,
+                )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_call_on_a_page_is_one_that_there_is(page: Path) -> None:
+    always = {"--help", "-h", "--version", "--traceback"}
+    for name, options in calls(page):
+        assert name in COMMANDS or not name, name
+        known = (
+            {one for option in COMMANDS[name].params for one in (*option.opts, *option.secondary_opts)}
+            if name
+            else set()
+        )
+        assert set(options) <= known | always, name
+
+
+def test_the_calls_of_the_readme_are_found() -> None:
+    found = list(calls(ROOT / "README.md"))
+    assert ("init", ["--table", "--results"]) in found
+    assert ("settle", ["--config"]) in found
 
 
 def test_every_exit_status_is_documented() -> None:
