@@ -18,7 +18,18 @@ from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, Wat
 from bot.service.store.engine import open_engine, prepare, try_out
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
-from bot.service.store.memory import CLOCK, LEDGER, MOVED, PLACE, REVIEW, SOURCE, KeptLedger, ReviewState, SourceRead
+from bot.service.store.memory import (
+    CLOCK,
+    LEDGER,
+    MODEL_PLACE,
+    MOVED,
+    REVIEW,
+    SOURCE,
+    KeptLedger,
+    ModelPlace,
+    ReviewState,
+    SourceRead,
+)
 from tests.world.postgres import Cluster
 
 
@@ -319,16 +330,19 @@ def test_the_rows_below_a_model_are_those_of_no_near_twin(store: Store, state: W
 
 
 def test_a_kind_s_subjects_and_targets_are_apart(state: WatchState) -> None:
-    state.remember(PLACE, "one", "acme/a", target="x")
-    state.remember(PLACE, "two", "acme/a-7b", target="x")
-    state.remember(PLACE, "three", "acme/a", target="x y")
+    state.remember(MODEL_PLACE, ModelPlace(refused="one"), "acme/a", target="x")
+    state.remember(MODEL_PLACE, ModelPlace(refused="two"), "acme/a-7b", target="x")
+    state.remember(MODEL_PLACE, ModelPlace(refused="three"), "acme/a", target="x y")
     state.remember(REVIEW, ReviewState("four"), "1")
 
-    assert state.recall_all(PLACE, target="x") == {"acme/a": "one", "acme/a-7b": "two"}
-    assert state.recall(PLACE, "acme/a", target="x y") == "three"
+    assert state.recall_all(MODEL_PLACE, target="x") == {
+        "acme/a": ModelPlace(refused="one"),
+        "acme/a-7b": ModelPlace(refused="two"),
+    }
+    assert state.recall(MODEL_PLACE, "acme/a", target="x y") == ModelPlace(refused="three")
     assert state.recall(REVIEW, "11") is None
-    state.remember(PLACE, None, "acme/a", target="x")
-    assert state.recall_all(PLACE, target="x") == {"acme/a-7b": "two"}
+    state.remember(MODEL_PLACE, None, "acme/a", target="x")
+    assert state.recall_all(MODEL_PLACE, target="x") == {"acme/a-7b": ModelPlace(refused="two")}
 
 
 def remember_and_fail(state: WatchState) -> None:

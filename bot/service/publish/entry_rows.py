@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 from urllib.parse import quote, unquote
 
-from bot.errors import Unavailable
 from bot.evaluation.row_key import key_start
 from bot.pages.addresses import usual_page
-from bot.platforms.source import is_wanted
 from bot.publishing.board import proposed_rank
 from bot.publishing.decisions import RowDecision
 from bot.publishing.entries import DesiredRow, EntryLayout, is_from, parsed
-from bot.publishing.entry import FOLDER, Entry, Evidence, digest_of, entry_path
+from bot.publishing.entry import FOLDER, Entry, digest_of, entry_path
 from bot.publishing.layout import Layout
 from bot.publishing.publication import CurrentState, Marker, Request, migration_mark, rolling_mark, row_mark
 from bot.publishing.row_requests import (
-    EDITED,
-    NEW_FILES,
-    OTHER_SOURCE,
     RowRequest,
     SeenRow,
     SharedRequests,
@@ -34,153 +28,17 @@ from bot.publishing.row_requests import (
     standing,
 )
 from bot.publishing.status import Place
-from bot.publishing.texts import first_named_in
 from bot.service.context import target_link
-from bot.service.judge.reading import why_rejected
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_main
-from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, T, TargetRows, admission
+from bot.service.publish.made_rows import MadeRow, RowMaker
+from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of
-from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item, RowJob, marks
 from bot.service.waits import FIRST_RETRY
 
-NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
-JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
 MOST_BESIDE = 20  # other rows of a model that are looked for on main
 FEW_COMMENTS = 3  # rows in comments of which the files on main are asked for one by one
-
-
-@dataclass(frozen=True, slots=True)
-class MadeRow:
-    """One row as its submissions make it, beside the row at the target.
-
-    `entry` is None if they make nothing; `before` is the row at the target, merged or proposed, and `reason` says why
-    it changes or goes; `state` is all that the target has for the row's own mark. `disputed` names the folder of its
-    first submitter where a file of `entry` comes from another folder.
-    """
-
-    item: Item
-    entry: Entry | None
-    before: Entry | None
-    reason: str
-    disputed: str = ""
-    state: CurrentState = field(default_factory=CurrentState)
-
-    @property
-    def key(self) -> str:
-        return self.item.subject
-
-
-@dataclass
-class SubmittedRows(TargetRows[T]):
-    """Rows that submissions make: what they should be, what the target has, and why the two differ.
-
-    `shared` are the requests that propose many rows.
-    """
-
-    shared: SharedRequests = field(default_factory=SharedRequests)
-
-    @abstractmethod
-    def standing(self, key: str) -> tuple[Entry | None, CurrentState]:
-        """A row at the target, merged or proposed, and all that is there for its own mark."""
-
-    def compare(self, items: Sequence[Item]) -> list[MadeRow]:
-        """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
-        return [look for some in batches(items, JUDGED_AT_ONCE) for look in self._compare_some(some)]
-
-    def _compare_some(self, items: Sequence[Item]) -> list[MadeRow]:
-        keys = [item.subject for item in items]
-        submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
-        found = list(self.context.state.submissions.of(keys).values())
-        for one in found:
-            submissions[one.key or ""].append(one)
-        rows = self.context.judge(found).rows
-        made = self.context.made_of(rows, found)
-        entries = {entry.key: entry for entry in made.entries}
-        with_numbers = [row for row in rows if row.lead.status == "accepted" and row.measurements.present]
-        of_sound_files = {row.key.text: row.findings for row in with_numbers}
-        gone = {key: why_rejected(some) for key, some in of_sound_files.items() if key not in entries}
-        for key, why in (gone | dict(made.refused)).items():
-            self.report.say("rejected", key, why)
-        looks = []
-        for item in items:
-            try:
-                looks.append(self._compare(item, submissions[item.subject], entries.get(item.subject)))
-            except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
-                self.report.fail(item, failure)
-        return looks
-
-    def _compare(self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None) -> MadeRow:
-        key = item.subject
-        if not self.context.has_waivers and any(one.status == "rejected" for one in submissions):
-            raise Unavailable(self.context.source.name, NO_WAIVERS)
-        before, state = self.standing(key)
-        if entry is None and before is not None and not is_from(before, self.context.source.name):
-            before = None  # this source must not remove a row of another source
-        requests = [one for one in (state.request, *self.shared.requests) if one is not None]
-        if entry is None and any(one.files.get(entry_path(key), b"") is None for one in requests):
-            before = None  # its removal waits in a request already, and is no new one
-        reason = self._reason(entry, before, submissions)
-        first = first_folder(entry, before) or named_first(entry, state.request)
-        return MadeRow(item, entry, before, reason, first, state)
-
-    def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
-        """Why a row changes or goes."""
-        if before is None:
-            return ""
-        if entry is not None:
-            if hashes(entry) != hashes(before):
-                return NEW_FILES
-            if {one.source for one in entry.evidence} != {one.source for one in before.evidence}:
-                return OTHER_SOURCE
-            is_same = (entry.leaderboard, entry.tool, entry.facts) == (before.leaderboard, before.tool, before.facts)
-            return EDITED if is_same else self.why(before, entry)
-        if found:
-            is_same = hashes(before) == {one.parsed.sha256 for one in found if one.parsed is not None}
-            why = self.why(before, None) if is_same else "the files are not accepted"
-            verdicts = self.context.judge(found).verdicts
-            rules = sorted({one.rule for verdict in verdicts for one in verdict.findings if one.is_error})[:5]
-            return f"{why}: {', '.join(rules) or 'no sound number'}"
-        return self._gone_why(before)
-
-    def _gone_why(self, before: Entry) -> str:
-        """Why no file makes a row any more."""
-        there = self.context.state.submissions.at([file.path for file in before.evidence])
-        if there:
-            is_row = any(one.key for one in there.values())
-            return "its files make another row now" if is_row else "its files hold no result any more"
-        if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
-            return "the settings no longer select the files"
-        return "the files are gone from the source"
-
-
-def hashes(entry: Entry) -> set[str]:
-    """The SHA-256 of the files that a row comes from."""
-    return {file.sha256 for file in entry.evidence}
-
-
-def folders_of(files: Iterable[Evidence]) -> set[tuple[str, str]]:
-    """The sources and folders of files."""
-    return {(file.source, folder_of(file.path)) for file in files}
-
-
-def first_folder(entry: Entry | None, before: Entry | None) -> str:
-    """The folder of a row's first submitter where another file of the new row is in another folder, else ""."""
-    if entry is None or before is None:
-        return ""
-    known, first = hashes(before), folders_of(before.evidence)  # a file that moved is the same file
-    if not folders_of(file for file in entry.evidence if file.sha256 not in known) - first:
-        return ""
-    source, folder = min(first)
-    return folder or source
-
-
-def named_first(entry: Entry | None, request: Request | None) -> str:
-    """The folder that an open request names as that of the first submitter, "" if all files of the row are there."""
-    folder = first_named_in(request.text) if request is not None else ""
-    places = {place or source for source, place in folders_of(entry.evidence)} if entry is not None else {folder}
-    return folder if places - {folder} else ""
 
 
 def _open_requests(
@@ -200,14 +58,16 @@ def _open_requests(
 
 
 @dataclass
-class EntryRows(SubmittedRows[SeenRow]):
+class EntryRows(TargetRows[SeenRow]):
     """Rows of which each is a file or a comment of the bot.
 
     A row at the target that came from the watch's source, and of which the source has nothing any more, was withdrawn;
-    rows from elsewhere compete like any other submission. `ranks` are those that proposed rows would have, by key.
+    rows from elsewhere compete like any other submission. `shared` are the requests that propose many rows, `ranks`
+    those that proposed rows would have, by key.
     """
 
     layout: ClassVar[type[Layout]] = EntryLayout
+    shared: SharedRequests = field(default_factory=SharedRequests)
     ranks: dict[str, str] = field(default_factory=dict)
 
     # looking
@@ -220,7 +80,8 @@ class EntryRows(SubmittedRows[SeenRow]):
     def look(self, items: Sequence[Item]) -> list[Look[SeenRow]]:
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_shared(tuple(entry_path(item.subject) for item in items))
-        made = [self._with_own_closed(one) for one in self.compare(items)]
+        maker = RowMaker(self.context, self.report, self._standing, self.why, self.shared.requests)
+        made = [self._with_own_closed(one) for one in maker.make(items)]
         decided = {} if self.settings.form == "comment" else self.context.state.decided(self.settings.to)
         beside = self._beside(made)
         return [self._look(one, decided.get(one.key, ()), beside.get(one.key, ())) for one in made]
@@ -270,8 +131,8 @@ class EntryRows(SubmittedRows[SeenRow]):
         found = (self.target.read_state(mark(self._board), paths) for mark in (rolling_mark, migration_mark))
         return SharedRequests(*(self.with_closed(self.target, state, self._not_on_main) for state in found))
 
-    def standing(self, key: str) -> tuple[Entry | None, CurrentState]:
-        """A row at the target."""
+    def _standing(self, key: str) -> tuple[Entry | None, CurrentState]:
+        """A row at the target, merged or proposed, and all that is there for its own mark."""
         path = entry_path(key)
         state = self.target.read_state(self._mark(key), (path,))
         return standing(path, state, self.shared.files, self.settings.form), state

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from bot.errors import CallError, DiscussionsDisabled, Gone, Refused
 from bot.platforms.hub.models import HubModels
@@ -38,7 +38,7 @@ from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows
 from bot.service.publish.reconcile import PublishResult
 from bot.service.store.items import Item
-from bot.service.store.memory import FIRST_WRITE, PLACE
+from bot.service.store.memory import FIRST_WRITE, MODEL_PLACE, ModelPlace
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,10 @@ class ModelRows(TargetRows[SeenModel]):
 
     def places(self, accepted: Mapping[str, str]) -> PlacedRows:
         """Where the results of each row's model were at the last look; many repositories are not asked again."""
-        found = self.context.state.recall_all(PLACE, target=self.settings.to)
-        known = {model: place for place in get_args(Place) for model, text in found.items() if text == place}
-        places = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
-        refused = {key: found[model_of(key)] for key in accepted if model_of(key) in found.keys() - known.keys()}
+        known = self.context.state.recall_all(MODEL_PLACE, target=self.settings.to)
+        found = {key: known[model_of(key)] for key in accepted if model_of(key) in known}
+        places = {key: one.place for key, one in found.items() if one.place is not None}
+        refused = {key: one.refused for key, one in found.items() if one.refused}
         requests = OpenRequests(len({model_of(key) for key, place in places.items() if place == "open"}))
         return PlacedRows(places, refused, requests)
 
@@ -245,7 +245,9 @@ class ModelRows(TargetRows[SeenModel]):
                 looks.append(self._look_at(model, items))
             except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
-                self.context.state.remember(PLACE, str(refusal), model, target=self.settings.to)
+                self.context.state.remember(
+                    MODEL_PLACE, ModelPlace(refused=str(refusal)), model, target=self.settings.to
+                )
                 self.context.finish(items)
 
         self.report.attempt(items, call, finish=False)
@@ -288,7 +290,10 @@ class ModelRows(TargetRows[SeenModel]):
             self.report.say("unchanged", model, " ".join(found.draft.remarks))
         place = place_of(look, is_written=publication is not None and not self.context.dry_run)
         refused = "; ".join(found.draft.refused.values())
-        self.context.state.remember(PLACE, place or refused or None, model, target=self.settings.to)
+        known = ModelPlace(place, "" if place else refused)
+        self.context.state.remember(
+            MODEL_PLACE, known if known != ModelPlace() else None, model, target=self.settings.to
+        )
         if not self.context.dry_run:
             self._remember(look, is_ours=bool(found.draft.files) or look.is_known)
         return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""

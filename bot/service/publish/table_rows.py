@@ -20,10 +20,10 @@ from bot.publishing.status import Place, status_of
 from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of, is_absent
 from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.service.context import target_link
-from bot.service.publish.entry_rows import MadeRow, SubmittedRows
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_rows
-from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal
+from bot.service.publish.made_rows import MadeRow, RowMaker
+from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows
 from bot.service.store.items import Item, marks
 from bot.service.store.memory import TABLE
 
@@ -48,7 +48,7 @@ def planned_cells(look: MadeRow, cells: Sequence[CellChange], decided: Sequence[
 
 
 @dataclass
-class TableRows(SubmittedRows[str]):
+class TableRows(TargetRows[str]):
     """The rows of one watch in one table. What a look has besides is the folder of another first submitter.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
@@ -64,7 +64,7 @@ class TableRows(SubmittedRows[str]):
         """The rows, each with the cells that would change."""
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
-        rows = self.compare(items)
+        rows = RowMaker(self.context, self.report, self._standing, self.why).make(items)
         wanted = self._wanted({row.key: (row.entry, row.disputed) for row in rows})
         read = self.target.read_state(self._mark, self._paths(wanted))
         state = self.with_closed(self.target, read, lambda: [wanted.row_mark(*one) for one in wanted.entries.items()])
@@ -137,7 +137,7 @@ class TableRows(SubmittedRows[str]):
             for key, place in placed.places.items()
         }
 
-    def standing(self, key: str) -> tuple[Entry | None, CurrentState]:
+    def _standing(self, key: str) -> tuple[Entry | None, CurrentState]:
         """The entry that was written last."""
         return self.known[key].entry if key in self.known else None, CurrentState()
 

@@ -23,7 +23,7 @@ from bot.publishing.repeat import when_kept
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, left_text, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
-from bot.service.publish.entry_rows import first_folder
+from bot.service.publish.made_rows import first_folder
 from bot.service.publish.reconcile import entries_of, retry_write
 from bot.service.review.proposals import SourceRequest, parse_cached, read_proposal
 from bot.service.review.state import (

@@ -14,6 +14,7 @@ from sqlalchemy import delete, literal_column, select
 from bot.evaluation.evidence import EvidenceWord
 from bot.publishing.decisions import RowDecision
 from bot.publishing.models import UNKNOWN, ModelFacts
+from bot.publishing.status import Place
 from bot.service.store.engine import Part, batches, same
 from bot.service.store.tables import memories
 
@@ -110,6 +111,13 @@ class KeptLedger(msgspec.Struct, frozen=True):
     head: str = ""
 
 
+class ModelPlace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where the results of a model were at the last look, or why they are nowhere."""
+
+    place: Place | None = None
+    refused: str = ""
+
+
 # Times are Unix seconds.
 # of the watch
 SOURCE = Memory("source", SourceRead)
@@ -142,7 +150,7 @@ PLAN_DISCUSSION = Memory("plan discussion", str)  # the address where people ans
 PLAN_COMMENT = Memory("plan comment", float)  # since when the comment about plans is to be looked at after a sweep
 PLAN_COMMENTS = Memory("plan comments", list[str])  # the ids of the comments that approved or declined a plan
 # of a target, by subject
-PLACE = Memory("place", str)  # by model: where its results were found at the last look, or why they are nowhere
+MODEL_PLACE = Memory("model place", ModelPlace)  # by model
 REQUEST = Memory("request", int)  # by number of a request of the bot: how many comments were read
 DECIDED = Memory("decided", list[RowDecision])  # by key of a row: what people decided about it
 

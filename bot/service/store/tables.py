@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 18  # a state of another version is emptied: that costs one full reading
+VERSION = 19  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 

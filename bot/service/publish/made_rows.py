@@ -1,0 +1,155 @@
+"""What submissions make of rows, beside the rows at a target, and why the two differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bot.errors import Unavailable
+from bot.platforms.source import is_wanted
+from bot.publishing.entries import Why, is_from
+from bot.publishing.entry import Entry, Evidence, entry_path
+from bot.publishing.publication import CurrentState, Request
+from bot.publishing.row_requests import EDITED, NEW_FILES, OTHER_SOURCE
+from bot.publishing.texts import first_named_in
+from bot.service.context import WatchContext
+from bot.service.judge.reading import why_rejected
+from bot.service.store import StoredSubmission, batches, folder_of
+from bot.service.store.items import Item
+from bot.service.watch.outcome import Report
+
+NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
+JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRow:
+    """One row as its submissions make it, beside the row at the target.
+
+    `entry` is None if they make nothing; `before` is the row at the target, merged or proposed, and `reason` says why
+    it changes or goes; `state` is all that the target has for the row's own mark. `disputed` names the folder of its
+    first submitter where a file of `entry` comes from another folder.
+    """
+
+    item: Item
+    entry: Entry | None
+    before: Entry | None
+    reason: str
+    disputed: str = ""
+    state: CurrentState = field(default_factory=CurrentState)
+
+    @property
+    def key(self) -> str:
+        return self.item.subject
+
+
+@dataclass(frozen=True)
+class RowMaker:
+    """Makes rows from submissions.
+
+    `standing` gives a row at the target, merged or proposed, and all that is there for its own mark; `why` says why a
+    row has other numbers although its files are the same; `shared` are the open requests that propose many rows.
+    """
+
+    context: WatchContext
+    report: Report
+    standing: Callable[[str], tuple[Entry | None, CurrentState]]
+    why: Why
+    shared: Sequence[Request] = ()
+
+    def make(self, items: Sequence[Item]) -> list[MadeRow]:
+        """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
+        return [made for some in batches(items, JUDGED_AT_ONCE) for made in self._make_some(some)]
+
+    def _make_some(self, items: Sequence[Item]) -> list[MadeRow]:
+        keys = [item.subject for item in items]
+        submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
+        found = list(self.context.state.submissions.of(keys).values())
+        for one in found:
+            submissions[one.key or ""].append(one)
+        rows = self.context.judge(found).rows
+        made = self.context.made_of(rows, found)
+        entries = {entry.key: entry for entry in made.entries}
+        with_numbers = [row for row in rows if row.lead.status == "accepted" and row.measurements.present]
+        of_sound_files = {row.key.text: row.findings for row in with_numbers}
+        gone = {key: why_rejected(some) for key, some in of_sound_files.items() if key not in entries}
+        for key, why in (gone | dict(made.refused)).items():
+            self.report.say("rejected", key, why)
+        looks = []
+        for item in items:
+            try:
+                looks.append(self._make(item, submissions[item.subject], entries.get(item.subject)))
+            except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
+                self.report.fail(item, failure)
+        return looks
+
+    def _make(self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None) -> MadeRow:
+        key = item.subject
+        if not self.context.has_waivers and any(one.status == "rejected" for one in submissions):
+            raise Unavailable(self.context.source.name, NO_WAIVERS)
+        before, state = self.standing(key)
+        if entry is None and before is not None and not is_from(before, self.context.source.name):
+            before = None  # this source must not remove a row of another source
+        requests = [one for one in (state.request, *self.shared) if one is not None]
+        if entry is None and any(one.files.get(entry_path(key), b"") is None for one in requests):
+            before = None  # its removal waits in a request already, and is no new one
+        reason = self._reason(entry, before, submissions)
+        first = first_folder(entry, before) or named_first(entry, state.request)
+        return MadeRow(item, entry, before, reason, first, state)
+
+    def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
+        """Why a row changes or goes."""
+        if before is None:
+            return ""
+        if entry is not None:
+            if hashes(entry) != hashes(before):
+                return NEW_FILES
+            if {one.source for one in entry.evidence} != {one.source for one in before.evidence}:
+                return OTHER_SOURCE
+            is_same = (entry.leaderboard, entry.tool, entry.facts) == (before.leaderboard, before.tool, before.facts)
+            return EDITED if is_same else self.why(before, entry)
+        if found:
+            is_same = hashes(before) == {one.parsed.sha256 for one in found if one.parsed is not None}
+            why = self.why(before, None) if is_same else "the files are not accepted"
+            verdicts = self.context.judge(found).verdicts
+            rules = sorted({one.rule for verdict in verdicts for one in verdict.findings if one.is_error})[:5]
+            return f"{why}: {', '.join(rules) or 'no sound number'}"
+        return self._gone_why(before)
+
+    def _gone_why(self, before: Entry) -> str:
+        """Why no file makes a row any more."""
+        there = self.context.state.submissions.at([file.path for file in before.evidence])
+        if there:
+            is_row = any(one.key for one in there.values())
+            return "its files make another row now" if is_row else "its files hold no result any more"
+        if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
+            return "the settings no longer select the files"
+        return "the files are gone from the source"
+
+
+def hashes(entry: Entry) -> set[str]:
+    """The SHA-256 of the files that a row comes from."""
+    return {file.sha256 for file in entry.evidence}
+
+
+def folders_of(files: Iterable[Evidence]) -> set[tuple[str, str]]:
+    """The sources and folders of files."""
+    return {(file.source, folder_of(file.path)) for file in files}
+
+
+def first_folder(entry: Entry | None, before: Entry | None) -> str:
+    """The folder of a row's first submitter where another file of the new row is in another folder, else ""."""
+    if entry is None or before is None:
+        return ""
+    known, first = hashes(before), folders_of(before.evidence)  # a file that moved is the same file
+    if not folders_of(file for file in entry.evidence if file.sha256 not in known) - first:
+        return ""
+    source, folder = min(first)
+    return folder or source
+
+
+def named_first(entry: Entry | None, request: Request | None) -> str:
+    """The folder that an open request names as that of the first submitter, "" if all files of the row are there."""
+    folder = first_named_in(request.text) if request is not None else ""
+    places = {place or source for source, place in folders_of(entry.evidence)} if entry is not None else {folder}
+    return folder if places - {folder} else ""
