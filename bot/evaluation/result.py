@@ -175,7 +175,8 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     would follow from. `unanswered` counts answers that are empty or end inside of thoughts, `answered_mean` is the mean
     of the first metric over the others. `others` says why the questions are not those of the result,
     `unreadable` why the log cannot be read to its end; both are "" where nothing is wrong. `mark` tells the log from
-    those of other runs, see `AnswerMark`.
+    those of other runs, see `AnswerMark`. `prompts` is a digest of what was asked in which words, `scoring` of how the
+    settings say that it is scored, and `unknown` says of metrics that are not scored again why not.
     """
 
     leaf: str
@@ -192,6 +193,9 @@ class CheckedSamples(msgspec.Struct, frozen=True, gc=False):
     unanswered: int = 0
     answered_mean: float | None = None
     mark: str = ""
+    prompts: str = ""
+    scoring: str = ""
+    unknown: Mapping[str, str] = {}
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):

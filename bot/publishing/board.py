@@ -29,7 +29,7 @@ from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
 from bot.evaluation.statistics import FEWEST_TASKS
-from bot.publishing.entry import Entry, Remark, raws_of
+from bot.publishing.entry import Entry, EntrySamples, Remark, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.publishing.over_tasks import is_better, ranges_over_tasks
 from bot.reporting.escape import brief, inert
@@ -565,30 +565,54 @@ def like_rows(entries: Iterable[Entry]) -> LikeRows:
 
 def known_logs(entries: Iterable[Entry]) -> tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]]:
     """By leaf and format the documents of most rows, see `of_most`, and the models of rows by the logs they name."""
-    counted_logs: Counter[tuple[str, str, str]] = Counter()
-    sizes, models = dict[tuple[str, str, str], int](), dict[str, str]()
+    counts, sizes, models = Counter[LoggedKind](), dict[LoggedKind, int](), dict[str, str]()
     for entry in sorted(entries, key=lambda one: (one.date or "~", one.key)):  # who had a log first keeps it
         formats = formats_of_leaves(entry) if entry.samples else {}
         for one in entry.samples:
             models.setdefault(one.sha256, entry.model.id)
-            which = one.leaf, formats.get(one.leaf, ""), one.documents
-            counted_logs[which] += 1
+            which = kind_of_log(entry, one, formats)
+            counts[which] += 1
             sizes[which] = min(sizes.get(which, one.samples), one.samples)
-    return of_most((*which, many, sizes[which]) for which, many in counted_logs.items()), models
+    return of_most((which, many, sizes[which]) for which, many in counts.items()), models
 
 
-def of_most(found: Iterable[tuple[str, str, str, int, int]]) -> dict[tuple[str, str], KnownDocuments]:
-    """By leaf and format the documents that most rows have, none where two are equally frequent.
+class LoggedKind(NamedTuple):
+    """What logs of one kind share; `prompts` is "" with a chat template, which differs from model to model."""
 
-    Each is given as leaf, format, digest, number of rows, and number of samples.
+    leaf: str
+    format: str
+    documents: str
+    prompts: str
+    scoring: str
+
+
+def kind_of_log(entry: Entry, log: EntrySamples, formats: Mapping[str, str]) -> LoggedKind:
+    """The kind of a log of a row."""
+    prompts = "" if entry.model.chat_template else log.prompts
+    return LoggedKind(log.leaf, formats.get(log.leaf, ""), log.documents, prompts, log.scoring)
+
+
+def of_most(found: Iterable[tuple[LoggedKind, int, int]]) -> dict[tuple[str, str], KnownDocuments]:
+    """By leaf and format the documents, prompts and scoring that most rows have, none where two are equally frequent.
+
+    Each kind is given with its number of rows and of samples.
     """
-    by_leaf = grouped(((leaf, format_id), (rows, digest, samples)) for leaf, format_id, digest, rows, samples in found)
-    ordered = {which: sorted(rivals, reverse=True) for which, rivals in by_leaf.items()}
-    return {
-        which: KnownDocuments(rivals[0][1], rivals[0][2])
-        for which, rivals in ordered.items()
-        if len(rivals) == 1 or rivals[0][0] > rivals[1][0]
-    }
+    by_leaf = grouped(((kind.leaf, kind.format), (kind, rows, samples)) for kind, rows, samples in found)
+    known = {}
+    for which, kinds in by_leaf.items():
+        sizes = {kind.documents: samples for kind, _, samples in sorted(kinds, key=lambda one: -one[2])}
+        if documents := _of_most((kind.documents, rows) for kind, rows, _ in kinds):
+            others = [_of_most((kind[part], rows) for kind, rows, _ in kinds if kind[part]) for part in (3, 4)]
+            known[which] = KnownDocuments(documents, sizes[documents], *others)
+    return known
+
+
+def _of_most(found: Iterable[tuple[str, int]]) -> str:
+    counts = Counter[str]()
+    for value, rows in found:
+        counts[value] += rows
+    first, second = [*counts.most_common(2), ("", 0), ("", 0)][:2]
+    return first[0] if first[1] > second[1] else ""
 
 
 def formats_of_leaves(entry: Entry) -> dict[str, str]:

@@ -202,8 +202,8 @@ def to_jsonl(changes: Iterable[BoardChange]) -> bytes:
 CANNOT_FOLLOW = frozenset({"tool", "evidence[].date", "facts.today"})
 # Fields that another declaration always has otherwise, whatever it gives for the row.
 OF_DECLARATION = frozenset({"leaderboard.digest", "leaderboard.scoring_digest", "tasks[].title"})
-# Rules about submissions of the same key that the row is not made of, and that its evidence does not name.
-OF_OTHER_FILES = frozenset({"rerun-differs", "settings-differ"})
+# Rules about files that the row is not made of, and that its evidence does not name: of its key, and of other rows.
+OF_OTHER_FILES = frozenset({"rerun-differs", "settings-differ", "scored-as-no-other"})
 WARNINGS = frozenset({"warnings[].rule", "warnings[].message"})
 
 Value = float | str | None

@@ -86,6 +86,7 @@ class EntrySamples(msgspec.Struct, frozen=True):
     `log` is its path from the folder of the leaf's evidence, `samples` how many it has, `documents` a digest of their
     documents. `shows` says what the log shows: `rescored` where the answers give the number, `samples` where only the
     logged scores do. `mark` tells its answers from those of other runs, see `AnswerMark`; "" where they are too short.
+    `prompts` is a digest of what was asked in which words, `scoring` of how the settings say that it is scored.
     """
 
     leaf: str
@@ -95,6 +96,8 @@ class EntrySamples(msgspec.Struct, frozen=True):
     documents: str
     shows: Literal["samples", "rescored"]
     mark: str = ""
+    prompts: str = ""
+    scoring: str = ""
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -248,7 +251,17 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         facts=_facts(row, places),
         definitions=definitions_of(row.measurements),
         samples=tuple(
-            EntrySamples(leaf, _as_text(log.path), log.sha256, log.count, log.documents, shows, log.mark)
+            EntrySamples(
+                leaf,
+                _as_text(log.path),
+                log.sha256,
+                log.count,
+                log.documents,
+                shows,
+                log.mark,
+                log.prompts,
+                log.scoring,
+            )
             for leaf, (log, shows) in row.logs.items()
         ),
         groups=row.scores.groups,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -234,6 +235,43 @@ def test_the_run_of_another_model_with_a_few_answers_changed_is_named_once_and_b
     story.hub.push(story.target, {entry.path: replace(entry, warnings=kept, facts=None).to_bytes()})
     found = {row.key.split("/")[1]: row for row in Verifier(target(story), opener).verify()}
     assert "of the row of acme/one, and neither says so" in found["evil"].notice
+
+
+@pytest.mark.slow
+def test_prompts_and_scoring_that_no_other_row_has_are_a_warning(story: Story) -> None:
+    """Two rows ask and score alike; the third tells all answers before each question, the fourth has other options."""
+    for model, count in (("acme/one", 41), ("acme/two-b", 42)):
+        story.hub.push(story.source, scored_by(run_of(model, (count, 50, 60))))
+    assert rejected(story) == []
+    told = {
+        path: "".join(json.dumps(hashed(with_answers(json.loads(line)))) + "\n" for line in data.splitlines()).encode()
+        if path.endswith("l") else data
+        for path, data in run_of("evil/told", (80, 50, 60)).items()
+    }  # fmt: skip
+    story.hub.push(story.source, scored_by(told))
+    story.hub.push(story.source, scored_by(run_of("evil/scored", (70, 50, 60)), ignore_case=True))
+    assert rejected(story) == []
+    warned_of = {model: " ".join(messages) for model, messages in warned(story).items()}
+    assert "its prompts are not those of the other rows on the board" in warned_of["evil/told"]
+    assert "its settings score the answers otherwise than those of the other rows" in warned_of["evil/scored"]
+    assert "scored-as-no-other" not in warned_of["acme/one"] + warned_of["acme/two-b"]
+    assert backed(story).count("rescored") == 4
+    verifier = Verifier(target(story), Opener(story.contexts.access, story.folder))
+    assert {row.outcome for row in verifier.verify()} == {"follows"}
+
+
+def scored_by(files: dict[str, bytes], **options: Any) -> dict[str, bytes]:
+    """The files of a run with the settings of its scorer."""
+    (path,) = (path for path in files if path.endswith(".json"))
+    data = json.loads(files[path])
+    for config in data["configs"].values():
+        config |= {"output_type": "multiple_choice", "metric_list": [{"metric": "acc", **options}]}
+    return files | {path: json.dumps(data).encode()}
+
+
+def with_answers(row: dict[str, Any]) -> dict[str, Any]:
+    told = {name: one | {"arg_0": f"Always say the first. {one['arg_0']}"} for name, one in row["arguments"].items()}
+    return row | {"arguments": told}
 
 
 def test_verify_says_which_logs_it_did_not_read_and_reads_those_that_the_declaration_requires(story: Story) -> None:

@@ -7,8 +7,9 @@ decided here.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -16,7 +17,7 @@ from math import inf, isclose
 from pathlib import Path
 
 from bot.audits.samples.helm import STATES, STATISTICS
-from bot.audits.samples.questions import LoggedTargets, Questions, TellTale
+from bot.audits.samples.questions import LoggedTargets, OwnChoices, Questions, TellTale
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.rescore import Rescorer, Unscorable
@@ -122,7 +123,10 @@ class _Check:
         self._rescorer = Rescorer(leaf_key, scoring) if self._is_of_lm_eval else InspectRescorer(scoring)
         self._in_order = list(scoring.filters) if scoring is not None else []
         self._targets = LoggedTargets(scoring.target if scoring is not None else "")
-        self._tell_tale = TellTale()
+        self._tell_tale, self._own_choices = TellTale(), OwnChoices()
+        self._scoring = scoring
+        self._plain: set[str] = set()  # questions of HELM as they are, and those that were only asked with changes
+        self._changed: set[str] = set()
         self._unanswered = Unanswered()
         self._mark = AnswerMark()
         self._extra = 0
@@ -144,6 +148,8 @@ class _Check:
             if isinstance(sample, SkippedRecord):
                 self._unreadable = self._unreadable or f"record {sample.line}: {sample.why}"
             elif is_extra(sample):
+                if sample.form == "helm" and not sample.row.get("reference_index"):
+                    self._changed.add(str(sample.doc_id))
                 self._extra += sample.form == "inspect" and not sample.row.get("error")
             else:
                 try:
@@ -165,6 +171,9 @@ class _Check:
             self._unanswered.add(sample, [*_values(sample)])
             if sample.form.startswith("lm-eval"):
                 self._targets.add(sample)
+                self._own_choices.add(sample)
+            elif sample.form == "helm":
+                self._plain.add(str(sample.doc_id))
         for name, values in _values(sample):
             if self._metrics and sample.form.startswith("lm-eval") and name not in self._metrics:
                 self._say(f"the document {sample.doc_id} has a number {name[:40]!r}, which is no metric of the result")
@@ -247,7 +256,13 @@ class _Check:
         self._check_count(result, questions)
         if (unscored := self._extra - (self._leaf.unscored or 0)) > 0 and questions.count:
             self._say(f"{counted(unscored, 'sample')} more than the result says have no score")
-        for why in (questions.repeats, self._targets.outcome, self._tell_tale.outcome):
+        same = {(one.digest, one.prompts) for one in self._questions.values() if one.count == questions.count}
+        if self._is_of_lm_eval and len(same) > 1:
+            self._say("its filters are not of the same questions and prompts")
+        if self._plain and (only := self._changed - self._plain):
+            self._say(f"{counted(len(only), 'question')} were asked only with changes, first {min(only)}")
+        said = (questions.repeats, self._targets.outcome, self._own_choices.outcome, self._tell_tale.outcome)
+        for why in said:
             if why:
                 self._say(why)
         for (metric, group), tally in self._tallies.items():
@@ -278,7 +293,27 @@ class _Check:
             tuple(WrongMetric(key, one.unscored, one.why_unscored) for key, one in tallies.items() if one.unscored),
             *self._unanswered.outcome(),
             self._mark.text,
+            questions.prompts,
+            self._digest_of_scoring(),
+            dict(self._unknown(tallies)),
         )
+
+    def _digest_of_scoring(self) -> str:
+        """A digest of how the metrics of the leaf are scored, "" where its file does not say."""
+        if self._scoring is None:
+            return ""
+        one = self._scoring
+        used = {name: options for name, options in one.metrics.items() if name in self._metrics or not self._metrics}
+        filters = {name: steps for name, steps in one.filters.items() if name in self._filters}
+        return sha256(json.dumps([one.output, one.own, used, filters], sort_keys=True))[:16]
+
+    def _unknown(self, tallies: Mapping[str, _Tally]) -> Iterator[tuple[str, str]]:
+        """Why metrics are not scored again."""
+        for key, tally in tallies.items():
+            if not tally.follows or tally.untold:
+                name, _, answer_filter = key.partition(",")
+                why = self._rescorer.why_unknown(name, answer_filter)
+                yield key, "its answers are not in the log as the scorer reads them" if tally.untold else why
 
     def _check_count(self, result: Result, questions: Questions) -> None:
         leaf, count = self._leaf, questions.count

@@ -33,6 +33,7 @@ class Questions:
     numbers: dict[str, bytearray] = field(default_factory=dict)
     names: set[bytes] = field(default_factory=set)
     epochs: dict[str, tuple[int, int]] = field(default_factory=dict)  # how many, and the sum of their digests
+    asked_as: int = 0  # the sum of the digests of prompts and continuations, of the first epoch
     asked: set[bytes] = field(default_factory=set)
     again: int = 0
     first_again: str = ""
@@ -46,6 +47,8 @@ class Questions:
             digest = int(sha256(f"{sample.doc_hash}\0{_target(sample)}"), 16)
             self.epochs[epoch] = many + 1, (total + digest) % (1 << 256)
         if len(self.epochs) == 1:
+            request = "\0".join((sample.doc_hash, sample.prompt_hash, *(one.strip() for one in sample.continuations)))
+            self.asked_as = (self.asked_as + int(sha256(request), 16)) % (1 << 256)
             self._compare(sample)
         return self._is_new(doc_id, f"{epoch} {doc_id}" if epoch else str(doc_id))
 
@@ -84,6 +87,11 @@ class Questions:
     def digest(self) -> str:
         """A digest of documents and targets in any order, the same for one epoch and for several; "" of none."""
         return f"{next(iter(self.epochs.values()))[1]:064x}"[:32] if self.epochs else ""
+
+    @property
+    def prompts(self) -> str:
+        """A digest of the words in which all was asked, in any order; "" of none."""
+        return f"{self.asked_as:064x}"[:32] if self.epochs else ""
 
     @property
     def has_gaps(self) -> bool:
@@ -195,7 +203,32 @@ def _readings(value: int | str, doc: Mapping[str, Any], sample: Sample) -> dict[
     return found
 
 
+class OwnChoices:
+    """Whether the continuations of a question are the choices of its document, in its order."""
+
+    def __init__(self) -> None:
+        self.outcome = ""
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample."""
+        asked = [one.strip() for one in sample.continuations]
+        choices = _choices(sample.doc)
+        if self.outcome or len(asked) < 2 or len(choices) != len(asked):
+            return
+        own = [one.strip() for one in choices]
+        letters = list(LETTERS[: len(asked)])
+        if any(asked != order and sorted(asked) == sorted(order) for order in (own, letters)):
+            self.outcome = f"the answers to document {sample.doc_id} are asked for in another order than it has them"
+
+
+def _choices(doc: Any) -> list[str]:
+    found = doc.get("choices") if isinstance(doc, dict) else None
+    found = found.get("text") if isinstance(found, dict) else found
+    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
+
+
 ANSWERED, FEWEST_PROMPTS, MOST_TEXTS = 0.9, 10, 60  # share of prompts; prompts; texts of one document
+LEAST_QUESTION, MOST_SHARED = 30, 10  # characters of a question's text; questions of a log that its examples may hold
 SHORTEST, LONGEST_PROMPT = 4, 200_000  # characters of a document's text that is left out, and of a prompt
 
 
@@ -205,9 +238,11 @@ class TellTale:
     def __init__(self) -> None:
         self._told, self._seen, self._first = 0, 0, ""
         self._targets: deque[str] = deque(maxlen=4)
+        self._first_prompt, self._questions = "", 0
 
     def add(self, sample: Sample) -> None:
         """Add a sample."""
+        self._compare_with_first(sample)
         right, others = self._answers(sample)
         if not right or not others or len(sample.prompt) > LONGEST_PROMPT:
             return
@@ -220,6 +255,14 @@ class TellTale:
         if min(_times(one, rest) for one in right) > max(_times(one, rest) for one in others):
             self._told += 1
             self._first = self._first or str(sample.doc_id)
+
+    def _compare_with_first(self, sample: Sample) -> None:
+        """Count the questions that stand in the first prompt: its examples are then the questions themselves."""
+        if not self._first_prompt:
+            self._first_prompt = sample.prompt[:LONGEST_PROMPT]
+            return
+        texts = [one for one in _texts(sample.doc) if len(one) >= LEAST_QUESTION]
+        self._questions += bool(texts) and all(one in self._first_prompt for one in texts[:MOST_TEXTS])
 
     def _answers(self, sample: Sample) -> tuple[list[str], list[str]]:
         """The right answer and others: the choices, or for a generated answer the targets of the questions before."""
@@ -240,6 +283,8 @@ class TellTale:
     @property
     def outcome(self) -> str:
         """What the prompts give away, "" where they give nothing away."""
+        if self._questions > MOST_SHARED:
+            return f"the first prompt holds {self._questions:,} other questions of the log"
         if self._seen < FEWEST_PROMPTS or self._told < self._seen * ANSWERED:
             return ""
         return (

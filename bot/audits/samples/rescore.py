@@ -81,6 +81,19 @@ class Rescorer:
             scoring.output == "generate_until" and metric == "exact_match" and options.keys() <= OPTIONS and is_filtered
         )
 
+    def why_unknown(self, metric: str, answer_filter: str) -> str:
+        """Why a metric that is not known is not scored again."""
+        scoring = self._scoring
+        if scoring is None:
+            return "its file does not say how it is scored"
+        if scoring.own:
+            return "it has a scoring function of its own"
+        if metric not in scoring.metrics:
+            return "its settings do not have the metric"
+        if scoring.output == "generate_until" and answer_filter not in scoring.filters:
+            return "its settings do not have the filter"
+        return "its metric, or a filter or an option of it, is none that is computed again"
+
     def score(self, metric: str, sample: Sample, answer_filter: str) -> Collection[float]:
         """The values that a metric which is known may have for a sample. Raises Unscorable."""
         if self._drop is not None and metric in {"em", "f1"}:
@@ -206,6 +219,8 @@ def _by_text(sample: Sample, scoring: Scoring, answer_filter: str) -> Collection
         readings += [[str(one) for one in listed]] if isinstance(listed, list) else []
     if not readings:
         raise Unscorable("it has no target")
+    if any(one.strip() and exact_match("", one, options) for reading in readings for one in reading):
+        raise Unscorable("its settings leave nothing of its target")
     return {float(any(exact_match(answer, one, options) for one in reading)) for reading in readings}
 
 
@@ -219,8 +234,7 @@ def exact_match(answer: str, target: str, options: Mapping[str, Any]) -> bool:
         answer, target = answer.translate(NO_PUNCTUATION), target.translate(NO_PUNCTUATION)
     if options.get("ignore_numbers"):
         answer, target = answer.translate(NO_DIGITS), target.translate(NO_DIGITS)
-    answer, target = answer.rstrip("\0"), target.rstrip("\0")  # numpy's texts end before their last zero
-    return answer == target
+    return answer.rstrip("\0") == target.rstrip("\0")  # numpy's texts end before their last zero
 
 
 @lru_cache(maxsize=64)

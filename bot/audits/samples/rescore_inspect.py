@@ -84,6 +84,11 @@ class InspectRescorer:
         is_kind = self._scorer != "answer" or self._options.get("pattern") in ANSWERS
         return is_pattern and is_kind and self._options.get("location", "end") in LOCATIONS
 
+    def why_unknown(self, metric: str, answer_filter: str) -> str:
+        """Why a metric that is not known is not scored again."""
+        del metric, answer_filter
+        return "its scorer, or an option of it, is none that is run again"
+
     def score(self, metric: str, sample: Sample, answer_filter: str) -> Collection[float]:
         """The scores that the answer may have. Raises Unscorable."""
         del metric, answer_filter

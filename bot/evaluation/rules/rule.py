@@ -33,10 +33,16 @@ log = logging.getLogger(__name__)
 
 
 class KnownDocuments(NamedTuple):
-    """The documents of a leaf in most rows of a board: a digest of them with their targets, and how many samples."""
+    """The documents of a leaf in most rows of a board: a digest of them with their targets, and how many samples.
+
+    `prompts` is the digest of what most rows without a chat template asked, `scoring` of how most are scored; "" where
+    none is that of most.
+    """
 
     digest: str
     samples: int
+    prompts: str = ""
+    scoring: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,6 +265,77 @@ def copied_samples(case: Case) -> Violations:
     )
 
 
+@rule(Severity.WARNING, is_one_a_task=True, where=_asks)
+def scored_as_no_other(case: Case) -> Violations:
+    """A task is asked in other words, or scored by other settings, than in the other rows.
+
+    ## What it does
+    Compares two digests of each log with those of most rows on the board: the prompts of runs without a chat template,
+    and what the settings say of the scorer: its options, and the filters of the answer.
+
+    ## Why is this bad?
+    A prompt can hold the answers. And a log is scored again by its own settings: a pattern that is ignored, or a filter
+    that maps answers, makes wrong ones right.
+
+    ## When it is wrong
+    Another release of the harness asks or scores otherwise: the values are then not comparable.
+
+    ## Example
+    (declaration) evidence: {"samples": "checked"}
+    (samples) leaderboard_mmlu_pro/scoring: "0123456789abcdef"
+    (scored) leaderboard_mmlu_pro: "fedcba9876543210"
+
+    ## Use instead
+    (declaration) evidence: {"samples": "checked"}
+    """
+    for one, log in _looked_at(case):
+        known = case.facts.documents.get((one.required.leaf.id, case.result.format)) if log is not None else None
+        if log is None or known is None or log.documents != known.digest:
+            continue
+        if log.scoring and known.scoring not in {"", log.scoring}:
+            said, what = (
+                "its settings score the answers otherwise than those of the other rows on the board",
+                "settings",
+            )
+        elif not case.result.model.chat_template and log.prompts and known.prompts not in {"", log.prompts}:
+            said, what = "its prompts are not those of the other rows on the board", "prompts"
+        else:
+            continue
+        yield case.at([one], f"{log.path}: {said}", f"say in the request why the {what} differ")
+
+
+@rule(Severity.NOTICE, is_one_a_task=True, where=_asks)
+def not_scored_again(case: Case) -> Violations:
+    """The answers of a task were not scored again.
+
+    ## What it does
+    Says for each task whose log has the mean why its answers were not scored again, where the leaderboard checks logs
+    and the bot scores answers of that harness.
+
+    ## Why is this bad?
+    The scores of the samples are then believed.
+
+    ## When it is wrong
+    Many tasks have a scoring function of their own, and all rows of the board have this in common.
+
+    ## Example
+    (declaration) evidence: {"samples": "checked"}
+    (samples) leaderboard_mmlu_pro/unknown: {"acc,none": "it has a scoring function of its own"}
+
+    ## Use instead
+    (declaration) evidence: {"samples": "checked"}
+    """
+    yield from (
+        case.at(
+            [one],
+            f"{one.required.value_key} of {one.required.leaf_key} was not scored again: {why}",
+            "nothing needs to be done where the board's rows have this in common",
+        )
+        for one, log in _looked_at(case)
+        if log is not None and (why := log.unknown.get(one.required.value_key))
+    )
+
+
 MOST_UNANSWERED = 0.05  # of the answers of a log
 
 
@@ -309,4 +380,6 @@ SAMPLE_RULES: tuple[Rule, ...] = (
     answer_scored_otherwise,
     other_questions,
     copied_samples,
+    scored_as_no_other,
+    not_scored_again,
 )

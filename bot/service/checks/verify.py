@@ -279,6 +279,8 @@ def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:
     own, others = ({one.rule for one in row.warnings} if row else set() for row in (entry, computed))
     if told := own & OF_OTHER_FILES:
         yield f"what it says of files that it is not made of ({', '.join(sorted(told))}) is the row's own word"
+    if untold := (others - own) & OF_OTHER_FILES:
+        yield f"beside the rows that are there now it would say {', '.join(sorted(untold))}"
     if rules := (own ^ others) - OF_OTHER_FILES:
         yield f"version {brief(entry.tool, 40)} wrote it, and this version warns otherwise: {examples(sorted(rules))}"
 

@@ -191,6 +191,15 @@ def as_recorded(parsed: Parsed, entry: Entry, declared: Leaderboard) -> Parsed:
         answers = ((key,) if log.shows == "rescored" else ()) + (known.answers if known else ())
         means = {**(known.means if known else {}), key: one.raw}
         found[one.required.leaf_key] = CheckedSamples(
-            one.required.leaf_key, log.log, log.sha256, log.samples, log.documents, means, answers, mark=log.mark
+            one.required.leaf_key,
+            log.log,
+            log.sha256,
+            log.samples,
+            log.documents,
+            means,
+            answers,
+            mark=log.mark,
+            prompts=log.prompts,
+            scoring=log.scoring,
         )
     return replace(parsed, samples=tuple(found.values()))

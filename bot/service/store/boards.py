@@ -18,7 +18,7 @@ from bot.evaluation.finding import grouped
 from bot.evaluation.likeness import MOST_SHARING, Alike, Fingerprint, nearest_of
 from bot.evaluation.row_key import model_in, reading_of
 from bot.evaluation.rules.rule import KnownDocuments
-from bot.publishing.board import TIE, Standing, formats_of_leaves, is_ranked, of_most
+from bot.publishing.board import TIE, LoggedKind, Standing, formats_of_leaves, is_ranked, kind_of_log, of_most
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
 from bot.service.store.engine import Part, among, batches, older_than_newest, same
@@ -64,7 +64,7 @@ _LOGS = select(board_logs.c.sha256, board_logs.c.key).where(same(board_logs, "wa
 _MARKS = select(board_marks).where(same(board_marks, "watch"), among(board_marks.c.mark))
 _FORGET_MARKS = delete(board_marks).where(same(board_marks, "watch", "target"), among(board_marks.c.key))
 _ALIKE = select(board_rows.c.key, board_rows.c.data).where(same(board_rows, "watch"), among(board_rows.c.key))
-_KINDS = board_logs.c.leaf, board_logs.c.format, board_logs.c.documents
+_KINDS = [board_logs.c[name] for name in LoggedKind._fields]
 _DOCUMENTS = (
     select(*_KINDS, func.count(), func.min(board_logs.c.samples)).where(same(board_logs, "watch")).group_by(*_KINDS)
 )
@@ -173,7 +173,7 @@ class Boards(Part):
 
     def documents(self) -> dict[tuple[str, str], KnownDocuments]:
         """By leaf and format the documents of most rows on the boards, see `of_most`."""
-        return of_most(tuple(row) for row in self.select(_DOCUMENTS))
+        return of_most((LoggedKind(*kind), rows, samples) for *kind, rows, samples in self.select(_DOCUMENTS))
 
     def spellings(self, readings: Iterable[str]) -> list[tuple[str, str]]:
         """When the rows on the boards that have these readings were measured, and their keys."""
@@ -241,5 +241,5 @@ def _marks_of(target: str, entry: Entry) -> Iterator[dict[str, Any]]:
 def _logs_of(target: str, entry: Entry) -> Iterator[dict[str, Any]]:
     formats = formats_of_leaves(entry) if entry.samples else {}
     for one in entry.samples:
-        log = {"leaf": one.leaf, "format": formats.get(one.leaf, ""), "sha256": one.sha256}
-        yield {"target": target, "key": entry.key, **log, "documents": one.documents, "samples": one.samples}
+        log = {"sha256": one.sha256, "samples": one.samples, **kind_of_log(entry, one, formats)._asdict()}
+        yield {"target": target, "key": entry.key, **log}

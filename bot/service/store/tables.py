@@ -186,6 +186,8 @@ board_logs = Table(
     Column("format", Words, nullable=False),
     Column("sha256", Words, nullable=False),
     Column("documents", Words, nullable=False),
+    Column("prompts", Words, nullable=False),
+    Column("scoring", Words, nullable=False),
     Column("samples", Integer, nullable=False),
     Index("board_logs_by_sha256", "watch", "sha256"),
 )

@@ -7,7 +7,8 @@ today), `(another file)` (the row has a sound file of another day besides), `(fo
 and the other one lie in these folders, and differ in their results alone), `(result) FIELD: value` (what the reader of
 some format finds, where the formats of the examples do not record it; the fields of a leaf are `leaves/KEY/FIELD`),
 `(logs) MODEL` (the model whose row names the same sample logs), `(samples) KEY/FIELD: value` (what the sample log of a
-leaf shows; `KEY: null` for no log; where the declaration asks for logs, every other leaf has a sound one),
+leaf shows; `KEY: null` for no log; where the declaration asks for logs, every other leaf has a sound one), `(scored)
+LEAF: digest` (how the logs of the other rows are asked and scored),
 `(file with) TEXT` (the file has this text after its first brace), `(board) MODEL` (the board has that model's row with
 the same values), `(alike) MODEL` (the board has that model's row with 5 of 6 values of this one), `(row) KEY` (the
 board has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file) TEXT` (the whole file). A text
@@ -31,7 +32,7 @@ from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import key_of, twins
-from bot.evaluation.rules.rule import Facts
+from bot.evaluation.rules.rule import Facts, KnownDocuments
 from bot.evaluation.submission import Parsed, parse_submission
 from tests.evaluation.judging import (
     ABSENT,
@@ -47,7 +48,7 @@ from tests.evaluation.judging import (
 )
 
 FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
-SAMPLES, LOGS, ALIKE = "(samples) ", "(logs) ", "(alike) "
+SAMPLES, LOGS, ALIKE, SCORED = "(samples) ", "(logs) ", "(alike) ", "(scored) "
 OWNERS, DECLARATION, ROW, FOLDERS = "(owners) ", "(declaration) ", "(row) ", "(folders) "
 STARTS = {
     "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
@@ -66,6 +67,7 @@ class Example:
     declaration: dict[str, Any] = field(default_factory=dict)
     board: str = ""
     alike: str = ""
+    scored: dict[str, Any] = field(default_factory=dict)
     text: str = ""
     start: Callable[[], dict[str, Any]] = base
     has_another: bool = False
@@ -95,7 +97,8 @@ class Example:
     def outcome(self) -> Outcome:
         """Judge it."""
         logs = {"0" * 64: self.first_owner} if self.first_owner else {}
-        outcome = self._judged(Facts(today=TODAY, owners=self.owners, logs=logs))
+        known = {(leaf, "lm-eval-0.4"): KnownDocuments("d", 0, one, one) for leaf, one in self.scored.items()}
+        outcome = self._judged(Facts(today=TODAY, owners=self.owners, logs=logs, documents=known))
         if self.rows and outcome.result is not None:
             key = key_of(self.leaderboard, outcome.result.model).text
             spellings = twins([*((0, row) for row in self.rows), (1, key)])
@@ -171,9 +174,14 @@ def _read(line: str, example: Example) -> None:
         example.start = STARTS[line]
     elif line.startswith(WITH):
         example.inserted = line.removeprefix(WITH)
-    elif line.startswith((RESULT, SAMPLES, DECLARATION)):
-        start = next(one for one in (RESULT, SAMPLES, DECLARATION) if line.startswith(one))
-        fields = {RESULT: example.fields, SAMPLES: example.samples, DECLARATION: example.declaration}[start]
+    elif line.startswith((RESULT, SAMPLES, DECLARATION, SCORED)):
+        ways = {
+            RESULT: example.fields,
+            SAMPLES: example.samples,
+            DECLARATION: example.declaration,
+            SCORED: example.scored,
+        }
+        start, fields = next((start, fields) for start, fields in ways.items() if line.startswith(start))
         way, _, value = line.removeprefix(start).partition(": ")
         fields[way] = json.loads(value)
     elif line.startswith((ROW, OWNERS, BOARD, LOGS, ALIKE)):
