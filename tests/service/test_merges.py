@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from bot.publishing.entry import entry_path
 from bot.publishing.publication import REPLACED
 from tests.platforms.github.fixtures import github
+from tests.service.model_stories import LOGICS, SUMS, ModelStory
 from tests.service.shared_tables import SERVICES, START, SharedTable, shared_table
+from tests.service.stories import KEY, Story
+from tests.world.hub import Hub
+from tests.world.routes_talk import merged_changes
 
 __all__ = ["github"]
 PERSON, ROW = b"person-3b,55.00,by hand\n", b"acme/m1-7b,58.33,\n"
@@ -92,3 +97,80 @@ def test_a_table_that_cannot_be_read_any_more_is_not_put_back_from_the_request(s
     [request] = shared.requests()
     shared.merge(request)
     assert shared.table() == START + PERSON + ROW
+
+
+# entries, of one row and of many, and the pages of models
+
+
+def edited_entry(story: Story, key: str = KEY) -> bytes:
+    """What a person makes of a row on main: other words beside every number."""
+    data = story.hub.file(story.target, entry_path(key)) or b""
+    edited = data.replace(b'"average"', b'"note": "by hand",\n  "average"')
+    assert edited != data
+    return edited
+
+
+def test_a_row_that_a_person_edits_under_its_request_is_proposed_in_one_that_merges(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.push(right=(60, 60, 70))
+    story.settle()
+    [old] = story.requests
+    hub.push(story.target, {entry_path(KEY): edited_entry(story)}, user="ann")
+    assert merged_changes(story.target, old).conflicts == [entry_path(KEY)]
+
+    story.settle()
+    [request] = story.requests
+    assert (old.status, merged_changes(story.target, request).conflicts) == ("closed", [])
+    story.lose_state()
+    story.settle()
+    assert story.requests == [request]
+    hub.merge(story.target, request)
+    story.settle()
+    assert b"by hand" not in (hub.file(story.target, entry_path(KEY)) or b"")
+    story.news()
+    story.end()
+
+
+@pytest.mark.parametrize("is_many", [False, True])
+def test_a_row_that_a_person_adds_by_hand_leaves_no_conflict(hub: Hub, tmp_path: Path, *, is_many: bool) -> None:
+    story = Story(hub, tmp_path, style="rolling" if is_many else "entry")
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    count = len(story.requests)
+    by_hand = (hub.file(story.target, entry_path(KEY), story.requests[0].ref) or b"").replace(b"58.3", b"98.3")
+    hub.push(story.target, {entry_path(KEY): by_hand}, user="ann")
+    story.settle()
+
+    assert len(story.requests) == count
+    for request in story.requests:
+        hub.merge(story.target, request)
+    assert b"98.3" not in (hub.file(story.target, entry_path(KEY)) or b"98.3")
+    story.settle()
+    story.news()
+    story.end()
+
+
+def test_the_page_of_a_model_that_its_owner_edits_gets_a_request_that_merges(hub: Hub, tmp_path: Path) -> None:
+    story = ModelStory(hub, tmp_path).begun()
+    hub.merge(story.model, story.requests[0], user="owner")
+    story.settle()
+    story.push(right=(60, 60, 71))
+    story.settle()
+    [old] = story.requests
+    page = (hub.file(story.model, SUMS) or b"").replace(b"value: 50", b"value: 51")
+    hub.push(story.model, {SUMS: page}, user="owner")  # the mark of the bot still begins the file
+    assert merged_changes(story.model, old).conflicts == [SUMS]
+
+    story.push(right=(60, 60, 72))
+    story.settle()
+    [request] = story.requests
+    assert merged_changes(story.model, request).conflicts == []
+    hub.merge(story.model, request, user="owner")
+    assert b"value: 60" in (hub.file(story.model, SUMS) or b"")
+    assert b"value: 72" in (hub.file(story.model, LOGICS) or b"")
+    story.contexts.store.close()
