@@ -82,7 +82,8 @@ class Thread:
     `opening` is the first comment, hidden or not; None if its author wrote nothing. `comments` are those that are
     visible, the opening one among them. `commits` are those of a request before its merge; none where the service does
     not tell the order of commits and comments. `merged_at` is the commit that merged it, "" if it is not merged, or the
-    service does not say. `has_conflicts` is what the service last computed of an open request.
+    service does not say. `has_conflicts` is what the service last computed of an open request, `closed_at` when it was
+    closed (Unix seconds).
     """
 
     num: int
@@ -96,6 +97,7 @@ class Thread:
     commits: tuple[Pushed, ...] = ()
     merged_at: str = ""
     has_conflicts: bool = False
+    closed_at: float = 0.0
 
     @property
     def description(self) -> str:

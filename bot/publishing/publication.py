@@ -34,6 +34,10 @@ MarkerKind = Literal[
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]
 MOST_CLOSED = 20  # closed requests with one mark that are read: each costs some questions, or a process of git
+CLOSED_BLOCKED = (
+    "**This request no longer merged when it was closed**, because the main branch had changed. So its rows are not "
+    "declined, and a new request proposes them."
+)
 STANDS = "The main branch already has what this request proposes."
 REPLACED = (
     "The main branch has changed since this request was opened, and merging it now would fail or would not bring every "

@@ -74,6 +74,29 @@ def test_what_a_person_closes_is_declined_and_what_the_bot_closed_before_is_not(
     assert (shared.rows(last)[-2:], shared.conflicts(last)) == (["person-3b", "acme/m3-7b"], [])
 
 
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_who_closes_a_request_that_does_not_merge_declines_nothing(shared: SharedTable, *, is_seen: bool) -> None:
+    shared.edit(START + PERSON)
+    if is_seen:
+        shared.settle()
+    for request in shared.requests():
+        shared.close(request)
+    for _ in range(2):
+        shared.settle()
+        shared.lose_state()
+        shared.settle()
+        assert [shared.rows(request)[-1] for request in shared.requests()] == ([] if is_seen else ["acme/m1-7b"])
+
+
+def test_a_later_edit_does_not_take_back_what_a_person_declined(shared: SharedTable) -> None:
+    shared.close(1)
+    shared.edit(START + PERSON)
+    for _ in range(2):
+        shared.settle()
+        assert shared.requests() == []
+        shared.lose_state()
+
+
 def test_a_changed_row_survives_a_hand_edit_of_the_row_beside_it(shared: SharedTable) -> None:
     shared.merge(1)
     shared.settle()

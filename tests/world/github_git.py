@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.world.merging import Merge, three_way
@@ -45,9 +45,10 @@ class GitRepository:
     links: set[str] = field(default_factory=set)  # ids of contents that are where a symbolic link leads
     modules: set[str] = field(default_factory=set)  # ids of commits of submodules
     most_listed: int = 100_000  # rows of a tree that one answer has
+    clock: Callable[[], str] = field(default=lambda: "2026-03-02T10:00:00Z", repr=False)
 
     def fork(self) -> GitRepository:
-        return GitRepository(self.blobs, self.trees, self.commits, dict(self.refs))
+        return GitRepository(self.blobs, self.trees, self.commits, dict(self.refs), clock=self.clock)
 
     def add_blob(self, data: bytes) -> str:
         sha = blob_id(data)
@@ -65,7 +66,7 @@ class GitRepository:
         if any(parent not in self.commits for parent in parents):
             raise GitError("Parent SHA does not exist or is not a commit object")
         sha = object_id("commit", [tree, parents, message, author])
-        self.commits[sha] = Commit(sha, tree, parents, message, author)
+        self.commits.setdefault(sha, Commit(sha, tree, parents, message, author, self.clock()))
         return self.commits[sha]
 
     def push(

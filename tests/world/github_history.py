@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from tests.world.github_content import commit_entry, find, forbidden
@@ -136,9 +137,11 @@ def list_commits(state: GitHubState, request: Request) -> Answer:
     repo = find(state, request)
     if repo is None:
         return refuse(404, "Not Found")
-    path, found = request.query.get("path"), []
+    path, until, found = request.query.get("path"), request.query.get("until"), []
     for sha in repo.git.ancestors(repo.git.resolve(request.query.get("sha", repo.default_branch))):
         parents = repo.git.commits[sha].parents
+        if until is not None and datetime.fromisoformat(repo.git.commits[sha].date) > datetime.fromisoformat(until):
+            continue
         if path is None or path in repo.git.changed(parents[0] if parents else None, sha):
             found.append(rest_commit(request, repo.git, sha))
     return Answer(200, found)

@@ -137,7 +137,7 @@ class GitHubState:
         self.accounts[token] = Account(login, permissions, is_app)
 
     def add_repo(self, name: str, files: dict[str, bytes] | None = None, *, private: bool = False) -> Repo:
-        self.repos[name] = Repo(name, GitRepository(), private=private)
+        self.repos[name] = Repo(name, GitRepository(clock=self.tick), private=private)
         if files is not None:
             self.repos[name].git.push("heads/main", dict(files), "Start")
         return self.repos[name]
@@ -207,6 +207,8 @@ class GitHubState:
 
     def close(self, name: str, number: int, by: str = "ann") -> None:
         issue = self.repos[name].issues[number]
+        if issue.head and issue.state == "open":
+            issue.last_head = self.head(issue)
         issue.state, issue.closed_by, issue.updated = "closed", by, self.tick()
 
     def merge(self, name: str, number: int) -> None:

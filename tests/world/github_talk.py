@@ -83,6 +83,7 @@ def _pull(state: GitHubState, request: Request, repo: Repo, issue: Issue) -> dic
         "body": issue.body,
         "user": user(request, issue.author),
         "merged": issue.merged,
+        "closed_at": issue.updated if issue.state == "closed" else None,
         "merged_at": "2026-03-02T11:00:00Z" if issue.merged else None,
         "head": {"ref": issue.head, "label": f"{owner}:{issue.head}", "sha": head, "repo": head_repo},
         "base": base,
@@ -154,6 +155,8 @@ def _edit(state: GitHubState, request: Request, permission: str) -> Answer | tup
     repo, issue = found
     if request.body.get("state") == "open" and issue.head and _head(state, repo, issue) is None:
         return refuse(422, "Validation Failed", errors=[{"message": "state cannot be changed."}])
+    if issue.head:
+        _head(state, repo, issue)  # which a closed request keeps
     issue.updated = state.tick()
     if request.body.get("body", issue.body) != issue.body:
         issue.edited, issue.editor = issue.updated, request.who.login

@@ -352,15 +352,18 @@ class GitHubTarget(Target):
 
     def _merged(self, pull: PullRequest, files: Mapping[str, bytes | None]) -> Merged:
         """These files of a request as merging it would leave them, those alone that change main then."""
-        head, main = pull.head.sha, self._main
-        known = self.known.find(pull.number) or {}
+        head, known = pull.head.sha, self.known.find(pull.number) or {}
         noted = known.get("base", "") if known.get("head") == head else ""
-        base = noted or self._source.fork_point(head, main)
+        return self._merge(noted or self._source.fork_point(head, self._main), self._main, files)
+
+    def _merge(self, base: str | None, main: str, files: Mapping[str, bytes | None]) -> Merged:
         if base == main or not files:
             return Merged(files, frozenset())
         moved = {change.path for change in self._source.changes(base, main)} & files.keys()
-        now = self.read_files(moved)
-        was = {path: self._source.read(path, base, MAX_BYTES) for path in moved} if base else {}
+        was, now = (
+            {path: self._source.read(path, commit, MAX_BYTES) for path in moved} if commit else {}
+            for commit in (base, main)
+        )
         merged = merge_files(was, now, {path: files[path] for path in moved})
         brings = {path for path, data in merged.files.items() if data != now.get(path)} | merged.conflicts
         kept = {path: data for path, data in files.items() if path not in moved}
@@ -375,13 +378,31 @@ class GitHubTarget(Target):
         authors = [(one.sha, one.author.login if one.author is not None else "an unknown account") for one in found]
         return tuple(Push(oid, author) for oid, author in authors if self.client.as_ours(author) != self.client.user)
 
+    def _was_blocked(self, pull: PullRequest, mark: Marker) -> bool:
+        """Tell whether a request did not merge when people closed it, so that nobody declined its rows."""
+        if pull.closed_at is None:
+            return False
+        closed = pull.closed_at.isoformat()
+        known = (self.known.find(pull.number) or {}).get("blocked", "")
+        if known.partition(" ")[0] != closed:
+            path = f"/repos/{self.address.name}/commits"
+            found = self.client.get(path, sha=self._main, until=closed, per_page=1)
+            head, main = pull.head.sha, str(found[0]["sha"]) if found else self._main
+            merged = self._merge(self._source.fork_point(head, main), main, self._proposed(pull))
+            known = f"{closed} {'yes' if merged.conflicts else 'no'}"
+            row = {"kind": "pull_request", "status": "closed", "mark": mark.name, "blocked": known}
+            self.known.note(pull.number, row)
+        return known.endswith("yes")
+
     def _declined(self, pull: PullRequest) -> ClosedRequest | None:
-        """What a closed request proposed; None if we closed it."""
+        """What a closed request proposed; None if we closed it, or if it did not merge when people did."""
         self._discussions.forget_head(pull.number)  # if somebody reopens it, it is looked at again
         closed_by = self.client(lambda: self._repo.get_issue(pull.number)).closed_by
         if closed_by is not None and self.client.as_ours(closed_by.login) == self.client.user:
             return None
         mark = find_marker(pull.body or "")
+        if mark is not None and self._was_blocked(pull, mark):
+            return None
         rows = file_marks(self._proposed(pull)) if mark is None or mark.rows is None else frozenset(mark.rows)
         return ClosedRequest(str(pull.number), rows)
 

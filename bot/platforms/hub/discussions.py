@@ -392,6 +392,7 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
     events = list(enumerate(details.events))
     comments = [(place, e) for place, e in events if isinstance(e, DiscussionComment)]
     changes = [e for _, e in events if isinstance(e, DiscussionStatusChange)]
+    closing = _closing(changes) if details.status == "closed" else None
     first = next((_as_comment(event, place) for place, event in comments), None)
     return Thread(
         details.num,
@@ -400,18 +401,19 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
         details.author,
         details.is_pull_request,
         tuple(_as_comment(e, place) for place, e in comments if not e.hidden),
-        _closed_by(changes) if details.status == "closed" else "",
+        closing.author if closing else "",
         first if first is not None and first.author == details.author else None,
         _commits(events),
         details.merge_commit_oid or "",
         bool(details.conflicting_files),
+        closing.created_at.timestamp() if closing else 0.0,
     )
 
 
-def _closed_by(changes: list[DiscussionStatusChange]) -> str:
-    """Who closed a discussion: the first to do so since it was last open."""
+def _closing(changes: list[DiscussionStatusChange]) -> DiscussionStatusChange | None:
+    """How a discussion was closed: for the first time since it was last open."""
     last = list(takewhile(lambda change: change.new_status == "closed", reversed(changes)))
-    return last[-1].author if last else ""
+    return last[-1] if last else None
 
 
 def _commits(events: list[tuple[int, DiscussionEvent]]) -> tuple[Pushed, ...]:

@@ -267,9 +267,19 @@ class HubSource(Source):
         self._histories = {head: (seen, rest)}  # one of which the reading failed is begun anew
         return commit in seen
 
+    def head_at(self, time: float, head: str) -> str:
+        """The newest commit in a history that is not younger than a time (Unix seconds); `head` if none is."""
+        commits = self.client.get_pages(f"{self._api}/commits/{head}", dated)
+        return next((commit for commit, at in commits if at <= time), head)
+
     def history(self, commit: str) -> Iterator[str]:
         """The commit and its ancestors, newest first, a page at a time."""
         yield from self.client.get_pages(f"{self._api}/commits/{commit}", lambda item: str(item["id"]))
+
+
+def dated(commit: Any) -> tuple[str, float]:
+    """The id and the time of a commit in a list of the Hub."""
+    return str(commit["id"]), datetime.fromisoformat(commit["date"]).timestamp()
 
 
 def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:

@@ -23,6 +23,7 @@ from bot.publishing.card import derived_files
 from bot.publishing.layout import StoredEntries
 from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
+    CLOSED_BLOCKED,
     MOST_CLOSED,
     REPLACED,
     ClosedRequest,
@@ -215,9 +216,36 @@ class HubTarget(Target):
         )
 
     def _declined(self, mark: Marker) -> list[int]:
-        """The requests of ours with a mark that people closed, oldest first."""
+        """The requests of ours with a mark that people closed although they merged, oldest first."""
         closed = [(num, row) for num, row in self.requests_of(mark) if row["status"] == "closed"]
-        return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
+        by_people = [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
+        return [num for num in by_people if not self._was_blocked(num)]
+
+    def _was_blocked(self, num: int) -> bool:
+        """Tell whether a request that people closed did not merge by then, so that nobody declined its rows.
+
+        It is looked at when the closing is first seen; after a loss of the state the text says it, by naming no row.
+        """
+        row, ref = self.known.find(num) or {}, f"refs/pr/{num}"
+        if "blocked" not in row and row.get("base") and row.get("rows") and ref in self.refs:
+            main = self.source.head_at(self.discussions.read(num).closed_at, self.head())
+            changed = [change.path for change in self.source.changes(row["base"], self.refs[ref])]
+            there = self.files.read(changed, self.refs[ref])
+            merged = self._merge(row["base"], main, {path: there.get(path) for path in changed})
+            self.known.note(num, {"blocked": "yes" if merged.conflicts else ""})
+        row = self.known.find(num) or {}
+        return bool(row.get("blocked")) or row.get("rows") == ""
+
+    def _release_blocked(self, mark: Marker) -> None:
+        """Have the text of each request that was closed while it did not merge say that it declines nothing."""
+        for num, row in self.requests_of(mark):
+            if row.get("blocked") and row.get("rows"):
+                body = self.discussions.read(num).description
+                said = find_marker(body)
+                if said is not None:
+                    text = body.replace(said.render(), said.about(()).render())
+                    self.discussions.edit_description(num, f"{CLOSED_BLOCKED}\n\n{text}")
+                    self.discussions.read(num)
 
     def _closed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> ClosedRequest:
         """What a closed request proposed: its text says it, else its commits do, while people have not deleted them."""
@@ -271,7 +299,9 @@ class HubTarget(Target):
 
     def _merged(self, num: int, files: Files) -> Merged:
         """These files of a request as merging it would leave them: it began at a commit that main may have left."""
-        base, main = self._base(num), self.head()
+        return self._merge(self._base(num), self.head(), files)
+
+    def _merge(self, base: str, main: str, files: Files) -> Merged:
         if base == main or not files:
             return Merged(files, frozenset())
         now = self.files.read(tuple(files), main)
@@ -397,6 +427,7 @@ class HubTarget(Target):
             oid, made = self._write(publication.files, text, parent=parent, request=True)
             num = made or 0
             self.discussions.opened(num, mark, text.body, oid, parent)
+            self._release_blocked(mark)
             self.look_again()
             return self._keep_first(mark, num)
 
