@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.measurement import Measurements, take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.score import HUGE, Scores, TaskScore, make_scores, normalize
+from bot.evaluation.score import HUGE, ColumnValue, Scores, TaskScore, column_values, make_scores, normalize
 from bot.evaluation.score import measured as measured_number
 
 HEAD = """\
@@ -226,3 +226,21 @@ def test_a_score_keeps_the_measurements_in_the_order_of_the_declaration() -> Non
     taken = measured(board, b=leaf(0.2), a=leaf(0.5))
     assert [one.required.leaf.id for one in taken.present] == ["a", "b"]
     assert make_scores(replace(taken, missing=(taken.present[0].required,)), board).tasks[0].score is None
+
+
+# ---- columns that do not count ----
+
+
+def test_the_values_of_a_column_that_does_not_count_are_averaged_or_summed() -> None:
+    cost = '[[columns]]\nid = "{name}"\ntitle = "{name}"\nleaves = ["a", "b"]\nmetric = "cost"\n{more}'
+    named = (("plain", ""), ("mean", 'aggregation = "mean"\n'), ("sum", 'aggregation = "sum"\n'))
+    columns = [cost.format(name=name, more=more) for name, more in named]
+    board = parse_leaderboard("\n".join([HEAD, "[[tasks]]", ONE + TWO, *columns]), "hand", "hand.toml")
+    leaves = {name: LeafResult({"cost,none": value}) for name, value in (("a", 0.5), ("b", 1.0))}
+    result = Result(Model("acme/atlas"), HarnessVersion("lm-eval"), leaves, format="lm-eval-0.4")
+
+    assert column_values(board, {"a": result, "b": result}) == (
+        ColumnValue("plain", 0.75), ColumnValue("mean", 0.75), ColumnValue("sum", 1.5),
+    )  # fmt: skip
+    half = replace(result, leaves={"a": leaves["a"]})
+    assert [one.value for one in column_values(board, {"a": half})] == [None] * 3

@@ -147,7 +147,7 @@ WHOLE: list[tuple[Form, CurrentState, Decision]] = [
     ),
     (
         "pull-request",
-        CurrentState({}, request(), duplicates=(OTHER,)),
+        CurrentState({}, request(), duplicates=(OTHER, said(title="Third"))),
         Decision(
             CloseRequest(MARK, OTHER, "Two requests propose the same row; 7 stays open."),
             "a duplicate is closed",
