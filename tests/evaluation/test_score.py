@@ -56,6 +56,10 @@ def test_a_bound_becomes_0_the_top_100_and_nothing_is_below_0(value: float, scor
     assert normalize(value, 0.25, 0.75) == score
 
 
+def test_without_a_lower_bound_a_value_below_0_stays_below_0() -> None:
+    assert normalize(-0.25, 0.0, 1.0) == -25.0
+
+
 # ---- what a column is made of ----
 
 
