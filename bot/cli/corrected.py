@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from bot.audits.samples.check import is_extra, metric_in_log
+from bot.audits.samples.check import digest_of_log, is_extra, metric_in_log
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
@@ -22,6 +22,7 @@ from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.platforms.platform import Opener
+from bot.platforms.target import Target
 from bot.publishing.corrected import (
     MOST_IDS,
     CorrectedBoard,
@@ -36,21 +37,31 @@ from bot.publishing.corrected import (
 from bot.publishing.entry import Entry
 from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.judge.samples import LogsBeside
+from bot.service.settings.config import load_settings
 from bot.service.settings.environment import read_access
 
 
+def boards_of(settings: Path, watch: str) -> Iterator[tuple[Target, list[Path]]]:
+    """The targets with a board of the watches in a settings file, and the sources of each that are folders."""
+    found = load_settings(settings)
+    opener = Opener(read_access(), settings.resolve().parent)
+    for one in (found.only(watch) if watch else found).watches:
+        local = [] if "://" in one.source else [opener.folder / one.source]
+        for target in one.targets:
+            if target.kind != "models":
+                yield opener.target(target.to), local
+
+
 def rescore_without(
-    file: Path, board: str, *, tasks: Sequence[str], field: str, sources: Sequence[Path], form: str, is_needed: bool
+    file: Path, target: Target, *, tasks: Sequence[str], field: str, sources: Sequence[Path], form: str, is_needed: bool
 ) -> None:  # fmt: skip
     """Show the board at a target without the questions of a file, or which rows lack the logs for that."""
     ids = read_ids(file.read_text(encoding="utf-8-sig", errors="replace")) if file.name else frozenset[str]()
     if len(ids) > MOST_IDS:
         raise CallError(f"{file}: has more than {MOST_IDS:,} ids")
-    access = read_access()
-    target = Opener(access).target(board)
     target.check_readable()
     entries = target.scan_entries().entries
-    declared = declared_at(target, board, entries)
+    declared = declared_at(target, target.name, entries)
     had = [entry for entry in entries if entry.leaderboard.id == declared.id]
     unknown = sorted(set(tasks) - {task.id for task in declared.tasks} - {leaf.id for _, leaf in declared.leaves()})
     if unknown:
@@ -81,10 +92,13 @@ def _corrected(
         for place, result, _ in open_places(list(addresses_of(entry, sources))):
             with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
                 logs = LogsBeside().logs(place, result, Path(scratch))
+                read: dict[Path, str] = {}
                 for one in take_measurements(result, declared, "").present:
                     leaf, log = one.required.leaf.id, logs.get(one.required.leaf_key)
                     if leaf not in wanted or log is None:
                         continue
+                    if read.setdefault(log, digest_of_log(log)) != named[leaf]:
+                        raise CallError(f"the log of {leaf} is not the one that the row names: its SHA-256 differs")
                     samples = _samples(log, result.format, one.required.leaf_key, one.required.value_key)
                     if (rest := _rest(samples, ids, field)) is not None:
                         rests[leaf, one.required.metric.name] = rest
@@ -121,6 +135,9 @@ def _text(board: CorrectedBoard) -> str:
         before, after = ("–" if one is None else f"{one:.2f}" for one in (row.before.average, row.after.average))
         said = f"stays: {row.why}" if row.why else f"{counted(row.excluded, 'sample')} left out"
         lines.append(f"{visible(row.before.model.id)}  {before} → {after}  rank {was} → {now}  ({visible(said)})")
+        for old, task in zip(row.before.tasks, row.after.tasks, strict=True):
+            if task is not old and old.score is not None and task.score is not None:
+                lines.append(f"  {visible(task.title)}  {old.score:.2f} → {task.score:.2f}")
     return without_commands("\n".join(lines))
 
 

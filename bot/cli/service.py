@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot.errors import CallError
-from bot.reporting.escape import plain_json, without_commands
+from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.settings.environment import (
     database_url,
     is_shared,
@@ -114,7 +114,7 @@ def rescore(
         list[str] | None, typer.Option("--task", help="The task or subtask of the questions; can be repeated.")
     ] = None,
     field: Annotated[str, typer.Option("--field", help="The field of a document that has the ids.")] = "",
-    board: Annotated[str, typer.Option("--board", help="The target whose board is shown, with --without.")] = "",
+    board: Annotated[str, typer.Option("--board", help="With --without: this target, not those of the settings.")] = "",
     sources: Annotated[
         list[Path] | None, typer.Option("--sources", metavar="DIR", help="A folder in which rows' files may be read.")
     ] = None,
@@ -122,19 +122,26 @@ def rescore(
 ) -> None:
     """Score every row again with today's declaration, or show a board on a corrected set of questions."""
     if without is not None or needed:
-        from bot.cli.corrected import rescore_without
+        from bot.cli.corrected import boards_of, rescore_without
+        from bot.platforms.platform import open_target
 
-        if not board:
-            raise CallError("--without and --needed show the board of a target: name it with --board")
-        rescore_without(
-            without or Path(),
-            board,
-            tasks=task or [],
-            field=field,
-            sources=sources or [],
-            form=form,
-            is_needed=needed,
+        own = (
+            [(open_target(board, read_access()), list[Path]())] if board else [*boards_of(settings_path(config), watch)]
         )
+        if form == "json" and len(own) > 1:
+            raise CallError("the settings have several boards: name one with --board")
+        for target, local in own:
+            if form == "text" and not board:
+                typer.echo(visible(target.name))
+            rescore_without(
+                without or Path(),
+                target,
+                tasks=task or [],
+                field=field,
+                sources=[*(sources or []), *local],
+                form=form,
+                is_needed=needed,
+            )
         return
     need_extra("rescore")
     _show(_passes(config, watch, dry_run=dry_run, rescore=True), form, dry_run=dry_run)

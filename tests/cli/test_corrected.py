@@ -10,9 +10,11 @@ import pytest
 from bot.cli.corrected import _rest, _samples, rescore_without
 from bot.errors import CallError
 from bot.evaluation.leaderboard import parse_leaderboard
+from bot.platforms.platform import Access, Opener
 from bot.publishing.corrected import Rest, corrected, read_ids
 from bot.publishing.entry import entry_of
 from tests.cli.test_remeasure import board as board_with_logs
+from tests.cli.test_remeasure import call
 from tests.evaluation.judging import judgement_of
 from tests.world.results import TINY, result
 
@@ -22,7 +24,8 @@ board = board_with_logs  # the fixture
 def shown(folder: Path, ids: str, capsys: pytest.CaptureFixture[str], **more: object) -> list[dict[str, object]]:
     (folder / "wrong.txt").write_text(ids)
     options = {"tasks": ["sums_plus"], "field": "", "sources": [folder], "form": "json", "is_needed": False} | more
-    rescore_without(folder / "wrong.txt", str(folder / "board"), **options)  # type: ignore[arg-type]
+    board = Opener(Access()).target(str(folder / "board"))
+    rescore_without(folder / "wrong.txt", board, **options)  # type: ignore[arg-type]
     rows: list[dict[str, object]] = json.loads(capsys.readouterr().out)["rows"]
     return rows
 
@@ -43,6 +46,41 @@ def test_a_board_without_ten_questions_is_computed_by_hand(board: Path, capsys: 
     assert by_field["excluded"] == 2
     with pytest.raises(CallError, match="of one task"):
         shown(board, "3", capsys, tasks=[])
+
+
+@pytest.mark.slow
+def test_the_boards_of_the_settings_are_shown_and_a_log_that_is_another_is_not_used(
+    board: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written, and without excluded questions every number is the same."""
+    (board / "bot.toml").write_text(
+        '[[watches]]\nname = "w"\nleaderboard = "tiny.toml"\nsource = "."\n'
+        '[[watches.targets]]\nto = "board"\nas = "commit"\n'
+    )
+    (board / "none.txt").write_text("# nothing\n")
+    (board / "ten.txt").write_text("\n".join(map(str, range(10))))
+    files = {path: path.read_bytes() for path in (board / "board").rglob("*.*") if path.is_file()}
+
+    def run(*args: str) -> str:
+        status, said = call("rescore", *args, folder=board, monkeypatch=monkeypatch)
+        assert status == 0, said
+        return said
+
+    said = run("--without", "none.txt", "--field", "question")
+    assert "/board\nacme/atlas-7b  58.33 → 58.33" in said
+    (row,) = json.loads(run("--without", "none.txt", "--field", "question", "--board", "board", "--sources", ".",
+                            "--format", "json"))["rows"]  # fmt: skip
+    assert row["before"] == row["after"]
+    assert all(one["before"] == one["after"] for one in row["tasks"].values())
+    assert "10 samples left out)\n  Sums" in run("--without", "ten.txt", "--task", "sums_plus")
+    assert "every row names the logs" in run("--needed")
+    assert files == {path: path.read_bytes() for path in files}
+
+    (log,) = (board / "runs").rglob("samples_sums_plus_*")
+    log.write_text(log.read_text().replace('"acc": 0.0', '"acc": 1.0'))
+    assert "stays: the log of sums_plus is not the one that the row names" in run(
+        "--without", "ten.txt", "--task", "sums_plus"
+    )
 
 
 def test_nothing_excluded_changes_no_bit_and_the_rest_is_weighed() -> None:

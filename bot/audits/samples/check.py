@@ -57,7 +57,7 @@ def check_leaf(result: Result, leaf_key: str, log: Path, name: str) -> CheckedSa
         size = sum(one.stat().st_size for one in _files(log))
         if size > MAX_LOG:
             return CheckedSamples(leaf_key, name, unreadable=f"has {size >> 20} MiB; a log may have 2 GiB")
-        digest = _sha256(log)
+        digest = digest_of_log(log)
         check.read(read_log(log))
     except (CallError, OSError) as error:
         return CheckedSamples(leaf_key, name, unreadable=str(error).removeprefix(f"{log}: "))
@@ -69,7 +69,7 @@ def _files(log: Path) -> list[Path]:
     return [log / one for one in (STATES, STATISTICS) if (log / one).exists()] if log.is_dir() else [log]
 
 
-def _sha256(log: Path) -> str:
+def digest_of_log(log: Path) -> str:
     """The SHA-256 of a log; of the files of a run, that of one after the other."""
     digest = hashlib.sha256()
     for one in _files(log):
