@@ -1,12 +1,11 @@
 """A task is at exactly 0, or far below guessing, in a run that is sound otherwise.
 
 ## What it does
-Reports a column of at least 100 samples that is exactly 0 while most others are well above guessing, a subtask without
-a right answer where guessing gives twenty, a column five standard errors below guessing, and a row of zeros.
+Reports a column that is exactly 0 while most others are well above guessing, a subtask without a right answer where
+guessing gives twenty, a column five standard errors below guessing, and a row of zeros.
 
 ## Why is this bad?
-Usually the answers were not recognised: a missing chat template, a stop word, a wrong format. About one row in twenty
-of the Open LLM Leaderboard v2 has such a MATH score.
+Usually the answers were not recognised: a missing chat template, a stop word, a wrong format.
 
 ## When it is wrong
 The model really fails: `check --samples` on its log shows it; say so in the request.

@@ -1,9 +1,8 @@
 """Several models have one name, and nothing in their files tells them apart.
 
 ## What it does
-Looks at files of one row whose values differ: without a revision, with no date, in folders that are numbered like
-checkpoints, or with a name that is not from the files. Looks also at arguments that change the weights, their size and
-their number.
+Looks at files of one row whose values differ, without a revision, and with no date, in numbered folders, or with a name
+that is not from the files; and at arguments that change the weights, their size and their number.
 
 ## Why is this bad?
 The row would be a mixture of several checkpoints, which no model ever reached.

@@ -4,8 +4,8 @@
 Compares the recorded release or commit with those that the declaration lists as bad.
 
 ## Why is this bad?
-The version of the task did not change with the bug. lm-eval 0.4.8 lost the Level 5 filter of `leaderboard_math_hard`:
-5,000 questions instead of 1,324.
+The version of the task did not change with the bug: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of
+`leaderboard_math_hard`.
 
 ## When it is wrong
 The fault was corrected in this copy of the harness: a maintainer may waive the rule for the file.

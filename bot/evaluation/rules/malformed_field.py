@@ -1,8 +1,8 @@
 """A field of the file is too long, or has characters that are not allowed there.
 
 ## What it does
-Limits every text of a file: names of models and tasks (500 characters), precision, versions and commits (200, printable
-ASCII), model arguments (10,000). A precision is one of the words that harnesses write; the message lists them.
+Limits every text of a file: names (500 characters), precision, versions and commits (200, printable ASCII), model
+arguments (10,000). A precision is one of the words in the message.
 
 ## Why is this bad?
 The field becomes part of keys, paths, titles and tables.

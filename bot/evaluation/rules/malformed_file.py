@@ -5,8 +5,7 @@ Reports a file that is not JSON, ends in the middle, is nested more than 200 lev
 no known format.
 
 ## Why is this bad?
-It cannot be checked. Uploads that were cut at 65,536 characters stand in public datasets to this day, and look like any
-other file.
+It cannot be checked. Uploads that were cut stand in public datasets to this day.
 
 ## When it is wrong
 A larger file can be read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form

@@ -1,9 +1,8 @@
 """A place of a form gives no number, or two, or one that its unit does not allow.
 
 ## What it does
-Follows each place of a form (`[[formats]]`) in the file, and names what is there: a text instead of a number, a number
-outside of its unit, -1 or 999 for "not measured", two values for one metric, counts that give no part of a whole, no
-model.
+Follows each place of a form (`[[formats]]`), and names what is there: a text, a number outside of its unit, -1 or 999
+for "not measured", two values for one metric, no model.
 
 ## Why is this bad?
 A place that leads elsewhere gives a number that looks right. The number is left out.

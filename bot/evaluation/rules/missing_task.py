@@ -5,11 +5,11 @@ Looks for every leaf and metric that the declaration requires, in all files of o
 others are there.
 
 ## Why is this bad?
-A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises.
+A mean over what happens to be there looks plausible and is wrong.
 
 ## When it is wrong
-The other file is there and makes another row, because only one of both records revision or precision: the message says
-so; give both with `--model-name` or `precision`.
+The other file makes another row, because only one of both records revision or precision: give both with `--model-name`
+or `precision`.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)

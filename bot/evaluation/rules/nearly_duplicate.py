@@ -1,12 +1,11 @@
 """Another model on the board has these values or answers but for a few.
 
 ## What it does
-Compares raw values, and the answers in checked logs, with those of other models: a few may differ, where so many equal
-ones are hardly chance. Values near guessing do not count.
+Compares raw values, and the answers in checked logs, with those of other models: so many equal ones are hardly chance.
+Values near guessing do not count.
 
 ## Why is this bad?
-It is most often a copy of which a few numbers were changed. In 1,500 rows of the Open LLM Leaderboard v2 and 7,169 of
-v1 it finds seven pairs, all of the same or merged weights.
+It is most often a copy of which a few numbers were changed.
 
 ## When it is wrong
 The two models share weights, as a merge does: say in the request how they are related.

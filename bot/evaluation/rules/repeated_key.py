@@ -1,11 +1,11 @@
 """A key or a task occurs twice in the file, with different values.
 
 ## What it does
-Compares the values of keys that one object of the file has more than once, and of tasks that a list has twice. Equal
-ones are not reported.
+Compares the values of keys that one object has more than once, and of tasks that a list has twice. Equal ones are not
+reported.
 
 ## Why is this bad?
-JSON does not say which counts: this bot takes the last, others take the first and publish another number.
+JSON does not say which counts: this bot takes the last, others the first.
 
 ## When it is wrong
 No tool writes such a file. Upload the one that the harness wrote.

@@ -33,8 +33,8 @@ def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
 
     ## What it does
-    Looks for the log of each task that counts, and in it for the metric whose mean its value is, where the board checks
-    logs. It is an error where the board requires them.
+    Looks for the log of each task that counts, and in it for the metric whose mean its value is. It is an error where
+    the board requires logs.
 
     ## Why is this bad?
     Anybody can write the numbers of a result file. Only the logged answers show that they were measured.
@@ -135,8 +135,8 @@ def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
-    Scores the logged answers again where the settings define the metric and the bot computes it, and names samples that
-    have a score without what it follows from.
+    Scores the logged answers again where the bot computes the metric, and names samples that have a score without what
+    it follows from.
 
     ## Why is this bad?
     Somebody edited the score, the answer or a log-likelihood, or took the answer out.
@@ -182,9 +182,9 @@ def other_questions(case: Case) -> Violations:
     """The samples are not the questions of the task.
 
     ## What it does
-    Compares the log with what else is known: number, hashes, documents and targets of samples, the model, the rows on
-    the board and the declared `documents`; names questions that are there twice, prompts that give the answer away, and
-    fields that no harness writes.
+    Compares number, hashes, documents, targets and model of the log with the result, the rows on the board and the
+    declared `documents`; names questions that are there twice, prompts that give the answer away, and fields that no
+    harness writes.
 
     ## Why is this bad?
     Questions that the model failed on can be left out, and easy ones repeated.

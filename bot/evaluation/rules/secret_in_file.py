@@ -2,7 +2,7 @@
 
 ## What it does
 Looks for fields that hold credentials (`api_key`, `token`) and for texts that have the form of a token of the Hub, of
-GitHub or of OpenAI. Says where, and never repeats the value.
+GitHub or of OpenAI. Never repeats the value.
 
 ## Why is this bad?
 Everybody who can read the results can use the account.

@@ -1,8 +1,8 @@
 """Files of one model are not joined, because they were measured in different ways.
 
 ## What it does
-Joins only files of one accepted harness range that asked in the same way (`bot/data/sameness.toml`), and no leaf with
-two definitions. Names the files that are left out; the set with the most subtasks, or else the newest, counts.
+Joins only files of one accepted harness range that asked in the same way (`bot/data/sameness.toml`). The set with the
+most subtasks, or else the newest, counts.
 
 ## Why is this bad?
 Numbers that were measured in different ways do not belong in one average.

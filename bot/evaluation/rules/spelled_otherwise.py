@@ -1,13 +1,11 @@
 """An earlier row has the same model and settings in another spelling: other case, other spaces or a shortened commit.
 
 ## What it does
-Compares the model with those of the other files and of the board, without case, spaces and invisible marks; for rows of
-one model also revision (from seven digits of a commit on), precision and chat template. The spelling on the board
-counts, else that of the first file.
+Compares model, revision (from seven digits on), precision and chat template with those of the other files and of the
+board, without case, spaces and invisible marks. The spelling on the board counts, else that of the first file.
 
 ## Why is this bad?
-A reader takes both for one model. Another spelling would put a second row beside the first, or keep a bad one from
-being replaced.
+A reader takes both for one model: another spelling would be a second row, or keep a bad one from being replaced.
 
 ## When it is wrong
 The spelling on the board is the wrong one: propose the removal of that row first.

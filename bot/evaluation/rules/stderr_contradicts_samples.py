@@ -5,7 +5,7 @@ For a mean of n zeros and ones the standard error is sqrt(p(1 - p) / (n - 1)). R
 thousand.
 
 ## Why is this bad?
-Value, error or number of samples was changed after the run, or the value is not the mean that it claims to be.
+One of the three was changed after the run, or the value is not that mean.
 
 ## When it is wrong
 The tool computes the error in another way, as by clusters: declare `integral = false`.

@@ -1,12 +1,10 @@
 """The strict answer filter finds far fewer right answers than the flexible one.
 
 ## What it does
-Where a file has one metric under a strict and a flexible filter, reports a strict value, which the board uses, that is
-more than 0.1 lower.
+Reports a strict value, which the board uses, that is more than 0.1 below the flexible one of the same file.
 
 ## Why is this bad?
-The number then measures the form of the answers. GSM8K with a chat model and no chat template: 0.20 against 0.78 of one
-run.
+The number then measures the form of the answers. GSM8K with a chat model and no chat template: 0.20 against 0.78.
 
 ## When it is wrong
 The board means to ask for the form: nothing is to be done.

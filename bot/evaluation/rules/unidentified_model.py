@@ -1,8 +1,7 @@
 """The result does not say which model was measured.
 
 ## What it does
-Reports a model name that is not a Hub id, `organization/name`: a missing one, a path, a nickname, or the random
-characters that a harness writes without one.
+Reports a model name that is not a Hub id, `organization/name`: none, a path, a nickname, or random characters.
 
 ## Why is this bad?
 A row without a model cannot be checked, repeated or told from a copy.

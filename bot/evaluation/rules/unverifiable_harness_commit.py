@@ -5,8 +5,7 @@ Points out a commit that is null, that looks like `git describe` of another repo
 up.
 
 ## Why is this bad?
-The harness records the commit of the folder that it was started in: the result may be right, but the file does not
-prove it.
+The harness records the commit of the folder that it was started in, which proves little.
 
 ## When it is wrong
 The commit is public: `check --online` looks it up, or `releases` and `commits` of the declaration name it.

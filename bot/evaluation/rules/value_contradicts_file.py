@@ -2,8 +2,8 @@
 
 ## What it does
 Computes values again from the parts that a file has beside them: rounds (EuroEval), experiments (MTEB), subsets
-(EvalScope), instances (HELM), right answers (AISBench, evalchemy), outcomes (EvalPlus); compares main scores with the
-metrics that they repeat, and pass@1 with the mean of the same answers.
+(EvalScope), instances (HELM), answers (AISBench, evalchemy), outcomes (EvalPlus); and compares metrics that repeat each
+other.
 
 ## Why is this bad?
 The value was edited, or two runs were put together in one file.
