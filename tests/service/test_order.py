@@ -20,9 +20,9 @@ from tests.world.results import path_of, result
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observe, "MANY", 10)
-    monkeypatch.setattr(settle, "PART", 4)
-    monkeypatch.setattr(publisher, "PART", 5)
+    monkeypatch.setattr(observe, "MANY_CHANGES", 10)
+    monkeypatch.setattr(settle, "FILES_OF_A_PART", 4)
+    monkeypatch.setattr(publisher, "ROWS_OF_A_PART", 5)
 
 
 def many(count: int, **how: object) -> dict[str, bytes | None]:
@@ -36,7 +36,7 @@ def rows_at(story: Story) -> set[str]:
 def test_a_push_and_a_request_during_a_bulk_push_are_served_before_it(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publisher, "PART", 500)
+    monkeypatch.setattr(publisher, "ROWS_OF_A_PART", 500)
     story = Story(hub, tmp_path)
     story.settle()
     hub.push(story.source, many(30))
@@ -65,7 +65,7 @@ def test_rows_in_parts_end_as_rows_at_once(
 ) -> None:
     ends = []
     for name, part in (("parts", 5), ("once", 500)):
-        monkeypatch.setattr(publisher, "PART", part)
+        monkeypatch.setattr(publisher, "ROWS_OF_A_PART", part)
         (tmp_path / name).mkdir()
         story = Story(hub, tmp_path / name, form=form)
         hub.push(story.source, many(23))
@@ -84,7 +84,7 @@ def test_rows_in_parts_end_as_rows_at_once(
 def test_what_must_be_approved_depends_on_all_rows_and_not_on_a_part_of_them(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
-    monkeypatch.setattr(publisher, "PART", part)
+    monkeypatch.setattr(publisher, "ROWS_OF_A_PART", part)
     story = Story(hub, tmp_path, form="commit")
     hub.push(story.source, many(20))
     story.settle()

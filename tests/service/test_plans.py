@@ -237,7 +237,7 @@ def test_new_rows_go_on_while_a_plan_is_held(hub: Hub, tmp_path: Path) -> None:
 def test_a_large_push_of_faulty_files_is_told_of_while_a_plan_is_held(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observe, "MANY", 3)
+    monkeypatch.setattr(observe, "MANY_CHANGES", 3)
     story = board(hub, tmp_path, "commit")
     do_break(story, "the source is emptied")
     story.settle()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from bot.errors import Unavailable
-from bot.platforms.source import is_wanted
+from bot.platforms.source import TooLarge, is_wanted
 from bot.publishing.entries import Why, is_from
 from bot.publishing.entry import Entry, Evidence, entry_path
 from bot.publishing.publication import CurrentState, Request
@@ -16,9 +18,11 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import why_rejected
 from bot.service.store import StoredSubmission, batches, folder_of
 from bot.service.store.items import Item
+from bot.service.store.memory import SOURCE
 from bot.service.watch.outcome import Report
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
+MOST_ASKED_FOR = 20  # files that a listing lacks and that are asked for by their paths, of one target in one look
 JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
 
 
@@ -49,6 +53,7 @@ class RowMaker:
 
     `standing` gives a row at the target, merged or proposed, and all that is there for its own mark; `why` says why a
     row has other numbers although its files are the same; `shared` are the open requests that propose many rows.
+    `asked_for` are files that a listing lacked and that were asked for by their paths.
     """
 
     context: WatchContext
@@ -56,6 +61,7 @@ class RowMaker:
     standing: Callable[[str], tuple[Entry | None, CurrentState]]
     why: Why
     shared: Sequence[Request] = ()
+    asked_for: set[str] = field(default_factory=set)
 
     def make(self, items: Sequence[Item]) -> list[MadeRow]:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
@@ -122,9 +128,28 @@ class RowMaker:
         if there:
             is_row = any(one.key for one in there.values())
             return "its files make another row now" if is_row else "its files hold no result any more"
-        if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
+        source, paths = self.context.source.name, self.context.watch.paths
+        wanted = [file.path for file in before.evidence if file.source == source and is_wanted(file.path, paths)]
+        if not wanted:
             return "the settings no longer select the files"
+        for path in wanted:
+            self._check_gone(path)
         return "the files are gone from the source"
+
+    def _check_gone(self, path: str) -> None:
+        """Raise Unavailable for a file that is there although a listing lacked it; everything is listed anew then."""
+        known = self.context.state.recall(SOURCE)
+        if known is None or len(self.asked_for) >= MOST_ASKED_FOR:
+            return
+        self.asked_for.add(path)
+        try:
+            is_there = self.context.source.read(path, known.commit, 1) is not None
+        except TooLarge:
+            is_there = True
+        if is_there:
+            self.context.state.remember(SOURCE, structs.replace(known, selection=""))
+            said = f"the listing of commit {known.commit[:12]} lacks {path}, which is there"
+            raise Unavailable(self.context.source.name, said)
 
 
 def hashes(entry: Entry) -> set[str]:
