@@ -126,6 +126,28 @@ def test_each_part_of_a_form_has_leaves_of_its_own() -> None:
         assert sorted(read.values()) == [1.5, 1.5, 2.5, 2.5, 3.0, 3.0, 4.0, 4.0]
 
 
+def test_answers_by_the_number_of_the_question_are_no_models_and_no_tasks() -> None:
+    """As in araag2/lm-evaluation-harness 0002acbe, Summary_….json."""
+    samples = {str(number): {"preds": number % 3, "pred_probs": [-19.9, -6.7]} for number in range(40)}
+    files = {f"{name.replace('/', '_')}/s.json": {"results": {"acc": x / 100, "f1": y / 100}, "samples": samples}
+             for name, (x, y) in MODELS.items()}  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    assert (form.keys["model"], [one.place for one in form.values]) == ("{model}", ["results.{task}"])
+
+
+def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:
+    """As in mlfoundations/dclm 361714b, exp_data/evals: accuracies, and perplexities of the same tasks."""
+    tasks = [f"task_{letter}" for letter in "abcdefgh"]
+    files = {f"{name[-3:]}.json": {"model": name, "metrics": {
+        "icl": {task: (x + place) / 100 for place, task in enumerate(tasks)},
+        "downstream": {task: y + place for place, task in enumerate(tasks)},
+    }} for name, (x, y) in MODELS.items()}  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    assert {one.place: one.keys["unit"] for one in form.values} == {
+        "metrics.icl.{task}": "fraction", "metrics.downstream.{task}": "percent",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("text", ["2026-01-02", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"])
 def test_a_text_that_is_no_name_is_no_model(text: str) -> None:
     files = {

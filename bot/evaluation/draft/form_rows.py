@@ -173,6 +173,8 @@ def _named(rows: DraftedRows) -> Iterator[NamedRows]:
             if is_name(text):
                 found.setdefault(place, {})[number] = text
         for name, text in row.names.items():
+            if name == "model" and number_of(text)[0] is not None:
+                continue  # an answer by its number
             found.setdefault(f"{{{name}}}", {})[number] = text
     for place, texts in found.items():
         names = tuple(texts.get(number, "") for number in range(len(rows.rows)))

@@ -259,6 +259,8 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         found += _of_trials(node, way)
     groups = {key: one for key, one in node.inside.items() if one.inside and one.paths()}
     for alike in _alike_nodes(groups):
+        if len(alike) > MOST_PARTS and all(map(str.isdecimal, alike)):
+            continue  # the answers to questions, by their numbers
         if len(alike) > 1 and way.depth < len(NAMES) and (way.place or len(alike) == len(groups)):
             merged = _Node()
             for key in alike:
@@ -332,12 +334,21 @@ def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:
     made: list[tuple[frozenset[Path], list[str]]] = []
     for key, node in groups.items():
         paths = node.paths()
-        group = next((one for one in made if is_alike(one[0], paths)), None)
+        alike = (one for one in made if is_alike(one[0], paths))
+        group = next((one for one in alike if not _is_of_other_units(groups[one[1][0]], node)), None)
         if group is None:
             made.append((paths, [key]))
         else:
             group[1].append(key)
     return [keys for _, keys in made]
+
+
+def _is_of_other_units(one: _Node, other: _Node) -> bool:
+    """Tell whether of many numbers with the same names most are parts of 1 in one object, and larger in the other."""
+    named = [(one.inside[key], other.inside[key]) for key in one.inside.keys() & other.inside.keys()]
+    parts = [(ours.is_part, theirs.is_part) for ours, theirs in named if ours.is_number and theirs.is_number]
+    only = parts.count((True, False)), parts.count((False, True))
+    return min(only) == 0 and max(only) >= FEWEST_OUTCOMES and 2 * max(only) > len(parts)
 
 
 def _merge(into: _Node, other: _Node) -> None:
