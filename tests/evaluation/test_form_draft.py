@@ -139,12 +139,13 @@ def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:
     """As in mlfoundations/dclm 361714b, exp_data/evals: accuracies, and perplexities of the same tasks."""
     tasks = [f"task_{letter}" for letter in "abcdefgh"]
     files = {f"{name[-3:]}.json": {"model": name, "metrics": {
-        "icl": {task: (x + place) / 100 for place, task in enumerate(tasks)},
+        "icl": {task: (x + place) / 100 for place, task in enumerate(tasks)} | {"few": {"x": 0.5}},
         "downstream": {task: y + place for place, task in enumerate(tasks)},
     }} for name, (x, y) in MODELS.items()}  # fmt: skip
     form = next(draft_forms(as_bytes(files)))
+    assert {len(read) for read in numbers(as_bytes(files), form).values()} == {17}
     assert {one.place: one.keys["unit"] for one in form.values} == {
-        "metrics.icl.{task}": "fraction", "metrics.downstream.{task}": "percent",
+        "metrics.icl.{task}": "fraction", "metrics.icl.few.x": "fraction", "metrics.downstream.{task}": "percent",
     }  # fmt: skip
 
 

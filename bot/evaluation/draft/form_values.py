@@ -191,7 +191,17 @@ def _apart(values: Sequence[DraftedValue]) -> list[DraftedValue]:
 
 def _is_used(leaf: str, seen: frozenset[str], used: Sequence[tuple[str, frozenset[str]]]) -> bool:
     """Tell whether another value has this leaf; with a name in it, for one of the same keys."""
-    return any(leaf == other and (not seen or not keys or seen & keys) for other, keys in used)
+    names = _leaves(leaf, seen)
+    return any(
+        names & _leaves(other, keys) or (leaf == other and (not seen or not keys or seen & keys))
+        for other, keys in used
+    )
+
+
+def _leaves(leaf: str, seen: frozenset[str]) -> set[str]:
+    """The leaves that a text with one name gives for the keys that it stands for."""
+    before, name, after = leaf.partition("{task}")
+    return {f"{before}{key}{after}" for key in seen} if name and "{" not in before + after else {leaf}
 
 
 def _fixed(place: str) -> str:
