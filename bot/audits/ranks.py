@@ -13,16 +13,19 @@ from statistics import StatisticsError, correlation
 def ranks(values: Sequence[float]) -> list[float]:
     """Return the rank of each value, 1 for the smallest; equal values share the mean of their ranks."""
     ordered = sorted(values)
+    last = dict(zip(ordered, map(float, range(1, len(ordered) + 1)), strict=True))
+    if len(last) == len(ordered):
+        return list(map(last.__getitem__, values))
     first = dict(zip(reversed(ordered), range(len(ordered), 0, -1), strict=True))
-    last = dict(zip(ordered, range(1, len(ordered) + 1), strict=True))
-    return [(first[value] + last[value]) / 2 for value in values]
+    mean = {value: (rank + first[value]) / 2 for value, rank in last.items()}
+    return list(map(mean.__getitem__, values))
 
 
 def places(values: Sequence[float]) -> list[int]:
     """Return the place of each value on a board, 1 for the largest; equal values share the best place."""
     falling = sorted(values, reverse=True)
     first = dict(zip(reversed(falling), range(len(falling), 0, -1), strict=True))
-    return [first[value] for value in values]
+    return list(map(first.__getitem__, values))
 
 
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:

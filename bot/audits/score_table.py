@@ -185,9 +185,11 @@ def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str], texts
 
 
 def _wrong_means(
-    names: Sequence[str], texts: Mapping[str, list[str]], columns: Mapping[str, Cells], means: Iterable[str]
+    names: Sequence[str], texts: Mapping[str, list[str]], columns: Mapping[str, Cells], means: Sequence[str]
 ) -> Iterator[WrongMean]:
     """The rows whose average or sum differs from that of all columns of scores, where those of most rows agree."""
+    if not means:
+        return
     full = [row for row in range(len(names)) if columns and all(cells[row] is not None for cells in columns.values())]
     coarsest = max((_last_digit(texts[column]) for column in columns), default=1.0)
     for column in means:
@@ -215,8 +217,7 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
     is_markdown = path.lower().endswith((".md", ".markdown")) or text.lstrip().startswith("|")
     is_json = not is_markdown and text.lstrip().startswith(("{", "[{"))
     tables = list(_markdown_tables(text)) if is_markdown else [(1, [] if is_json else _csv_lines(text, path))]
-    numbers = [sum(_number(cell) is not None for row in lines for cell in row) for _, lines in tables]
-    first, lines = tables[numbers.index(max(numbers))] if tables else (0, [])
+    first, lines = max(tables, key=_numbers_in) if len(tables) > 1 else tables[0] if tables else (0, [])
     if len(lines) < 2 or len(lines[0]) < 2:
         needed = "a header line of at least two columns and rows below it are needed"
         raise CallError(f"{path}: is not a table in CSV or Markdown: {needed}")
@@ -236,6 +237,10 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
         raise CallError(f"{path}: {header.count(twice)} columns of the header {named}; the header is its first line")
     place = f"of {len(tables)} tables the one with the most numbers, at line {first}" if len(tables) > 1 else ""
     return header, rows, place
+
+
+def _numbers_in(table: tuple[int, list[list[str]]]) -> int:
+    return sum(_number(cell) is not None for row in table[1] for cell in row)
 
 
 def _csv_lines(text: str, path: str) -> list[list[str]]:
@@ -285,9 +290,12 @@ def _markdown_tables(text: str) -> Iterator[tuple[int, list[list[str]]]]:
 
 def _number(cell: str) -> float | None:
     try:
-        value = float(cell.partition("±")[0].strip().removesuffix("%"))
+        value = float(cell)
     except ValueError:
-        return None
+        try:
+            value = float(cell.partition("±")[0].strip().removesuffix("%"))
+        except ValueError:
+            return None
     return value if isfinite(value) else None
 
 

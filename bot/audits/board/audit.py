@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from math import atanh, ceil, fsum, sqrt, tanh
+from math import atanh, ceil, frexp, fsum, ldexp, sqrt, tanh
 from operator import sub
 from statistics import median
 
@@ -30,6 +31,7 @@ DENSE, APART = 0.2, 2.0  # what density counts, as a share of that on the floor,
 DENSEST, WIDEST = 1.0, 0.04  # above this density no floor ends; a gap counts no more than this
 WIDTH = 0.2  # of the range: what is wider than this is most of a column and no floor
 TAIL = 0.05  # of the rows on a floor, the lowest, which are left out of its spread
+BITS = 110  # of the largest value in sums
 TRIM = 0.02  # of all rows, the highest and the lowest, which are left out of the range
 
 
@@ -161,18 +163,25 @@ def moved_rows(names: Sequence[str], having: Sequence[float], lacking: Sequence[
 
 
 class RowMeans:
-    """The means of the rows over columns, from exact sums: to leave a column out costs one subtraction a row.
+    """The means of the rows over columns, from sums of whole numbers: to leave a column out is one subtraction a row.
 
-    Each mean is that of `fsum` over the columns that are left, to the last bit.
+    Each mean is that of `fsum` over the columns that are left, to the last bit: of the largest value 110 bits count, so
+    that of a number 10**17 times as small all digits do.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[float]]) -> None:
-        parts = {column: [value.as_integer_ratio() for value in values] for column, values in columns.items()}
-        self._unit = max(unit for values in parts.values() for _, unit in values)
+        largest = max(max(map(abs, values)) for values in columns.values())
+        self._scale = BITS - frexp(largest)[1]
         self._columns = {
-            column: [count * (self._unit // unit) for count, unit in values] for column, values in parts.items()
+            column: [int(ldexp(value, self._scale)) for value in values] for column, values in columns.items()
         }
         self._sums = [sum(row) for row in zip(*self._columns.values(), strict=True)]
+
+    def copy(self) -> RowMeans:
+        """The same means, of which columns can be left out for good."""
+        found = copy(self)
+        found._columns = dict(self._columns)  # noqa: SLF001 - of this class
+        return found
 
     def without(self, *left_out: str) -> list[float]:
         """The mean of each row over all columns but those."""
@@ -180,7 +189,7 @@ class RowMeans:
         sums = self._sums
         for column in left_out:
             sums = list(map(sub, sums, self._columns[column]))
-        return [total / self._unit / kept for total in sums]
+        return [ldexp(total, -self._scale) / kept for total in sums]
 
     def leave_out(self, column: str) -> None:
         """Forget a column for good."""
@@ -284,7 +293,8 @@ def audit_board(board: PublishedTable) -> BoardAudit:
         return BoardAudit(len(names), missing, (), (), None, (), {}, left_out, silent, wrong_means=wrong)
     if board.less_is_better:
         columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
-    everywhere, sound = RowMeans(columns), RowMeans(columns)
+    everywhere = RowMeans(columns)
+    sound = everywhere.copy()
     having, ranked = everywhere.without(), {column: ranks(values) for column, values in columns.items()}
     sound_ranks = RowMeans(ranked)
     effects = {column: effect_of(names, having, everywhere.without(column)) for column in columns}

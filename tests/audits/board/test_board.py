@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from math import fsum
 from pathlib import Path
 from random import Random
@@ -155,6 +156,21 @@ def test_means_without_columns_are_those_of_the_columns_that_are_left_to_the_las
     assert means.without("b", "d") == [fsum(row) / 3 for row in zip(*kept, strict=True)]
     means.leave_out("b")
     assert means.without("d") == [fsum(row) / 3 for row in zip(*kept, strict=True)]
+
+
+def test_a_cell_next_to_nothing_makes_no_sum_larger() -> None:
+    columns = {str(number): tuple(63.81 + row / 100 for row in range(500)) for number in range(20)}
+    tiny = {**columns, "0": (5e-324, *columns["0"][1:])}
+    nothing = {**columns, "0": (0.0, *columns["0"][1:])}
+    assert RowMeans(tiny).without() == RowMeans(nothing).without()
+    sizes = []
+    for one in (nothing, tiny):
+        tracemalloc.start()
+        kept = RowMeans(one)
+        sizes.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        del kept
+    assert sizes[1] < 1.1 * sizes[0]
 
 
 def test_one_odd_row_does_not_move_the_floor() -> None:
