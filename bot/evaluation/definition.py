@@ -172,7 +172,7 @@ UNRECORDED = digest_of(FUNCTION)
 
 def digest_of_fields(digests: Mapping[str, str]) -> str:
     """The digest of a whole definition, made of the digests of its fields."""
-    return digest_of("\n".join(f"{field}={digest}" for field, digest in sorted(digests.items())))
+    return digest_of("\n".join([f"{field}={digest}" for field, digest in sorted(digests.items())]))
 
 
 def digest_of_leaves(definitions: Mapping[str, str], leaves: Iterable[str]) -> str:
@@ -230,15 +230,16 @@ def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> 
 
 @lru_cache(REMEMBERED)
 def _derived(recorded: Recorded, fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
+    return digested(derive(dict(zip(fields, recorded.take(), strict=True))))
+
+
+def digested(found: Mapping[str, Any]) -> tuple[str, tuple[AskedField, ...]]:
     """The digest of a definition, and its fields by their places below `Result.pointer_to("definition")`."""
-    found = derive(dict(zip(fields, recorded.take(), strict=True)))
-    asked = tuple([_field_of(field, value) for field, value in found.items()])
-    return digest_of_fields({one.field: one.digest for one in asked}), asked
-
-
-def _field_of(field: str, value: Any) -> AskedField:
-    text = value if isinstance(value, str) else canonical(value)
-    return (_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text)
+    asked = []
+    for field, value in found.items():
+        text = value if type(value) is str else canonical(value)
+        asked.append((_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text))
+    return digest_of_fields({one.field: one.digest for one in asked}), tuple(asked)
 
 
 @lru_cache(4 * REMEMBERED)
@@ -268,7 +269,10 @@ class AskedDefinitions:
         if values.count(None) == len(values):
             return ""
         recorded = Recorded(values)
-        digest, asked = (_derived if recorded.is_short else _derived.__wrapped__)(recorded, fields, derive)
+        return self.note(*(_derived if recorded.is_short else _derived.__wrapped__)(recorded, fields, derive))
+
+    def note(self, digest: str, asked: Sequence[AskedField]) -> str:
+        """Note the definition with this digest and these fields; returns the digest."""
         if digest not in self.definitions and digest not in _shipped("definitions"):
             self.definitions[digest] = tuple([self.fields.setdefault(field, len(self.fields)) for field in asked])
         return digest

@@ -85,7 +85,7 @@ def _telling(task: TaskScore) -> float:
     It is one step of the value (that of one question, or of its last digit) in the spread of two models of one family.
     """
     questions = sum(leaf.samples or FEW_QUESTIONS for leaf in task.leaves) or FEW_QUESTIONS
-    top = max((float(Fraction(leaf.upper_bound)) for leaf in task.leaves), default=1.0)
+    top = max((float(Fraction(bound)) for bound in {leaf.upper_bound for leaf in task.leaves}), default=1.0)
     digits = len(repr(task.raw).partition(".")[2])
     step = max(1 / questions, 10**-digits / (top or 1.0))
     return max(0.0, -log10(step / sqrt(2 * pi * DISCORDANT / questions)))

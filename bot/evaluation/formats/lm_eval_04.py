@@ -23,6 +23,7 @@ from bot.evaluation.definition import (
     AskedDefinitions,
     Recorded,
     canonical,
+    digested,
     picked,
 )
 from bot.evaluation.formats import contradictions
@@ -45,6 +46,7 @@ from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.sameness import adapter_of, name_in
 from bot.evaluation.formats.secrets import without_secrets
 from bot.evaluation.result import (
+    AskedField,
     GroupRow,
     HarnessVersion,
     LeafResult,
@@ -136,7 +138,8 @@ def parse(content: Content) -> Result:
 
 def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
     """The fields that decide; NONE for one that was left out."""
-    found = {name: _without_address(value) for name, value in recorded.items() if value is not None}
+    found = {name: value for name, value in recorded.items() if value is not None}
+    found |= {name: FUNCTION for name, value in found.items() if _is_address(value)}
     config = dict(found)
     found["metric_list"] = _options(config.get("metric_list"))
     if data := table(config.get("dataset_kwargs")):
@@ -152,15 +155,16 @@ def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
     return picked(found, DEFAULTS) | {name: NONE for name in ALWAYS if name not in found}
 
 
-def _without_address(value: Any) -> Any:
-    return FUNCTION if isinstance(value, str) and ADDRESS.fullmatch(value) else value
+def _is_address(value: Any) -> bool:
+    return type(value) is str and value[:1] == "<" and ADDRESS.fullmatch(value) is not None
 
 
 def _options(metrics: Any) -> dict[str, Any]:
     """What a task sets of its metrics, by their names: options, and an aggregation that is a function of its own."""
     found = {}
     for one in items(metrics):
-        name, aggregation = canonical(_without_address(table(one).get("metric"))), table(one).get("aggregation")
+        metric, aggregation = table(one).get("metric"), table(one).get("aggregation")
+        name = canonical(FUNCTION if _is_address(metric) else metric)
         options = {
             key: value
             for key, value in _without(table(one), *NO_OPTIONS).items()
@@ -262,7 +266,8 @@ def _leaves(
         shot, count = fewshot.get(key), counts.get(key)
         count = count if type(count) is dict else EMPTY
         config = table(configs.get(key))
-        scored = _scoring_of(config)
+        recorded = Recorded([*map(config.get, DECIDING), config.get("target_delimiter", " ")])
+        definition, fields, scored = (_told if recorded.is_short else _told.__wrapped__)(recorded)
         place = -1 if scored is None else scorings.setdefault(scored[0], (len(scorings), scored[1]))[0]
         leaves[key] = LeafResult(
             numbers,
@@ -271,29 +276,31 @@ def _leaves(
             whole(count.get("effective")),
             whole(count.get("original")),
             until=untils.get(key, ""),
-            definition=asked.add(config, DECIDING, deciding),
+            definition=asked.note(definition, fields) if definition else "",
             less_is_better=_less_is_better(numbers, table(directions.get(key))),
             scoring=place,
         )
     return leaves
 
 
-def _scoring_of(config: Mapping[str, Any]) -> tuple[bytes, Scoring] | None:
-    """How the harness scores the answers of a task, with its encoding; None where its configuration does not say."""
-    output = text(config.get("output_type"))
+@lru_cache(REMEMBERED)
+def _told(recorded: Recorded) -> tuple[str, tuple[AskedField, ...], tuple[bytes, Scoring] | None]:
+    """What a task asked, see `digested`, and how its answers are scored, with its encoding."""
+    *values, delimiter = recorded.take()
+    config = dict(zip(DECIDING, values, strict=True))
+    asked = digested(deciding(config)) if values.count(None) < len(values) else ("", ())
+    return *asked, _scoring_of(config, delimiter)
+
+
+def _scoring_of(config: Mapping[str, Any], delimiter: Any) -> tuple[bytes, Scoring] | None:
+    """How the harness scores the answers of a task; None where its configuration does not say."""
+    output, target = text(config["output_type"]), text(config["doc_to_target"])
     if not output:
         return None
-    target, delimiter = text(config.get("doc_to_target")), config.get("target_delimiter", " ")
-    recorded = Recorded(
-        [
-            output,
-            config.get("process_results") is not None,
-            config.get("metric_list"),
-            config.get("filter_list"),
-            delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None,
-            target if len(target) <= LONGEST_TARGET else "",
-        ]
-    )
+    is_own = config["process_results"] is not None
+    delimiter = delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None
+    target = target if len(target) <= LONGEST_TARGET else ""
+    recorded = Recorded([output, is_own, config["metric_list"], config["filter_list"], delimiter, target])
     return (_scoring if recorded.is_short else _scoring.__wrapped__)(recorded)
 
 
