@@ -20,9 +20,10 @@ from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.publishing.addresses import evidence_url
 from bot.publishing.board import make_board
+from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry, Evidence
 from tests.evaluation.judging import declared
-from tests.pages.boards import Found, examples, found, generated, hostile, site_of
+from tests.pages.boards import Found, board_of_rows, examples, found, generated, hostile, site_of
 from tests.variants import one_of
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -188,6 +189,15 @@ def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:
     assert "@misc{org-0-model-000-" in page
     assert "about.html#cite>The board has its own entry." in page
     assert "@misc{open-llm-v2," in site["about.html"].decode()
+
+
+def test_a_citation_says_the_day_and_the_commit_of_the_board() -> None:
+    [row] = generated(1)
+    change = BoardChange("2026-11-02T10:00:00Z", "added", row.key, row.model.id, None, row.average, "new", "c" * 40)
+    site = Site(PageContent(board_of_rows((row,)), "hf://datasets/acme/board", [change]))
+    page = next(site[path] for path in site if path.startswith("rows/")).decode()
+    assert "as of 2026-11-02, board at cccccccccccc}" in page
+    assert "year = {2026}" in page
 
 
 @pytest.mark.parametrize(
