@@ -162,7 +162,7 @@ def addresses_of(entry: Entry, folders: Sequence[Path]) -> Iterator[str]:
         local = next((one / file.path for one in folders if _is_file(one / file.path, file.sha256)), None)
         if local is not None:
             yield str(local)
-        elif file.source.startswith("hf://") and file.commit:
+        elif file.source.startswith(("hf://", "github://")) and file.commit:
             yield f"{file.source}@{file.commit}/{file.path}"
         else:
             where = f" of {file.source}" if file.source else ""

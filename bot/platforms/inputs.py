@@ -6,6 +6,7 @@ A PATH on this machine is a file, or a folder with everything below it.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.caches import blob_id
-from bot.platforms.platform import Access, refuse_pasted
+from bot.platforms.platform import Access, Opener, refuse_pasted
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.publishing.entry import Evidence
 
+GITHUB_FILE = re.compile(r"(?P<repository>github://[^/@#]+/[^/@#]+)@(?P<commit>[0-9a-f]{40})/(?P<path>.+)", re.DOTALL)
 NO_FILE = "files are read on this machine and at hf://datasets/…; `explain BOARD --model ID` reads a row of a board"
 
 
@@ -74,8 +76,12 @@ def find_places(
     """
     found: dict[str, Place] = {}
     for name in paths:
-        is_remote = name.startswith("hf://")
-        places = hub_places(name, access, max_bytes, forms) if is_remote else local_places(name, max_bytes, forms)
+        if name.startswith("hf://"):
+            places = hub_places(name, access, max_bytes, forms)
+        elif name.startswith("github://"):
+            places = github_places(name, access, max_bytes, forms)
+        else:
+            places = local_places(name, max_bytes, forms)
         for place in places:
             known = found.get(place.name)
             found[place.name] = place if known is None or place.is_named else known
@@ -113,6 +119,24 @@ def hub_places(
     for candidate in candidates_in((ListedFile(shown + item.path, item.size) for item in files), forms):
         path = candidate.path.removeprefix(shown)
         yield Place(candidate, read, path, bool(named), source.name, commit, source, max_bytes)
+
+
+def github_places(
+    name: str, access: Access, max_bytes: int = MAX_BYTES, forms: tuple[DeclaredForm, ...] = ()
+) -> Iterator[Place]:
+    """The files at `github://owner/name@commit/path`, where the evidence of a row lies."""
+    match = GITHUB_FILE.fullmatch(name)
+    if match is None:
+        raise CallError(f"{name}: expected github://owner/name@commit/path, with the 40 digits of a commit")
+    source, commit, path = Opener(access).source(match["repository"]), match["commit"], match["path"]
+    files = [one for one in source.changes(None, commit) if one.path == path or one.path.startswith(f"{path}/")]
+    if not files:
+        raise CallError(f"{name}: there is no such file, and no file below it")
+    shown = f"{source.name}@{commit[:12]}/"
+    read = read_whole_files(source, commit, shown, max_bytes)
+    for candidate in candidates_in((ListedFile(shown + item.path, item.size) for item in files), forms):
+        place = candidate.path.removeprefix(shown)
+        yield Place(candidate, read, place, place == path, source.name, commit, source, max_bytes)
 
 
 def in_repositories(places: Iterable[Place]) -> list[Place]:

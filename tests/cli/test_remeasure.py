@@ -13,15 +13,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from bot.audits.remeasure.plan import DrawnQuestion, PlannedTask, command_for
 from bot.cli.app import app
+from bot.cli.remeasure import addresses_of
+from bot.errors import CallError, Refused
+from bot.evaluation.formats import parse_result
+from bot.platforms.hub.jobs import start_job
+from bot.platforms.inputs import find_places
+from bot.platforms.platform import Access
+from bot.publishing.entry import Evidence
 from tests.audits.samples.test_check import STAMP
 from tests.cli.test_samples import RIGHT, rows
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_server import GitHubServer
+from tests.world.hub import Hub
 from tests.world.local_git import git
 from tests.world.results import TINY, result
+
+__all__ = ["github"]
 
 
 def call(*args: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
@@ -175,8 +189,7 @@ def test_the_real_harness_runs_the_plan_against_a_model(tmp_path: Path, monkeypa
         status, said = call(*plan, folder=tmp_path, monkeypatch=monkeypatch)
         assert status == 0, said
         command = shlex.split(json.loads((tmp_path / "remeasure.json").read_text())["command"])
-        place = command.index("--model_args") + 1
-        run([*command[:place], args, *command[place + 1 :], "--batch_size", "50"], "again")
+        run([*command, "--batch_size", "50"], "again")
     status, said = call("remeasure", "judge", "remeasure.json", "again", folder=tmp_path, monkeypatch=monkeypatch)
     assert status == 0, said
 
@@ -192,3 +205,78 @@ def test_the_real_harness_runs_the_plan_against_a_model(tmp_path: Path, monkeypa
     assert call(*plan, folder=tmp_path, monkeypatch=monkeypatch)[0] == 0
     status, said = call("remeasure", "judge", "remeasure.json", "again", folder=tmp_path, monkeypatch=monkeypatch)
     assert status == 1, said
+
+
+def hub_job(hub: Hub, monkeypatch: pytest.MonkeyPatch, folder: Path, *args: str) -> tuple[int, str]:
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.person("ann"))
+    return call("remeasure", "plan", "run", "--samples", "5", *args, folder=folder, monkeypatch=monkeypatch)
+
+
+def test_a_job_runs_the_plan_on_the_hub_only_where_it_is_asked_for(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real client of the Hub starts it; the harness is of the row's release, and no model runs code of its own."""
+    write_run(tmp_path / "run", {})
+    (path,) = (tmp_path / "run").glob("results_*")
+    data = json.loads(path.read_text()) | {"lm_eval_version": "0.4.9"}
+    data["config"]["model_args"] = f"{data['config']['model_args']},trust_remote_code=True"
+    path.write_text(json.dumps(data))
+    status, said = hub_job(hub, monkeypatch, tmp_path)
+    assert (status, hub.jobs) == (0, []), said
+
+    status, said = hub_job(hub, monkeypatch, tmp_path, "--job", "a10g-small")
+    assert status == 0, said
+    assert f"{hub.url}/jobs/ann/job" in said
+    (job,) = hub.jobs
+    assert (job["flavor"], job["dockerImage"], job["secrets"]) == (
+        "a10g-small",
+        "python:3.12",
+        {"HF_TOKEN": hub.person("ann")},
+    )
+    command = json.loads((tmp_path / "remeasure.json").read_text())["command"]
+    assert job["command"][:2] == ["bash", "-c"]
+    assert job["command"][2].startswith(f"pip install --quiet 'lm_eval[hf]==0.4.9' && {command} && ")
+    assert "trust_remote_code" not in json.dumps(job)
+    assert subprocess.run(["bash", "-n", "-c", job["command"][2]], check=False).returncode == 0
+
+
+def test_a_job_that_the_hub_does_not_start_is_one_line(hub: Hub) -> None:
+    hub.faults.order("/api/jobs", status=402)
+    with pytest.raises(Refused, match="it starts no job"):
+        start_job(Access(hf_token=hub.person("ann"), hf_endpoint=hub.url), "a10g-small", "python:3.12", ["true"])
+    assert hub.jobs == []
+
+
+def test_a_row_of_files_on_github_is_planned(
+    github: GitHubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_run(tmp_path / "atlas", {})
+    git = github.state.repos[BOARD].git
+    commit = git.push("heads/main", {f"runs/{one.name}": one.read_bytes() for one in (tmp_path / "atlas").iterdir()})
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_TOKEN", "ann-token")
+    name = f"github://{BOARD}@{commit}/runs/results_{STAMP}.json"
+    status, said = call("remeasure", "plan", name, "--samples", "5", folder=tmp_path, monkeypatch=monkeypatch)
+    assert status == 0, said
+    drawn = json.loads((tmp_path / "remeasure.json").read_text())
+    assert (drawn["commit"], [len(task["questions"]) for task in drawn["tasks"]]) != ("", [])
+    assert all(one["score"] in {0, 1} for task in drawn["tasks"] for one in task["questions"])
+    entry = Evidence(f"github://{BOARD}", f"runs/results_{STAMP}.json", commit)
+    row = SimpleNamespace(evidence=(entry,))
+    assert list(addresses_of(row, [])) == [name]  # type: ignore[arg-type]
+    with pytest.raises(CallError, match="with the 40 digits of a commit"):
+        find_places([f"github://{BOARD}/runs"], Access())
+
+
+def test_the_command_has_the_arguments_whose_default_is_another_than_none(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", {})
+    (path,) = (tmp_path / "run").glob("results_*")
+    data = json.loads(path.read_text())
+    named = {"base_url": "http://127.0.0.1:1/v1", "model": "acme/atlas-7b"}
+    data["config"] |= {"model": "local-completions", "model_args": named | {"tokenizer_backend": None, "peft": None}}
+    result = parse_result(json.dumps(data).encode())
+    tasks = [PlannedTask("logic", "acc,none", 0.7, 100, (DrawnQuestion(3),))]
+    command, _ = command_for(result, tasks)
+    args = "base_url=http://127.0.0.1:1/v1,model=acme/atlas-7b,tokenizer_backend=None,"
+    assert shlex.split(command)[4].startswith(args)

@@ -49,6 +49,7 @@ class Hub:
         self.repositories: dict[tuple[str, str], Repository] = {}
         self.discussions: dict[tuple[str, str], Discussions] = {}
         self.webhooks: dict[str, Webhook] = {}
+        self.jobs: list[dict[str, Any]] = []  # what each was started with
         self.deliveries = Deliveries()
         self.calls: list[Call] = []
         self.log: list[Posted] = []

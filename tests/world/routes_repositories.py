@@ -29,3 +29,18 @@ def changed(hub: Hub, call: Call, what: str) -> Reply:
         raise no_repository(name, signed_in=True)
     hub.delete(hub.repositories[kind, name])
     return answer({})
+
+
+def started(hub: Hub, call: Call, namespace: str) -> Reply:
+    """Start a job of the account itself, or of an organization of it; values of secrets are never shown."""
+    if not call.user:
+        raise Failure(401, "Sign in first")
+    if namespace != call.user and namespace not in hub.members.get(call.user, set()):
+        raise Failure(403, f"You don't have the rights to run jobs in {namespace}")
+    asked = json.loads(call.body)
+    hub.jobs.append(asked)
+    owner = {"id": hub.user_id(call.user), "name": namespace, "type": "user"}
+    shown = {"id": f"job{next(hub.numbers):021}", "owner": owner, "status": {"stage": "SCHEDULING"},
+             "createdAt": "2026-03-02T10:00:00.000Z", "dockerImage": asked["dockerImage"], "flavor": asked["flavor"],
+             "command": asked["command"], "secrets": dict.fromkeys(asked.get("secrets", {}), "")}  # fmt: skip
+    return answer(shown)

@@ -45,6 +45,8 @@ def route(hub: Hub, call: Call) -> Reply:
         return answer({"errors": [], "warnings": []})
     if parts[1:3] == ["settings", "webhooks"]:
         return routes_webhooks.webhooks(hub, call, parts[3:])
+    if parts[1] == "jobs" and call.method == "POST":
+        return routes_repositories.started(hub, call, parts[2])
     if parts[1] == "datasets" and len(parts) == 2:
         author = call.query.get("author", "")
         names = sorted(name for kind, name in hub.repositories if kind == "dataset")

@@ -95,6 +95,10 @@ def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
     return value
 
 
+# Arguments of lm-eval whose default is another than None, so that a call must name it.
+SET_BY_NONE = frozenset({"tokenizer_backend"})
+
+
 def arguments(value: object) -> tuple[dict[str, str], str]:
     """Read `model_args`, a text "a=1,b=2" or an object, as a mapping and as one text.
 
@@ -102,7 +106,7 @@ def arguments(value: object) -> tuple[dict[str, str], str]:
     """
     if isinstance(value, dict):
         texts = {str(key): inner if isinstance(inner, str) else setting(inner) if isinstance(inner, dict | list) else
-                 str(inner) for key, inner in value.items() if inner is not None}  # fmt: skip
+                 str(inner) for key, inner in value.items() if inner is not None or key in SET_BY_NONE}  # fmt: skip
         spelled = {key: inner if PLAIN_VALUE.fullmatch(inner) or isinstance(value[key], dict | list) else
                    json.dumps(inner, ensure_ascii=False) for key, inner in texts.items() if key in value}  # fmt: skip
         return texts, ",".join(f"{key}={inner}" for key, inner in spelled.items())
