@@ -48,8 +48,8 @@ CATALOGUE = """\
 Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead
 of its members (`members = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is
 the value that a model gets if it only guesses; it is 0 if the model writes the answer freely. The files in
-`bot/data/catalogue/` have the members of the groups, and where each fact is from. Tests compare members, metrics,
-choices and datasets with lm-evaluation-harness 0.4.13 itself.
+`bot/data/catalogue/` have the members of the groups, the datasets, and where each fact is from. Tests compare them with
+lm-evaluation-harness 0.4.13 itself.
 """
 
 
@@ -80,13 +80,13 @@ def catalogue_page() -> str:
 def _catalogue_file(name: str, file: CatalogueFile) -> Iterator[str]:
     yield from (f"## {name.removesuffix('.toml')}", "")
     if file.benchmarks:
-        yield "| benchmark | metric | guessing | samples | shots | dataset |"
-        yield "| --- | --- | --- | ---: | ---: | --- |"
+        yield "| benchmark | metric | guessing | samples | shots |"
+        yield "| --- | --- | --- | ---: | ---: |"
         yield from (_known(one, f"{one.samples:,}", one.guessing) for one in file.benchmarks)
         yield ""
     if file.groups:
-        yield "| group | metric | guessing | members and samples | shots | dataset |"
-        yield "| --- | --- | --- | ---: | ---: | --- |"
+        yield "| group | metric | guessing | members and samples | shots |"
+        yield "| --- | --- | --- | ---: | ---: |"
         yield from map(_group, file.groups)
         yield ""
 
@@ -101,7 +101,7 @@ def _group(group: Group) -> str:
 def _known(known: Known, samples: str, guess: object) -> str:
     metrics = ", ".join(f"`{one.name}`" + f" ({one.filter})" * (one.filter != "none") for one in known.metrics)
     shares = "" if all(one.integral for one in known.metrics) else ", not a mean of zeros and ones"
-    return f"| `{known.id}` | {metrics}{shares} | {guess} | {samples} | {known.num_fewshot} | `{known.dataset}` |"
+    return f"| `{known.id}` | {metrics}{shares} | {guess} | {samples} | {known.num_fewshot} |"
 
 
 PAGES = {"rules.md": rules_page, "catalogue.md": catalogue_page}
