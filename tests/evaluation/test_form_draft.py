@@ -149,7 +149,9 @@ def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["2026-01-02", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"])
+@pytest.mark.parametrize(
+    "text", ["2026-01-02", "2024_06_12-07_07_17", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"]
+)
 def test_a_text_that_is_no_name_is_no_model(text: str) -> None:
     files = {
         f"{name[-3:]}.json": {"model": text + str(number), "acc": 0.5 + number / 10}

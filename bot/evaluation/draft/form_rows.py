@@ -28,6 +28,7 @@ NO_WORD = re.compile(r"[^a-z0-9]+")
 FILE_NAME = re.compile(r"\.(json|jsonl|ya?ml|csv|tsv|md|txt|html?|py|toml|gz|zip)$", re.IGNORECASE)
 HASH = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+", re.IGNORECASE)
 STAMP = re.compile(r"\d{6}|\d{4}-\d\d")  # a date in the name of a file
+TIME = re.compile(r"(?:19|20)\d\d([-_./])\d{1,2}\1\d{1,2}(?:[T _-][\d:_.-]+)?")  # one that is not written as ISO has it
 LONGEST_NAME, MOST_WORDS = 120, 9
 UNNAMED = -20  # how sure a way without a place for the model is
 FROM_PATH, BY_KEY, OTHER_TEXT = -6, 0, -8
@@ -205,6 +206,7 @@ def is_name(text: str) -> bool:
         and FILE_NAME.search(text) is None
         and HASH.fullmatch(text) is None
         and seconds(text) is None
+        and TIME.fullmatch(text) is None
     )
 
 
