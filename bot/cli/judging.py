@@ -241,14 +241,18 @@ def measured_ways(
     is_known = any(one.result is not None or (one.problem and one.problem.is_recognised) for one in parsed)
     others_read = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
     of_any_layout = {} if is_known else _of_any_layout(one for one in places if one.name not in others_read)
-    drafted = False
+    drafted, problems = False, list[str]()
     for form in draft_forms(of_any_layout, is_model):
         forms = (DeclaredForm.model_validate(form.table),)
         of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
-        measured = [one for one in parse_places(of_form, []) if one.result is not None and one.result.leaves]
+        read = list(parse_places(of_form, []))
+        measured = [one for one in read if one.result is not None and one.result.leaves]
+        problems += [f"{visible(one.path)}: the file {one.problem.why}" for one in read if one.problem]
         if measured:
             drafted = True
             yield Measured(measured, of_form, is_faulty=False, form=form)
+    if problems and not drafted:
+        raise CallError(f"no form reads these files; {problems[0]}")
     if not drafted:
         yield _measured(parsed, unread, places)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from time import process_time
 from typing import Any
 
 import pytest
@@ -164,3 +165,19 @@ def test_a_text_that_is_no_name_is_no_model(text: str) -> None:
     elif text.endswith("yaml"):
         files = {path: {**value, "model": f"{number}{text}"} for number, (path, value) in enumerate(files.items())}
     assert next(draft_forms(as_bytes(files))).keys["model"] == "{model}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"k{number}": {"acc": number / 100_000} for number in range(100_000)},
+        {"model": "a/b", "results": {f"t{one}": {f"m{other}": 0.5 for other in range(300)} for one in range(300)}},
+        [{f"text {key}": f"a{key}/{number}" for key in range(300)} for number in range(300)],
+    ],
+    ids=["keys", "wide", "texts"],
+)
+def test_a_hostile_file_is_drafted_from_soon(value: Any) -> None:
+    started = process_time()
+    list(draft_forms({"a.json": json.dumps(value).encode()}))
+    assert process_time() - started < 20

@@ -232,6 +232,17 @@ def test_the_trials_of_all_rows_of_a_model_are_one_number() -> None:
     assert numbers(spoiled[1])["x"]["score"] == 25.0
 
 
+def test_the_answers_to_twelve_thousand_questions_are_one_measurement() -> None:
+    board = one_form('trials = "ok"\nleaf = "all"', 'files = "*.csv"\nmodel = "m"')
+    data = b"m,ok\n" + b"a/b,1\na/b,0\na/b,1\n" * 4_000
+    (part,) = parse(board, data, "board.csv").parts
+    assert numbers(part)["all"]["score"] == pytest.approx(2 / 3)
+    many = b"m,ok\n" + b"".join(b"a/b%d,1\n" % number for number in range(10_001))
+    problem = parse(board, many, "board.csv").problem
+    assert problem is not None
+    assert "more than 10,000 measurements" in problem.why
+
+
 LINES = """m,task,acc,n
 a/b,gsm8k,71.5%,200
 a/b,arc,"60,5",100

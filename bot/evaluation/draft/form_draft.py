@@ -94,8 +94,11 @@ def draft_forms(files: Mapping[str, bytes], is_model: Callable[[str], bool] | No
     found: list[tuple[tuple[float, ...], NamedRows, list[DraftedValue]]] = []
     for way in ways:
         place = (way.rows.place, way.rows.paths)
-        if cut[place] < MOST_OF_ONE and (values := drafted_values(way, is_searched=is_model is not None)):
-            cut[place] += 1
+        if cut[place] >= MOST_OF_ONE:
+            continue
+        values = drafted_values(way, is_searched=is_model is not None)
+        cut[place] += 1 if values else MOST_OF_ONE
+        if values:
             found.append(((*_rank(way, is_model)[:ALIKE], min(len(values), SEVERAL)), way, values))
         if len(found) == MOST_DRAFTS:
             break

@@ -139,21 +139,19 @@ class FormReader:
         return self.beside[key]
 
     def rows(self) -> list[Match]:
-        """Where each measurement lies. Raises MalformedResult where there are too many."""
+        """Where each measurement, or a part of one, lies."""
         rows = self.form.rows
         if rows is None and self.document.has_lines:
             rows = EACH_LINE
         if rows is None or (rows.is_of_file and not rows.steps):
             return [self.whole]
         found = rows.find(self.whole, self.whole, self.budget)
-        if len(found) > MAX_ROWS:
-            raise MalformedResult(f"holds {len(found):,} measurements; more than {MAX_ROWS:,} are not read")
         return [row._replace(names={**self.names, **row.names}) for row in found]
 
     def read(self) -> list[FilePart]:
         """The measurements: one for each model, revision, precision, harness, date and settings.
 
-        Raises MalformedResult where there is none.
+        Raises MalformedResult where there is none, or where there are too many.
         """
         by_key: dict[Any, MeasuredRows] = {}
         rows = self.rows()
@@ -164,7 +162,9 @@ class FormReader:
             self.begin(row)
             found = self._identified()
             self.measured = by_key.setdefault(found.key, found)
-            if self.measured is not found:
+            if len(by_key) > MAX_ROWS:
+                raise MalformedResult(f"holds more than {MAX_ROWS:,} measurements, and is not read")
+            if self.measured is not found and len(self.measured.misread) < MOST_MISREAD:
                 self.measured.misread += found.misread
             self.measured.rows.append(self.row.value)
             for number, value in enumerate(self.form.values):
