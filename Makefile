@@ -8,8 +8,8 @@ unexport PYTHONDONTWRITEBYTECODE
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
-# As many workers as tests/conftest.py says.
-WORKERS := -n logical --dist worksteal
+# One worker for each core; with what it starts, each grows to 700 MB.
+WORKERS := -n logical --maxprocesses 8 --dist worksteal
 
 .PHONY: run test test-slow test-all test-live check coverage fuzz mutate bench image-lock browser firefox docs install clean release-check
 

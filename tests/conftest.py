@@ -28,12 +28,6 @@ settings.register_profile("suite", deadline=None, print_blob=True, max_examples=
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=300)
 settings.load_profile("suite")
 
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores, for tests wait for the disk and for processes; each takes 300 MB."""
-    return min((os.cpu_count() or 1) + 1, 8)
-
-
 KEEPER = type(lru_cache(str.isascii))
 
 

@@ -74,6 +74,14 @@ def test_a_part_of_a_leaf_is_no_run_of_it_and_no_reason_to_leave_a_whole_one_out
     assert ([file.path for file in row.files], row.left_out) == (["whole.json"], ("part.json",))
 
 
+def test_of_two_parts_of_a_leaf_the_newest_counts() -> None:
+    gone = {"/results/leaderboard_ifeval/inst_level_strict_acc,none": ABSENT}
+    ifeval = only(base(), {"leaderboard_ifeval"})
+    old, new = (patched(gone | {"/date": day}, ifeval) for day in (1.8e9, 1.9e9))
+    row = row_of({"new.json": new, "old.json": old})
+    assert ([file.path for file in row.files], row.status) == (["new.json"], "incomplete")
+
+
 def test_a_leaf_is_blocked_by_errors_and_not_by_warnings_beside_them() -> None:
     wrong = patched({f"/n-shot/{MMLU}": 3, "/date": 1.9e9})
     row = row_of({"wrong.json": wrong}, facts=Facts(today=date(2026, 12, 31)))
