@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -24,13 +25,14 @@ from tests.service.stories import Story
 from tests.service.test_service_boards import wait_until
 from tests.world.hub import Hub
 from tests.world.results import path_of
+from tests.world.server import served
 
 MODELS = ("acme/atlas-7b", "acme/bison-7b")
 
 
-@pytest.fixture
-def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
-    story = Story(hub, tmp_path, form="commit")
+@contextmanager
+def board_of_two(hub: Hub, folder: Path) -> Iterator[Story]:
+    story = Story(hub, folder, form="commit")
     for model in MODELS:
         story.push(model=model, path=path_of(model))
     story.settle()
@@ -38,11 +40,28 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
     story.contexts.store.close()
 
 
-@pytest.fixture
-def web(story: Story) -> TestClient:
+def web_of(story: Story) -> TestClient:
     boards = BoardCache(story.contexts.store, lambda: [story.watch])
     app = make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards))
     return TestClient(app)
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    with board_of_two(hub, tmp_path) as story:
+        yield story
+
+
+@pytest.fixture
+def web(story: Story) -> TestClient:
+    return web_of(story)
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """The board for tests that only read."""
+    with served(Hub(), is_direct=True) as hub, board_of_two(hub, tmp_path_factory.mktemp("board")) as story:
+        yield web_of(story)
 
 
 def site_kept(story: Story) -> Site:
@@ -77,13 +96,13 @@ def test_no_visit_costs_a_request_to_the_hub(story: Story, web: TestClient) -> N
     assert len(story.hub.calls) == before
 
 
-def test_what_a_browser_has_is_not_sent_again(web: TestClient) -> None:
-    first = web.get("/board/tiny/", headers={"accept-encoding": "identity"})
+def test_what_a_browser_has_is_not_sent_again(unchanged: TestClient) -> None:
+    first = unchanged.get("/board/tiny/", headers={"accept-encoding": "identity"})
     assert "content-encoding" not in first.headers
-    again = web.get("/board/tiny/", headers={"if-none-match": f'"x", {first.headers["etag"]}'})
+    again = unchanged.get("/board/tiny/", headers={"if-none-match": f'"x", {first.headers["etag"]}'})
     assert (again.status_code, again.content) == (304, b"")
-    assert web.get("/board/tiny/", headers={"if-none-match": '"other"'}).status_code == 200
-    with web.stream("GET", "/board/tiny/", headers={"accept-encoding": "br, gzip;q=0.5"}) as packed:
+    assert unchanged.get("/board/tiny/", headers={"if-none-match": '"other"'}).status_code == 200
+    with unchanged.stream("GET", "/board/tiny/", headers={"accept-encoding": "br, gzip;q=0.5"}) as packed:
         assert packed.headers["content-encoding"] == "gzip"
         assert gzip.decompress(b"".join(packed.iter_raw())) == first.content
 
@@ -91,11 +110,11 @@ def test_what_a_browser_has_is_not_sent_again(web: TestClient) -> None:
 @pytest.mark.parametrize(
     "path", ["/board/tiny/nothing.html", "/board/other/", "/board/tiny/../../etc/passwd", "/board/tiny/rows", "/board/"]
 )
-def test_what_is_not_there_is_said_in_a_line(web: TestClient, path: str) -> None:
-    assert web.get(path).status_code == 404
+def test_what_is_not_there_is_said_in_a_line(unchanged: TestClient, path: str) -> None:
+    assert unchanged.get(path).status_code == 404
 
 
-def test_every_answer_says_what_its_page_may_do_and_sets_no_cookie(web: TestClient) -> None:
+def test_every_answer_says_what_its_page_may_do_and_sets_no_cookie(unchanged: TestClient) -> None:
     for path in (
         "/",
         "/healthz",
@@ -105,7 +124,7 @@ def test_every_answer_says_what_its_page_may_do_and_sets_no_cookie(web: TestClie
         "/nothing",
         "/webhooks/hub",
     ):
-        headers = web.get(path).headers
+        headers = unchanged.get(path).headers
         assert headers["content-security-policy"].startswith(POLICY), path
         assert "unsafe" not in headers["content-security-policy"]
         referrer = "same-origin" if path == "/" else "no-referrer"  # a page with a form is asked for its own origin

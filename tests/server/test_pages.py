@@ -49,6 +49,14 @@ def web(service: Service) -> TestClient:
     return TestClient(make_web(service), base_url=LOCAL, follow_redirects=False)
 
 
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """The pages of a service for tests that only read."""
+    service = make_service(tmp_path_factory.mktemp("pages"))
+    yield TestClient(make_web(service), base_url=LOCAL, follow_redirects=False)
+    service.contexts.store.close()
+
+
 def read(web: TestClient, path: str) -> Found:
     answer = web.get(path)
     assert answer.status_code == 200, answer.text
@@ -62,21 +70,21 @@ def one_by_one_of(page: Found) -> str:
     return "/" + next(link for link in page.links if "cause=" in link)
 
 
-def test_watches_say_how_they_stand(web: TestClient) -> None:
-    text = " ".join(read(web, "/").text.split())
+def test_watches_say_how_they_stand(unchanged: TestClient) -> None:
+    text = " ".join(read(unchanged, "/").text.split())
     assert "Last push2026-03-31 22:31 UTC, 1 h ago" in text
     assert "2026-03-31 23:32 UTC at cccccccccccc" in text
     assert "Next check2026-03-31 23:33 UTC" in text
     assert "4 files accepted 1 file rejected 8 files unread 1 item waiting 8 items failing 1 item held" in text
     assert "second.one" in text
-    assert "board/open-llm/" in read(web, "/").links
+    assert "board/open-llm/" in read(unchanged, "/").links
 
 
-def test_items_stand_by_their_state_with_reason_age_and_next_try(web: TestClient) -> None:
-    failing = read(web, "/items")
+def test_items_stand_by_their_state_with_reason_age_and_next_try(unchanged: TestClient) -> None:
+    failing = read(unchanged, "/items")
     (by_cause,) = failing.tables  # rows of one cause are one line with one button
     assert [line[1] for line in by_cause[1:]] == [f"{len(HOSTILE)} rows"]
-    _, one_by_one = read(web, one_by_one_of(failing)).tables
+    _, one_by_one = read(unchanged, one_by_one_of(failing)).tables
     assert [line[1] for line in one_by_one[1:]] == ["row"] * len(HOSTILE)
     _, _, target, reason, tries, age, due, act = one_by_one[1]
     assert (target, tries, age, due, act) == (
@@ -87,12 +95,12 @@ def test_items_stand_by_their_state_with_reason_age_and_next_try(web: TestClient
         "Try now",
     )
     assert reason.startswith("403 open-llm-v2/")
-    waiting = read(web, "/items?state=waiting").tables[0]
+    waiting = read(unchanged, "/items?state=waiting").tables[0]
     assert [line[1] for line in waiting[1:]] == ["board"]
-    held = read(web, "/items?state=held").tables[0]
+    held = read(unchanged, "/items?state=held").tables[0]
     assert held[1][3] == "waits for the approval of a plan"
     assert held[1][-1] == ""
-    assert "Nothing of second.one is failing." in read(web, "/items?watch=second.one").text
+    assert "Nothing of second.one is failing." in read(unchanged, "/items?watch=second.one").text
 
 
 def test_items_are_those_of_the_first_watch_in_which_something_fails(service: Service, web: TestClient) -> None:
@@ -140,26 +148,26 @@ def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) 
         "/board/open-llm/nope.html",
     ],
 )
-def test_what_is_not_there_is_said_on_a_page_that_leads_to_the_first(web: TestClient, path: str) -> None:
-    answer = web.get(path)
+def test_what_is_not_there_is_said_on_a_page_that_leads_to_the_first(unchanged: TestClient, path: str) -> None:
+    answer = unchanged.get(path)
     assert answer.status_code == 404
     assert "There is no such page" in answer.text
     links = [urljoin(f"{LOCAL}{path}", link) for link in found(answer.content).links]
     assert links.count(f"{LOCAL}/") == 3  # twice in the menu, and behind the sentence
 
 
-def test_an_address_that_only_takes_what_a_button_sends_says_so(web: TestClient) -> None:
+def test_an_address_that_only_takes_what_a_button_sends_says_so(unchanged: TestClient) -> None:
     for path in ("/plans/answer", "/items/try"):
-        answer = web.get(path)
+        answer = unchanged.get(path)
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
         assert "<nav" in answer.text
 
 
-def test_programs_get_no_page(web: TestClient) -> None:
-    assert web.get("/api/nosuch").json() == {"error": "not found"}
-    assert web.post("/api/v1/watches").json() == {"error": "method not allowed"}
-    assert web.get("/webhooks/hub").text == "Method Not Allowed"
-    assert web.get("/webhooks/nosuch").text == "Not Found"
+def test_programs_get_no_page(unchanged: TestClient) -> None:
+    assert unchanged.get("/api/nosuch").json() == {"error": "not found"}
+    assert unchanged.post("/api/v1/watches").json() == {"error": "method not allowed"}
+    assert unchanged.get("/webhooks/hub").text == "Method Not Allowed"
+    assert unchanged.get("/webhooks/nosuch").text == "Not Found"
 
 
 def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, service: Service) -> None:
@@ -261,7 +269,7 @@ def test_an_outage_asks_nothing_of_anybody(web: TestClient, service: Service) ->
 
 
 @pytest.mark.parametrize("host", ["[", "[::1", "x:y", ""])
-def test_a_broken_host_breaks_no_answer(web: TestClient, host: str) -> None:
+def test_a_broken_host_breaks_no_answer(unchanged: TestClient, host: str) -> None:
     compared = "/board/open-llm/compare.html?rows=a,b"
     for path, status in (
         ("/", 200),
@@ -270,7 +278,7 @@ def test_a_broken_host_breaks_no_answer(web: TestClient, host: str) -> None:
         ("/plans/open-llm/none", 404),
         ("/items/", 404),
     ):
-        assert web.get(path, headers={"host": host}).status_code == status, path
+        assert unchanged.get(path, headers={"host": host}).status_code == status, path
 
 
 @pytest.mark.parametrize(
@@ -293,13 +301,13 @@ def test_a_broken_host_breaks_no_answer(web: TestClient, host: str) -> None:
         "/api/v1/watches/open-llm/items?state=failing&after=" + quote('["a","b","\\ud800"]'),
     ],
 )
-def test_what_a_stranger_writes_into_an_address_breaks_no_answer(web: TestClient, path: str) -> None:
-    assert web.get(path).status_code in {200, 400, 404}
+def test_what_a_stranger_writes_into_an_address_breaks_no_answer(unchanged: TestClient, path: str) -> None:
+    assert unchanged.get(path).status_code in {200, 400, 404}
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_no_page_takes_names_for_markup_or_sets_a_cookie(web: TestClient, path: str) -> None:
-    answer = web.get(path)
+def test_no_page_takes_names_for_markup_or_sets_a_cookie(unchanged: TestClient, path: str) -> None:
+    answer = unchanged.get(path)
     page = found(answer.content)
     assert page.elements.isdisjoint({"img", "style", "b"})
     assert answer.text.count("<script ") == (path != "/plans")  # a button that decides stays where it is
@@ -310,10 +318,10 @@ def test_no_page_takes_names_for_markup_or_sets_a_cookie(web: TestClient, path: 
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_what_a_browser_has_is_not_sent_again(web: TestClient) -> None:
+def test_what_a_browser_has_is_not_sent_again(unchanged: TestClient) -> None:
     for path in PAGES:
-        etag = web.get(path).headers["etag"]
-        assert web.get(path, headers={"if-none-match": etag}).status_code == 304
+        etag = unchanged.get(path).headers["etag"]
+        assert unchanged.get(path, headers={"if-none-match": etag}).status_code == 304
 
 
 def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, service: Service) -> None:
@@ -431,9 +439,9 @@ def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestC
     assert 'class="lead note stop"' in page
 
 
-def test_a_page_has_one_name_in_the_menu_at_its_head_and_in_its_title(web: TestClient) -> None:
+def test_a_page_has_one_name_in_the_menu_at_its_head_and_in_its_title(unchanged: TestClient) -> None:
     for path, name in (("/", "Watches"), ("/items", "Items"), ("/submissions", "Submissions"), ("/plans", "Plans")):
-        page = web.get(path).text
+        page = unchanged.get(path).text
         assert f'aria-current="page">{name}</a>' in page
         assert page.count("aria-current") == 1
         assert f"<h1>{name}</h1>" in page
