@@ -223,18 +223,18 @@ def where_to(one: SeenRow, shared: SharedRequests, form: Form) -> Where:
     # Another submitter brought files of the row: a person decides, also where rows are commits.
     if row.disputed and (one.planned.action != "unchanged" or request is not None):
         return "reviewed"
-    wanted = row.files_at(one.state)
     if form == "commit":
+        wanted = row.files_at(one.state)
         is_there = all(is_same_row(one.state.files.get(path), data) for path, data in wanted.items())
         return "rolling" if not is_there else "own" if request is not None else "nowhere"
     state = replace(one.state, declined=()) if one.taken else one.state
-    done = decide(row.mark, row.at(state, form).text, wanted, state, form).publication
+    desired = row.at(state, form)
+    done = decide(row.mark, desired.text, desired.files, state, form).publication
     if not isinstance(done, OpenRequest):
         return "nowhere" if done is None else "own"
     # A person closed a shared request with this very row.
-    closed = (shared.rolling, shared.migration)
-    is_declined = not one.taken and any(each.is_declined(row.path, wanted[row.path]) for each in closed)
-    return "nowhere" if is_declined else "new"
+    is_closed = any(each.is_declined(row.path, desired.files[row.path]) for each in (shared.rolling, shared.migration))
+    return "nowhere" if is_closed and not one.taken else "new"
 
 
 def _proposes(shared: CurrentState, path: str) -> bool:

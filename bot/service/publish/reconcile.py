@@ -1,4 +1,4 @@
-"""The one reconciler: look at a target, decide, write once, and look again until it has what it should have."""
+"""Reconcile a target for one mark: look, decide, write once, and look again until it has what it should have."""
 
 from __future__ import annotations
 

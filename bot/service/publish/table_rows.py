@@ -142,7 +142,6 @@ class TableRows(TargetRows[str]):
         return self.known[key].entry if key in self.known else None, CurrentState()
 
     def size(self) -> int:
-        """The number of rows of the table."""
         return self.count
 
     def entries(self) -> list[Entry]:
