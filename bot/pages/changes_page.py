@@ -6,7 +6,7 @@ import hashlib
 import re
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
@@ -24,6 +24,7 @@ from bot.publishing.changes import BoardChange, request_of
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
 FIRST_PLACES, ROWS_OF_A_PLACE = 10, 3  # places that people look at first, and the rows of them that a sentence names
+LEAST_OF_A_BATCH = 4  # changes of one kind in one commit that are one line until it is opened
 CHANGES_SHOWN, CHANGES_FED = 100, 50  # changes on the page, and in the feed; the file has all
 
 
@@ -76,8 +77,11 @@ def _among_first(moves: Sequence[Move], changes: Sequence[BoardChange]) -> str:
         for move in lately
         if move.before and move.before <= FIRST_PLACES and move.change.key not in came
     }
-    parts = [f"{move.change.model or '(no name)'} at {move.after}" for move in came.values()]
+    new = sorted(came.values(), key=lambda move: move.after or 0)
+    parts = [f"{move.change.model or '(no name)'} at {move.after}" for move in new]
     said = [f"new in the first ten: {first_few(parts, ROWS_OF_A_PLACE)}"] if parts else []
+    if len(came) >= FIRST_PLACES and not left:
+        said = ["the first ten are all new"]
     said += [f"no longer there: {first_few(list(left.values()), ROWS_OF_A_PLACE)}"] if left else []
     text = "; ".join(said) or ("the first ten did not change" if lately else "")
     return f"{text[0].upper()}{text[1:]}." if text else ""
@@ -129,11 +133,40 @@ def _week_of(change: BoardChange) -> str:
     return (day - timedelta(days=day.weekday())).isoformat()
 
 
-def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> tuple[str, str, list[Move], bool]:
-    """The title of a week, how many changes it had, those that are listed, and whether older ones of it are not."""
+@dataclass(frozen=True, slots=True)
+class Week:
+    """The changes of a week: its title, how many it had, those that are listed, and whether older ones of it are not.
+
+    `parts` are the listed ones in order: each a batch, which is closed at first, or changes for one table.
+    """
+
+    title: str
+    sums: str
+    moves: Sequence[Move]
+    is_cut: bool
+    parts: Sequence[tuple[bool, Sequence[Move]]]
+
+
+def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> Week:
     had = {kind: count for (week, kind), count in counts.items() if week == monday}
     title = f"Week of {monday}" if monday else "Unknown date"
-    return title, _sums(had), moves, len(moves) < sum(had.values())
+    return Week(title, _sums(had), moves, len(moves) < sum(had.values()), list(_parts(moves)))
+
+
+def _parts(moves: Sequence[Move]) -> Iterator[tuple[bool, Sequence[Move]]]:
+    """The batches of some changes, whether each is one, and what lies between them."""
+    alone: list[Move] = []
+    for (commit, _), group in groupby(moves, lambda move: (move.change.commit, move.change.kind)):
+        together = list(group)
+        if not commit or len(together) < LEAST_OF_A_BATCH:
+            alone += together
+            continue
+        if alone:
+            yield False, alone
+        alone = []
+        yield True, sorted(together, key=lambda move: move.after or move.before or len(moves))
+    if alone:
+        yield False, alone
 
 
 def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:

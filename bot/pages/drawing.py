@@ -316,7 +316,7 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
         for at, text, anchor in (linear if labels is None else labels)
     ]
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{low}H{right}"/>')
-    below, beside = (_text(with_end(axis.title, LONGEST_AXIS)) for axis in (x, y))
+    below, beside = _text(with_end(x.title, 2 * LONGEST_AXIS)), _text(with_end(y.title, LONGEST_AXIS))
     parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{below}</text>')
     side = f'x="14" y="{(TOP + low) / 2}" transform="rotate(-90 14 {(TOP + low) / 2})"'
     parts.append(f'<text {side} text-anchor="middle">{beside}</text>')

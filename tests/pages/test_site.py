@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import posixpath
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
@@ -189,6 +190,26 @@ def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:
     assert "@misc{org-0-model-000-" in page
     assert "about.html#cite>The board has its own entry." in page
     assert "@misc{open-llm-v2," in site["about.html"].decode()
+
+
+def test_the_changes_of_one_commit_are_one_line_and_those_before_and_after_are_not() -> None:
+    rows = generated(8)
+    added = [
+        BoardChange("2026-11-02T10:00:00Z", "added", row.key, row.model.id, None, row.average, "filled", "c" * 40)
+        for row in rows[1:7]
+    ]
+    ends = [
+        BoardChange(
+            f"2026-11-0{day}T10:00:00Z", "added", row.key, row.model.id, None, row.average, "alone", str(day) * 40
+        )
+        for day, row in ((4, rows[0]), (1, rows[7]))
+    ]
+    site = Site(PageContent(board_of_rows(rows), "hf://datasets/acme/board", [ends[0], *added, ends[1]]))
+    page = site["changes.html"].decode()
+
+    assert len(re.findall(r"<details class=.?batch", page)) == 1
+    assert "2026-11-02: 6 rows" in page
+    assert [len(table) - 1 for table in found(site["changes.html"]).tables[-3:]] == [1, 6, 1]
 
 
 def test_a_citation_says_the_day_and_the_commit_of_the_board() -> None:
