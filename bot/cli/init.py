@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -31,6 +32,7 @@ from bot.evaluation.identity import (
 )
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Model
+from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
 from bot.platforms.inputs import find_places, in_repositories
@@ -124,7 +126,7 @@ def init(
     _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: card})
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
     settings = shlex.quote(str(folder / SETTINGS))
-    warn(f"when no TODO is left: leaderboard-bot settle --config {settings} --dry-run")
+    _say_next(declared, settings)
     warn(f"put {CARD} and {BOARD} into {written_at}: the bot writes the table into the card")
     warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
 
@@ -167,7 +169,13 @@ def _adopt(
     if outside := [place for folder, place in folders.items() if root_of(folder) is None]:
         names = visible(" and ".join(outside))
         warn(f"{names}: in no git repository, and settle reads only those: make one, then init anew")
-    warn(f"when no TODO is left, see what the bot would change: leaderboard-bot settle --config {path} --dry-run")
+    _say_next(declared, path)
+
+
+def _say_next(declaration: str, settings: str) -> None:
+    """Say by which command a person sees what the bot would do, and what readers would see first."""
+    first = "complete what readers see, then look" if [*unfinished_keys(tomllib.loads(declaration))] else "look"
+    warn(f"{first} at what the bot would change: leaderboard-bot settle --config {settings} --dry-run")
     if find_spec("sqlalchemy") is None:
         warn("settle needs the extra `server`: pip install 'leaderboard-bot[server]'")
 

@@ -73,6 +73,9 @@ def test_what_readers_see_is_told_apart_and_the_folder_gives_the_title(tmp_path:
     assert "board.toml: written; readers see 1 TODO (description), " in done.stderr
     assert "bot.toml: written\n" in done.stderr
     assert "README.md: written; readers see 1 TODO\n" in done.stderr
+    assert "complete what readers see, then look at what the bot would change: leaderboard-bot settle" in done.stderr
+    words = ("--results", tmp_path / "results.json", *PLACES, "--description", "Sums.")
+    assert "\nlook at what the bot would change: leaderboard-bot settle" in init(tmp_path / "whole", *words).stderr
 
 
 def test_a_board_of_hundreds_of_tasks_has_its_words_and_names(tmp_path: Path) -> None:
