@@ -26,6 +26,8 @@ from bot.publishing.publication import (
     Request,
     decide,
     entry_in,
+    file_marks,
+    find_marker,
     migration_mark,
     row_mark,
 )
@@ -196,11 +198,11 @@ def share_out(rows: Sequence[SeenRow], shared: SharedRequests, rules: SharingRul
     found.own += [_alone(one, "pull-request") for one in parts["reviewed"]]
     found.others += [_alone(one, form, closes=True) for one in parts["closing"]]
     declined = {one.row.path for one in rows if one.is_declined}
-    if rolling or _is_over(shared.rolling):
+    if rolling or _is_unsettled(shared.rolling):
         found.others.append(_together(rules, rules.mark, rolling, shared.rolling, declined))
     if form == "commit":  # their requests are of the time when the target took requests
         found.others += [_alone(one, form) for one in rolling if one.state.request]
-    if parts["migration"] or _is_over(shared.migration):
+    if parts["migration"] or _is_unsettled(shared.migration):
         mark = migration_mark(rules.mark.leaderboard)
         found.others.append(_together(rules, mark, parts["migration"], shared.migration, declined))
     return found
@@ -241,9 +243,17 @@ def _proposes(shared: CurrentState, path: str) -> bool:
     return shared.request is not None and path in shared.request.files
 
 
-def _is_over(shared: CurrentState) -> bool:
-    """Tell whether a shared request has to be closed: it has a duplicate, or proposes only what main has already."""
-    return bool(shared.duplicates) or (shared.request is not None and not shared.request.files)
+def _is_unsettled(shared: CurrentState) -> bool:
+    """Tell whether a shared request has to change, whatever the rows are that are looked at.
+
+    It has a duplicate, proposes only what main has already, or names other rows than it proposes: a process may
+    have ended between its files and its text.
+    """
+    request = shared.request
+    if request is None or shared.duplicates or not request.files:
+        return request is not None or bool(shared.duplicates)
+    said = find_marker(request.text.body)
+    return said is not None and said.rows is not None and set(said.rows) != file_marks(request.files)
 
 
 def _alone(one: SeenRow, form: Form, *, closes: bool = False) -> RowRequest:

@@ -223,3 +223,24 @@ def test_a_row_that_a_person_has_to_review_is_not_committed_at_the_next_look(
     story.settle()
     assert (hub.file(story.target, path), len(story.requests)) == (before, 1)
     story.contexts.store.close()
+
+
+@pytest.mark.parametrize(
+    "place", ["/api/datasets/acme/results/refs", "/tree/", f"/resolve/.*{path_of('acme/borea-1b')}"]
+)
+def test_what_cannot_be_read_after_the_state_was_lost_is_not_withdrawn(hub: Hub, tmp_path: Path, place: str) -> None:
+    story = Story(hub, tmp_path, style="rolling", limit=1)
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corvus-2b"):
+        story.push(model=model)
+    story.settle()
+    [request] = story.requests
+    story.news()
+    story.lose_state()
+    hub.faults.order(f"acme/results.*{place}|{place}.*acme/results|^{place}", status=503, times=-1)
+    assert "failed" in {one.outcome for one in story.settle()}
+    assert (story.acts(), story.hub.conversations(story.target)) == ([], [])
+
+    hub.faults.ordered.clear()
+    story.settle()
+    assert story.requests == [request]
+    story.end()

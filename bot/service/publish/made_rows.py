@@ -13,7 +13,7 @@ from bot.publishing.entries import Why, is_from
 from bot.publishing.entry import Entry, Evidence, entry_path
 from bot.publishing.publication import CurrentState, Request
 from bot.publishing.row_requests import EDITED, NEW_FILES, OTHER_SOURCE
-from bot.publishing.texts import first_named_in
+from bot.publishing.texts import first_named_in, says_withdrawn
 from bot.service.context import WatchContext
 from bot.service.judge.reading import why_rejected
 from bot.service.store import StoredSubmission, batches, folder_of
@@ -22,6 +22,7 @@ from bot.service.store.memory import SOURCE
 from bot.service.watch.outcome import Report
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
+UNREAD = "a file of this row could not be read yet, so nobody knows whether it still counts"
 MOST_ASKED_FOR = 20  # files that a listing lacks and that are asked for by their paths, of one target in one look
 JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
 
@@ -96,12 +97,22 @@ class RowMaker:
         before, state = self.standing(key)
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # this source must not remove a row of another source
-        requests = [one for one in (state.request, *self.shared) if one is not None]
-        if entry is None and any(one.files.get(entry_path(key), b"") is None for one in requests):
+        if before is not None and self._is_unread(before, entry):
+            raise Unavailable(self.context.source.name, UNREAD)
+        path, own = entry_path(key), [state.request] if state.request is not None else []
+        own = [one for one in own if says_withdrawn(one.text, path)]  # else a process ended before it gave the reason
+        if entry is None and any(one.files.get(path, b"") is None for one in [*own, *self.shared]):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
         first = first_folder(entry, before) or named_first(entry, state.request)
         return MadeRow(item, entry, before, reason, first, state)
+
+    def _is_unread(self, before: Entry, entry: Entry | None) -> bool:
+        """Tell whether a file that the row at the target has, and that it lacks now, waits to be read."""
+        there = {file.path for file in entry.evidence} if entry is not None else set[str]()
+        missing = [file.path for file in before.evidence if file.path not in there]
+        places = {place for path in missing for place in (path, folder_of(path))}
+        return bool(places) and self.context.state.items.is_waiting("file", places)
 
     def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
         """Why a row changes or goes."""

@@ -204,7 +204,7 @@ class TargetRows(ABC, Generic[T]):
     def _write(self, proposals: Iterable[Proposal]) -> None:
         """Write the proposals one after the other; where one fails, its items are noted, and the others go on."""
         for one in proposals:
-            self.report.attempt(one.items, partial(self._write_one, one), subject=one.subject)
+            self.report.attempt(one.items, partial(self._write_one, one), subject=one.subject or one.mark.key)
 
     def _write_one(self, one: Proposal) -> None:
         result = reconcile(

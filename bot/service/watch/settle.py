@@ -211,7 +211,11 @@ class Pass:
 
     def _is_lost(self) -> bool:
         """Tell whether the state was lost, and not everything is known again yet."""
-        return self.context.state.items.is_lost(self.context.clock())
+        return self._is_unread() or self.context.state.items.is_lost(self.context.clock())
+
+    def _is_unread(self) -> bool:
+        """Tell whether the source was never read to its end: nobody knows then which rows were withdrawn."""
+        return self.context.state.commit is None
 
     def _read_bulk(self) -> None:
         """Read the bulk files part by part.
@@ -241,7 +245,7 @@ class Pass:
 
     def _bulk(self) -> None:
         """Do everything else. Rows wait for the last file, for approval depends on all."""
-        if self._has_bulk():
+        if self._is_unread() or self._has_bulk():
             return
         self._do("judge")
         if self._is_lost():
