@@ -22,6 +22,9 @@ from bot.evaluation.verdict import Judgement
 
 LENIENT = JSONDecoder(parse_int=str, parse_float=str)  # a number may have more digits than Python reads
 SPACE = re.compile(r"[ \t\r\n]*")
+OPENED = re.compile(r"[ \t\r\n]*([{\[])[ \t\r\n]*")
+COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 Starts = Iterator[tuple[str | int, int, int, int]]
 DEEPEST = 20  # parts of a pointer that are followed: each decodes once more what lies below it
 
@@ -61,22 +64,25 @@ def starts(text: str, start: int, decoder: JSONDecoder = LENIENT) -> Starts:
 
     A value is decoded only where the next one is asked for.
     """
-    at = skip(text, start)
-    is_object = text.startswith("{", at)
-    if not is_object and not text.startswith("[", at):
+    opened = OPENED.match(text, start)
+    if opened is None:
         return
+    is_object, begin = opened[1] == "{", opened.end()
     for number in count():
-        begin = skip(text, at + 1)
         try:
             name, key_end = decoder.raw_decode(text, begin) if is_object else (number, begin)
-            at = skip(text, skip(text, key_end) + 1) if is_object else begin
+            colon = COLON.match(text, key_end) if is_object else None
+            if is_object and colon is None:
+                return
+            at = begin if colon is None else colon.end()
             yield name, begin, key_end, at
             _, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             return
-        at = skip(text, end)
-        if not text.startswith(",", at):
+        comma = COMMA.match(text, end)
+        if comma is None:
             return
+        begin = comma.end()
 
 
 class Locator:
