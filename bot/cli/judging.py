@@ -9,13 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import CallError
-from bot.evaluation.draft.form_draft import DraftedForm, draft_forms
 from bot.evaluation.finding import counted, examples, file_of
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
@@ -32,6 +31,9 @@ from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
 from bot.service.settings.environment import cached_answers, read_access, wants_colour
+
+if TYPE_CHECKING:
+    from bot.evaluation.draft.form_draft import DraftedForm
 
 MANY_FILES = 50
 FILES_AT_ONCE = 32  # files that a process reads at once
@@ -241,6 +243,8 @@ def measured_ways(
     is_known = any(one.result is not None or (one.problem and one.problem.is_recognised) for one in parsed)
     others_read = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
     of_any_layout = {} if is_known else _of_any_layout(one for one in places if one.name not in others_read)
+    from bot.evaluation.draft.form_draft import draft_forms  # only drafts need it
+
     drafted, problems = False, list[str]()
     for form in draft_forms(of_any_layout, is_model):
         forms = (DeclaredForm.model_validate(form.table),)

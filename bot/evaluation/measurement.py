@@ -53,8 +53,10 @@ class Measurement(msgspec.Struct, gc=False):
     """A required number as measured: `raw` as the file has it, `value` as a double (NaN where it is not a number).
 
     `stderr` is None if the file has none; `samples` is the recorded number of values behind the mean, None where
-    none is recorded: see `count`. `file` is the path of the submission that it comes from. `is_proportion` says whether
-    it is a mean of zeros and ones; where each sample was answered several times it is one of means.
+    none is recorded. `file` is the path of the submission that it comes from. `is_proportion` says whether it is a mean
+    of zeros and ones; where each sample was answered several times it is one of means. `count` is the number of values
+    behind the mean as recorded, else as value and standard error give it: what they give must be whole and make the
+    number of right answers whole, or the two are not of one run.
     """
 
     required: RequiredMetric
@@ -65,17 +67,7 @@ class Measurement(msgspec.Struct, gc=False):
     samples: int | None
     file: str
     is_proportion: bool
-
-    def count(self) -> int | None:
-        """The number of values behind the mean: as recorded, else recovered from value and standard error.
-
-        What is recovered must be whole and make the number of right answers whole, or the two are not of one run.
-        """
-        if self.samples is not None or self.stderr is None or not self.is_proportion:
-            return self.samples
-        share = self.value / self.required.unit
-        samples = whole(samples_behind(share, self.stderr / self.required.unit))
-        return samples if samples is not None and right_answers(share, samples) is not None else None
+    count: int | None
 
 
 class Measurements(msgspec.Struct, frozen=True, gc=False):
@@ -199,8 +191,16 @@ def take_measurements(result: Result, leaderboard: Leaderboard, file: str = "") 
         own, is_whole = required.metric.samples, leaf.samples == required.leaf.samples
         samples = leaf.samples if own is None else own if is_whole else None
         is_proportion = required.integral and leaf.epochs == 1
-        present.append(Measurement(required, leaf, raw, value, error, samples, file, is_proportion))
+        count = samples
+        if samples is None and error is not None and is_proportion:
+            count = _recovered(value / required.unit, error / required.unit)
+        present.append(Measurement(required, leaf, raw, value, error, samples, file, is_proportion, count))
     return Measurements(tuple(present), tuple(missing))
+
+
+def _recovered(share: float, error: float) -> int | None:
+    samples = whole(samples_behind(share, error))
+    return samples if samples is not None and right_answers(share, samples) is not None else None
 
 
 def definitions_of(measurements: Measurements) -> dict[str, str]:

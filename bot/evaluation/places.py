@@ -50,7 +50,10 @@ class Match(NamedTuple):
     @property
     def where(self) -> str:
         """Where it lies, as a JSON pointer."""
-        return "".join([f"/{escape_pointer(part)}" for part in self.pointer])
+        joined = "/".join(self.pointer)
+        if "~" in joined or joined.count("/") != len(self.pointer) - 1:
+            return "".join([f"/{escape_pointer(part)}" for part in self.pointer])
+        return f"/{joined}"
 
 
 class Visits:

@@ -199,27 +199,27 @@ def test_a_metric_with_a_count_of_its_own_has_it_where_all_of_the_leaf_ran(board
 
 
 def test_the_recorded_count_counts(board: Leaderboard) -> None:
-    assert one(board, {RATE: 50.0, "em_stderr,none": 5.0}, samples=77).count() == 77
-    assert one(board, {RATE: 50.0}).count() is None
+    assert one(board, {RATE: 50.0, "em_stderr,none": 5.0}, samples=77).count == 77
+    assert one(board, {RATE: 50.0}).count is None
 
 
 def test_a_count_is_recovered_where_value_and_error_agree_on_whole_numbers(board: Leaderboard) -> None:
     error = 100 * sqrt(0.25 / 99)
-    assert one(board, {RATE: 50.0, "em_stderr,none": error}).count() == 100
-    assert one(board, {RATE: 50.0, "em_stderr,none": error * 1.01}).count() is None
+    assert one(board, {RATE: 50.0, "em_stderr,none": error}).count == 100
+    assert one(board, {RATE: 50.0, "em_stderr,none": error * 1.01}).count is None
     assert (
-        one(board, {RATE: 50.5, "em_stderr,none": 100 * sqrt(0.505 * 0.495 / 99)}).count() is None
+        one(board, {RATE: 50.5, "em_stderr,none": 100 * sqrt(0.505 * 0.495 / 99)}).count is None
     )  # 50.5 right answers
-    assert one(board, {RATE: 50.0, "em_stderr,none": 0.0}).count() is None
+    assert one(board, {RATE: 50.0, "em_stderr,none": 0.0}).count is None
 
 
 def test_means_of_several_answers_and_of_other_numbers_tell_no_count(board: Leaderboard) -> None:
     error = 100 * sqrt(0.25 / 99)
     repeated = one(board, {RATE: 50.0, "em_stderr,none": error}, epochs=4)
-    assert (repeated.is_proportion, repeated.count()) == (False, None)
+    assert (repeated.is_proportion, repeated.count) == (False, None)
     numbers = {STRICT[1]: 0.5, "inst_stderr,loose": sqrt(0.25 / 99)}
     (finer,) = taken(board, {"a": LeafResult(numbers)}).present
-    assert (finer.is_proportion, finer.count()) == (False, None)
+    assert (finer.is_proportion, finer.count) == (False, None)
 
 
 # ---- what a column comes to ----

@@ -402,6 +402,8 @@ class FormReader:
     def _is_possible(self, value: Value, match: Match, number: float) -> bool:
         """Tell whether a number is one of its unit; else that is noted."""
         most = UNITS[value.unit]
+        if 0 <= number <= most:
+            return True
         if most and not isnan(number) and number in NOT_MEASURED:
             why = f"has {number:g}, which stands for a value that was not measured: leave it out"
         elif most and not isnan(number) and not -most <= number <= most:

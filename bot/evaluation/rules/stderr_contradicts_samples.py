@@ -35,9 +35,7 @@ def stderr_contradicts_samples(case: Case) -> Violations:
         required, stderr = measurement.required, measurement.stderr
         if stderr is None or not measurement.is_proportion:
             continue
-        samples = (
-            measurement.samples if measurement.leaf.samples is not None else measurement.count() or required.samples
-        )
+        samples = measurement.samples if measurement.leaf.samples is not None else measurement.count or required.samples
         if samples is None or samples < 2:
             continue
         share, error = measurement.value / required.unit, stderr / required.unit

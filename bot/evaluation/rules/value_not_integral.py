@@ -32,7 +32,7 @@ def value_not_integral(case: Case) -> Violations:
         required, value = measurement.required, measurement.value
         samples = measurement.samples
         if measurement.leaf.samples is None:  # another number than declared is wrong-sample-count's
-            samples = measurement.count() or required.samples
+            samples = measurement.count or required.samples
         if samples is None or not measurement.is_proportion:
             continue
         right = value / required.unit * samples

@@ -47,7 +47,7 @@ def _counted(measurement: Measurement, *, is_limited: bool) -> tuple[int | None,
     """The number of samples that a leaf has, and the number that it should have."""
     leaf, required = measurement.leaf, measurement.required
     if leaf.samples is None:
-        return (None if is_limited else measurement.count()), required.samples
+        return (None if is_limited else measurement.count), required.samples
     # fewer than the original is limited-run's
     is_cut = leaf.original is not None and leaf.samples < leaf.original
     if is_cut and is_limited:
