@@ -144,11 +144,15 @@ class Misread(msgspec.Struct, frozen=True, gc=False):
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):
-    """What the file says in two places and says differently: a sentence, where, and whether these are two models."""
+    """What the file says in two places and says differently: a sentence, where, and whether these are two models.
+
+    `hint` says what to do where the harness itself wrote it so.
+    """
 
     what: str
     pointer: str
     is_error: bool = False
+    hint: str = ""
 
 
 class RepeatedKey(msgspec.Struct, frozen=True, gc=False):

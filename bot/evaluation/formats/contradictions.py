@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.evaluation.finding import examples, shown
 from bot.evaluation.formats.fields import arguments, number, precision, revision, table, text
-from bot.evaluation.formats.sameness import adapter_of, in_one_spelling, names_in
+from bot.evaluation.formats.sameness import adapter_of, changes_of, in_one_spelling, names_in
 from bot.evaluation.result import Contradiction
 
 # Of n answers to each question pass@1 is estimated by their mean, which is avg@n.
@@ -17,6 +17,7 @@ ONE_OF = re.compile(r"pass(?:@k:k=1[&,]n=|@1:)(\d+)(?:_samples)?")
 MEAN_OF = re.compile(r"(?:avg|mean)@(?:n:n=)?(\d+)")
 EQUAL = 1e-6
 MOST = 10  # contradictions that one result lists
+OTHER_MODEL = "measure the model as it is, or give the changed one a name of its own"
 DUMMY = "dummy"  # the class of lm-eval that answers at random
 GREEDY = {"do_sample": "False", "temperature": "0"}  # one may stand for the other
 GENERATING = frozenset({"generate_until", "generate_until_multi_round"})
@@ -26,10 +27,13 @@ OF_PATH = ("lora_local_path", "steer_path")  # adapters that the harness leaves 
 def of_lm_eval(top: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Contradiction, ...]:
     """The contradictions of a file of lm-eval 0.4, or of a tool that writes its frame."""
     pairs, args = arguments(config.get("model_args"))
+    asked = pairs.get("revision")
+    commits = [*_two("commit", config.get("model_sha"), asked, "/config/model_sha", revision)]
     found = [
         *_names(text(top.get("model_name")), pairs, args, "/model_name"),
+        *_changed(pairs, args, "/config/model_args"),
         *_class(top, config),
-        *_two("commit", config.get("model_sha"), pairs.get("revision"), "/config/model_sha", revision),
+        *(commits or _two("revision", config.get("model_revision"), asked, "/config/model_revision", text)),
         *_two("data type", config.get("model_dtype"), pairs.get("dtype"), "/config/model_dtype", _data_type),
         *_generation(config.get("gen_kwargs"), table(top.get("configs"))),
         *_hash("chat_template", top),
@@ -59,6 +63,7 @@ def of_lighteval(general: Mapping[str, Any], config: Mapping[str, Any], args: st
     name = text(general.get("model_name")) if config.get("model_name") else ""
     found = [
         *_names(name, {"model_name": text(config.get("model_name"))}, args, "/config_general/model_name"),
+        *_changed({"model_name": text(config.get("model_name"))}, args, "/config_general/model_config"),
         *_two("commit", general.get("model_sha"), config.get("revision"), "/config_general/model_sha", revision),
         *_two("data type", general.get("model_dtype"), config.get("dtype"), "/config_general/model_dtype", _data_type),
     ]  # fmt: skip
@@ -77,6 +82,13 @@ def _names(name: str, pairs: Mapping[str, str], args: str, pointer: str) -> Iter
     elif adapter is None and called and _bare(name) not in called:
         what = f"the model is {shown(name)} by its name, and {shown(named[0])} by its arguments"
         yield Contradiction(what, pointer, is_error=True)
+
+
+def _changed(pairs: Mapping[str, str], args: str, pointer: str) -> Iterator[Contradiction]:
+    """A name beside arguments after which the weights are none that it has."""
+    for name, value in changes_of(args) if (named := names_in(pairs)) else ():
+        what = f"the model is {shown(named[0])} by its name, and {name}={shown(value)} changes its weights"
+        yield Contradiction(what, pointer, is_error=True, hint=OTHER_MODEL)
 
 
 def _bare(name: str) -> str:

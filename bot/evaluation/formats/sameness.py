@@ -46,6 +46,7 @@ class _Table(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
     no_name: tuple[str, ...] = ()
     no_matter: tuple[str, ...] = ()
+    changing: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     switches: Mapping[str, str] = {}
@@ -222,6 +223,11 @@ def adapter_of(args: str) -> Adapter | None:
             is_path = name in adapters.paths and not given[name].startswith(PATHS)
             return Adapter(name, f"./{given[name]}" if is_path else given[name])
     return None
+
+
+def changes_of(args: str) -> list[GivenArgument]:
+    """The arguments after which the weights are none that the named model has."""
+    return [one for one in arguments_of(args) if _lists("weights", "changing").match(one.name)]
 
 
 def _has_part(name: str) -> bool:

@@ -5,8 +5,8 @@ Compares fields of one file that say the same: the model's name and its argument
 settings, templates and their hashes; and looks for a standard error that is missing where most tasks have one.
 
 ## Why is this bad?
-A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, or a stand-in for a model
-(lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are warnings.
+A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, arguments that change the
+named model's weights, or a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are warnings.
 
 ## When it is wrong
 A tool of your own puts fields into the file: say which of them counts.
@@ -33,7 +33,7 @@ HINT = "upload the file as the harness wrote it"
 def contradicts_itself(case: Case) -> Violations:
     """Yield one violation for each thing that the file says differently in two places."""
     for one in case.result.contradictions:
-        yield Violation(one.what, HINT, one.pointer, severity=None if one.is_error else Severity.WARNING)
+        yield Violation(one.what, one.hint or HINT, one.pointer, severity=None if one.is_error else Severity.WARNING)
     by_error = grouped((one.required.stderr_key, one) for one in case.measurements.present)
     lacking = [one for found in by_error.values() for one in _lacking(found)]
     for found in by_task(lacking).values():
