@@ -6,7 +6,8 @@ settings, templates and their hashes; and looks for a standard error that is mis
 
 ## Why is this bad?
 A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, arguments that change the
-named model's weights, or a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are warnings.
+named model's weights, or a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are
+warnings.
 
 ## When it is wrong
 A tool of your own puts fields into the file: say which of them counts.
