@@ -232,6 +232,8 @@ class _Check:
 
     def _check_hashes(self, sample: Sample) -> None:
         row = sample.row
+        if sample.form.startswith("lm-eval-0.4") and not _is_number(sample.doc_id):
+            self._say(f"the harness numbers its documents, and one is called {str(sample.doc_id)[:40]!r}")
         if sample.form.startswith("lm-eval-0.4") and sample.doc is None:
             self._say(f"the sample {sample.doc_id} has no document, which the harness writes for each")
         if not all(isinstance(row.get(name), str) for name in HASHES):
@@ -367,6 +369,10 @@ class _Check:
         return dict(
             zip(values, min(orders, key=lambda order: sum(map(_distance, values.values(), order))), strict=True)
         )
+
+
+def _is_number(doc_id: int | str | None) -> bool:
+    return isinstance(doc_id, int) and doc_id >= 0
 
 
 def _distance(value: float, tally: _Tally) -> float:

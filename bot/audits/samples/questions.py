@@ -6,7 +6,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -204,21 +203,35 @@ def _readings(value: int | str, doc: Mapping[str, Any], sample: Sample) -> dict[
 
 
 class OwnChoices:
-    """Whether the continuations of a question are the choices of its document, in its order."""
+    """Whether the continuations of a question are the choices of its document: all of them, in its order.
+
+    A task may ask for others than its documents have; then it does so for nearly all.
+    """
 
     def __init__(self) -> None:
-        self.outcome = ""
+        self._order, self._number, self._own, self._other = "", "", 0, 0
 
     def add(self, sample: Sample) -> None:
         """Add a sample."""
         asked = [one.strip() for one in sample.continuations]
-        choices = _choices(sample.doc)
-        if self.outcome or len(asked) < 2 or len(choices) != len(asked):
+        own = [one.strip() for one in _choices(sample.doc)]
+        if not asked or len(own) < 2:
             return
-        own = [one.strip() for one in choices]
+        if len(asked) not in {len(own), 2 * len(own)}:
+            self._other += 1
+            self._number = (
+                self._number or f"document {sample.doc_id} has {len(own)} choices, and {len(asked)} are asked"
+            )
+            return
+        self._own += 1
         letters = list(LETTERS[: len(asked)])
         if any(asked != order and sorted(asked) == sorted(order) for order in (own, letters)):
-            self.outcome = f"the answers to document {sample.doc_id} are asked for in another order than it has them"
+            self._order = self._order or f"the choices of document {sample.doc_id} are asked for in another order"
+
+    @property
+    def outcome(self) -> str:
+        """What is wrong with the choices, "" where nothing is."""
+        return self._order or (self._number if self._own > MOST_WITHOUT * self._other else "")
 
 
 def _choices(doc: Any) -> list[str]:
@@ -227,6 +240,7 @@ def _choices(doc: Any) -> list[str]:
     return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
 
 
+MOST_WITHOUT = 0.1  # documents whose choices are asked for, for each other one, in a task that asks for others
 ANSWERED, FEWEST_PROMPTS, MOST_TEXTS = 0.9, 10, 60  # share of prompts; prompts; texts of one document
 LEAST_QUESTION, MOST_SHARED = 30, 10  # characters of a question's text; questions of a log that its examples may hold
 SHORTEST, LONGEST_PROMPT = 4, 200_000  # characters of a document's text that is left out, and of a prompt
@@ -302,9 +316,15 @@ def _texts(doc: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _times(answer: str, rest: str) -> int:
-    return sum(1 for _ in _word(answer).finditer(rest))
+    """How often an answer stands in a text as words of its own; without a pattern, which is slow in long prompts."""
+    count, at = 0, rest.find(answer)
+    while at >= 0:
+        end = at + len(answer)
+        is_own = not _is_word(rest[at - 1 : at]) and not _is_word(rest[end : end + 1])
+        count += is_own
+        at = rest.find(answer, end if is_own else at + 1)
+    return count
 
 
-@lru_cache(maxsize=512)
-def _word(answer: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)")
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"

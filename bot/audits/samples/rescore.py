@@ -27,6 +27,7 @@ from bot.evaluation.result import Scoring
 SECONDS, MOST_SLOW = 0.2, 100  # that one pattern may take on one answer; answers of a log that took longer
 LONGEST_PATTERN, LONGEST_ANSWER = 2_000, 1_000_000  # characters
 LETTERS = string.ascii_uppercase
+HIGHEST = 0.01  # of a log-likelihood, whose sum may be rounded
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 NO_DIGITS = str.maketrans("", "", string.digits)
 BY_LIKELIHOOD = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"})  # of several choices
@@ -139,6 +140,8 @@ def _by_likelihood(metric: str, sample: Sample, scoring: Scoring | None) -> Coll
     texts, values = sample.continuations, sample.logprobs
     if not texts or len(texts) != len(values):
         raise Unscorable("its log-likelihoods are missing, or are not as many as its continuations")
+    if max(values) > HIGHEST:
+        raise Unscorable(f"a log-likelihood is {max(values):g}, and none is above 0", is_fault=True)
     if scoring is not None and "acc_mutual_info" in scoring.metrics and len(texts) % 2 == 0:
         half = len(texts) // 2
         alone, texts, values = values[half:], texts[:half], values[:half]

@@ -152,6 +152,37 @@ def test_choices_in_another_order_are_other_questions(tmp_path: Path) -> None:
     assert one.prompts != checked(tmp_path, "arc", CHOICE, result_of("arc", CHOICE, TASKS["arc"][1])).prompts
 
 
+def others_of(folder: Path, rows: Rows) -> str:
+    numbers = {f"{name},none": mean(rows, name) for name in ("acc", "acc_norm")}
+    return checked(folder, "arc", rows, result_of("arc", rows, numbers)).others
+
+
+def test_choices_that_are_left_out_and_names_in_place_of_numbers_are_other_questions(tmp_path: Path) -> None:
+    """Only the right choice of each question that was wrong is asked for."""
+    rows = []
+    for row in CHOICE:
+        gold = row["doc"]["gold"]
+        alone = {"arguments": {"gen_args_0": row["arguments"][f"gen_args_{gold}"]}, "resps": [row["resps"][gold]],
+                 "target": "0", "acc": 1.0, "acc_norm": 1.0}  # fmt: skip
+        doc = {"doc": {name: row["doc"][name] for name in ("question", "choices")}}  # no field has the answer
+        rows.append(hashed(row | doc) if row["acc"] else hashed(row | doc | alone))
+    assert "has 4 choices, and 1 are asked" in others_of(tmp_path, rows)
+    fewer = [one | {"doc": one["doc"] | {"choices": one["doc"]["choices"][:3]}} for one in CHOICE]
+    assert "choices" not in others_of(tmp_path, [hashed(one) for one in fewer])  # a task that asks for others
+    named = [row | {"doc_id": f"q{row['doc_id']}"} for row in CHOICE]
+    assert others_of(tmp_path, named) == "the harness numbers its documents, and one is called 'q0'"
+
+
+def test_a_log_likelihood_above_zero_is_none(tmp_path: Path) -> None:
+    rows = []
+    for row in CHOICE:
+        gold, resps = row["doc"]["gold"], copy.deepcopy(row["resps"])
+        resps[gold] = [["3.0", "True"]]
+        rows.append(hashed(row | {"resps": resps, "acc": 1.0, "acc_norm": 1.0}))
+    result = result_of("arc", rows, {"acc,none": 1.0, "acc_norm,none": 1.0})
+    assert faults(checked(tmp_path, "arc", rows, result), result) == {"answer-scored-otherwise"}
+
+
 def test_examples_that_are_the_questions_themselves_are_other_questions(tmp_path: Path) -> None:
     """The answer stands in all prompts, and each question of the log, too: no prompt tells more than another."""
     long = [row | {"doc": row["doc"] | {"question": f"What is the sum of {row['doc_id']} and zero, exactly?"}}
