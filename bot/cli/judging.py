@@ -18,7 +18,7 @@ from bot.errors import CallError
 from bot.evaluation.finding import counted, examples, file_of
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
-from bot.evaluation.formats.other_files import OTHER
+from bot.evaluation.formats.other_files import OTHER, kinds
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
@@ -242,6 +242,8 @@ def measured_ways(
     parsed = list(parse_places(places, unread))
     is_known = any(one.result is not None or (one.problem and one.problem.is_recognised) for one in parsed)
     others_read = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
+    advice = {kind.advice for kind in kinds() if PROPOSES not in kind.advice}
+    others_read |= {one.path for one in parsed if one.problem and one.problem.hint in advice}
     of_any_layout = {} if is_known else _of_any_layout(one for one in places if one.name not in others_read)
     from bot.evaluation.draft.form_draft import draft_forms  # only drafts need it
 

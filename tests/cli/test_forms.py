@@ -126,3 +126,12 @@ def test_names_of_api_models_are_ids_of_a_board_of_its_own_results(folder: Path)
     _, _, stderr = bot("init", "board", "--results", "runs")
     assert "names without an organization are ids of this board: openrouter/acme/atlas, Opus 5" in stderr
     assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
+
+
+def test_a_log_of_samples_is_no_file_of_a_form(folder: Path) -> None:
+    lines = [{"doc_id": number, "doc": {"level": f"Level {number}"}, "exact_match": 0.5} for number in range(4)]
+    (folder / "runs" / "samples_math.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    status, _, stderr = bot("leaderboards", "draft", "runs/samples_math.jsonl")
+    assert status == 2
+    assert "the file is a log of samples" in stderr
+    assert "name the result file beside it" in stderr
