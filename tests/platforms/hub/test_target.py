@@ -13,7 +13,15 @@ from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry
-from bot.publishing.publication import MOST_CLOSED, Form, entry_marker, file_marks
+from bot.publishing.publication import (
+    MOST_CLOSED,
+    Form,
+    OpenRequest,
+    PostText,
+    entry_marker,
+    file_marks,
+    rolling_mark,
+)
 from bot.service.publish.one_call import publish
 from bot.service.publish.reconcile import PublishResult, rebuild_board
 from tests.evaluation.judging import entry_from
@@ -242,3 +250,25 @@ def test_a_comment_says_whether_it_was_edited(hub: Hub, contents: Repository, ta
     assert conversation is not None
     assert [(one.text, one.edited) for one in conversation.comments] == [("/merge", False), ("/merge", True)]
     assert [one.edited for one in target.discussions.read(1).comments] == [False, False, True]
+
+
+def test_a_conflict_that_only_the_hub_sees_counts_too(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    """Lines that repeat can be matched in several ways, and git may choose another one than the bot."""
+    mark = rolling_mark("tiny")
+    hub.push(contents, {"words.txt": b"a\na\nc\nc\nb\nb\nb\nc\n"})
+    ours: dict[str, bytes | None] = {"words.txt": b"a\na\nc\nc\nb\nb\n\nb\nc\n"}
+    target.look_again()
+    target.apply(OpenRequest(mark, PostText("Words", mark.render()), ours))
+    hub.push(contents, {"words.txt": b"b\na\na\nc\nc\nb\nb\nc\n"})
+    target.look_again()
+    request = target.read_state(mark, ()).request
+    assert request is not None
+    assert request.conflicts == {"words.txt"}
+
+
+def test_who_closed_a_request_first_closed_it(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    put(target, entry())
+    [request] = hub.requests(contents)
+    hub.set_status(contents, request, "closed", "bot")
+    hub.set_status(contents, request, "closed", "ann")
+    assert target.discussions.read(request.num).closed_by == "bot"
