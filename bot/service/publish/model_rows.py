@@ -37,7 +37,7 @@ from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows
 from bot.service.publish.reconcile import PublishResult
-from bot.service.store.items import Item
+from bot.service.store.items import Item, marks
 from bot.service.store.memory import FIRST_WRITE, MODEL_PLACE, ModelPlace
 
 
@@ -127,6 +127,13 @@ class ModelRows(TargetRows[SeenModel]):
     def entries(self) -> list[Entry]:
         """Always none: the pages of models are no board."""
         return []
+
+    def observe(self) -> None:
+        """Once a day, mark the models with an open request: nothing tells the bot that one does not merge any more."""
+        if self.context.due("sweep", target=self.settings.to):
+            places = self.places(self.accepted()).places
+            opened = sorted(key for key, place in places.items() if place == "open")
+            self.context.mark(marks("row", opened, [self.settings.to]))
 
     def accepted(self) -> dict[str, str]:
         """The accepted rows of the models that the settings list; none where no task names a benchmark."""
