@@ -29,6 +29,7 @@ from bot.publishing.publication import (
     file_marks,
     find_marker,
     migration_mark,
+    rolling_mark,
     row_mark,
 )
 from bot.publishing.status import Place, RowStatus, status_of
@@ -200,7 +201,8 @@ def share_out(rows: Sequence[SeenRow], shared: SharedRequests, rules: SharingRul
     declined = {one.row.path for one in rows if one.is_declined}
     if rolling or _is_unsettled(shared.rolling):
         found.others.append(_together(rules, rules.mark, rolling, shared.rolling, declined))
-    if form == "commit":  # their requests are of the time when the target took requests
+    if form == "commit" and rules.mark == rolling_mark(rules.mark.leaderboard):
+        # Of a watch: their requests are of the time when the target took requests.
         found.others += [_alone(one, form) for one in rolling if one.state.request]
     if parts["migration"] or _is_unsettled(shared.migration):
         mark = migration_mark(rules.mark.leaderboard)

@@ -228,6 +228,17 @@ def test_a_row_that_goes_to_a_shared_request_leaves_the_text_of_the_others_as_it
     assert shown_rows(request.text) == ["`acme/atlas-7b` 58.33 → 65.00 ± 5.94", "`acme/borea-1b` 58.33 → 61.67 ± 6.04"]
 
 
+def test_a_row_s_own_request_has_no_part_in_rows_that_are_committed_together(folder: Folder) -> None:
+    old, other = entry(), entry("acme/borea-1b")
+    better = entry(day=2, right=(90, 90, 90))
+    publish([better], folder, "pull-request")
+    publish([old, other], folder, "commit")
+    assert sorted(folder.scan_entries().entries, key=lambda row: row.key) == [old, other]
+    request = folder.read_state(Marker("entry", better.key, "tiny"), (better.path,)).request
+    assert request is not None
+    assert request.files == {better.path: better.to_bytes()}
+
+
 @pytest.mark.parametrize("mark", [rolling_mark("tiny"), migration_mark("tiny")], ids=lambda mark: str(mark.kind))
 def test_a_row_stays_in_the_shared_request_that_has_it_and_is_not_proposed_once_that_is_closed(
     folder: Folder, mark: Marker
