@@ -115,7 +115,7 @@ class DesiredRow:
         files = self.files_at(state)
         if self.entry is not None:
             return DesiredState(self._text(files[self.path], state, form), {} if form == "comment" else files)
-        said = present_text(state)
+        said = present_text(state, form)
         if self._is_of_another_source(state):
             return DesiredState(said, files)
         is_said = not self.reason and says_withdrawn(said, self.path)
@@ -134,7 +134,7 @@ class DesiredRow:
         return {self.path: draft.files.get(self.path, state.files.get(self.path))}
 
     def _text(self, data: bytes | None, state: CurrentState, form: Form) -> PostText:
-        entry, there, said = parse_entry(data or b""), parsed(state.files.get(self.path)), present_text(state)
+        entry, there, said = parse_entry(data or b""), parsed(state.files.get(self.path)), present_text(state, form)
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
             comment = with_places(row_text(entry, there, self.mark, self.target), self.places)
@@ -231,8 +231,8 @@ def as_published(entry: Entry, there: Entry | None, proposed: Iterable[Entry | N
     return next((one for one in same if [(file.path, file.commit) for file in one.evidence] == places), entry)
 
 
-def present_text(state: CurrentState) -> PostText:
-    """The text of the open request, or of the comment."""
-    return (
-        state.request.text if state.request is not None else PostText("", state.comment.body if state.comment else "")
-    )
+def present_text(state: CurrentState, form: Form) -> PostText:
+    """The text of the open request, or that of the comment where rows are comments or nothing is open."""
+    if state.request is not None and form != "comment":
+        return state.request.text
+    return PostText("", state.comment.body if state.comment else "")

@@ -263,7 +263,7 @@ def _alone(one: SeenRow, form: Form, *, closes: bool = False) -> RowRequest:
     row = one.row
 
     def desire(state: CurrentState) -> DesiredState:
-        return DesiredState(present_text(state), {}) if closes else row.at(state, form)
+        return DesiredState(present_text(state, form), {}) if closes else row.at(state, form)
 
     return RowRequest([one], row.mark, (row.path,), desire, form, is_restored=bool(one.taken) and not closes)
 

@@ -177,6 +177,8 @@ def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
     said = DesiredState(PostText("", comment.body), {})
     for before in (NEW, replace(NEW, tool="0.0.1")):
         assert desired_row(NEW, before=before).at(CurrentState(comment=comment), "comment") == said
+    both = CurrentState(request=request({PATH: NEW.to_bytes()}), comment=comment)  # the target took requests once
+    assert desired_row(NEW, before=NEW).at(both, "comment") == said
     for row, state in (
         (desired_row(NEW, before=NEW), CurrentState()),
         (desired_row(BETTER, before=NEW), CurrentState(comment=comment)),
