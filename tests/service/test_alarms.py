@@ -80,6 +80,7 @@ def test_a_mended_column_changes_the_same_comment(story: Story) -> None:
     story.end()
 
 
+@pytest.mark.slow
 def test_a_sound_board_says_nothing(story: Story) -> None:
     story.hub.push(story.source, results())
     story.settle()

@@ -82,7 +82,7 @@ def edit(story: Story, thread: Discussion, event: dict[str, Any], text: str, use
     story.hub.comment(repository, thread, "I edited that.", user)
 
 
-@pytest.mark.parametrize("editor", ["eve", "meg"])
+@pytest.mark.parametrize("editor", one_of(["eve", "meg"]))
 def test_an_edited_comment_merges_nothing(story: Story, editor: str) -> None:
     request = proposed(story)
     event = story.hub.comment(story.target, request, "Nice work!", "meg")
@@ -176,6 +176,7 @@ def test_a_waiver_counts_on_its_last_day(story: Story) -> None:
     story.news()
 
 
+@pytest.mark.slow
 def test_on_github_an_edited_comment_merges_nothing(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()
@@ -230,6 +231,7 @@ def test_on_github_an_answer_of_the_bot_that_is_edited_at_once_grants_nothing(
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_wiped", one_of([False, True]))
 def test_an_approval_whose_answer_is_taken_away_counts_no_second_time(
     hub: Hub, tmp_path: Path, *, is_wiped: bool

@@ -66,6 +66,7 @@ def test_a_row_that_was_closed_stays_closed_under_another_account(hub: Hub, tmp_
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_comment_of_a_former_account_is_replaced_once(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = Story(hub, tmp_path, form="comment")
@@ -82,6 +83,7 @@ def test_a_comment_of_a_former_account_is_replaced_once(hub: Hub, tmp_path: Path
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_folder_s_discussion_of_a_former_account_goes_on(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = Story(hub, tmp_path)

@@ -116,7 +116,7 @@ def test_a_table_that_was_made_again_gets_its_rows(hub: Hub, tmp_path: Path, is_
     story.contexts.store.close()
 
 
-@pytest.mark.parametrize("is_copied", [False, True], ids=["another history", "the same commits"])
+@pytest.mark.parametrize("is_copied", one_of([False, True]), ids=["another history", "the same commits"])
 def test_nothing_is_said_in_discussions_of_others_where_a_source_was_made_again(
     hub: Hub, tmp_path: Path, is_copied: bool
 ) -> None:
@@ -154,6 +154,7 @@ def test_a_folder_whose_discussion_was_deleted_gets_another_one(hub: Hub, tmp_pa
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_target_that_was_renamed_and_named_back_is_the_same_one(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = board(hub, tmp_path, "pull-request", 3)
@@ -239,6 +240,7 @@ def test_a_target_whose_history_was_squashed_goes_on(hub: Hub, tmp_path: Path, f
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_repositories_at_github_that_were_made_again_are_other_ones(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.source.git.push("heads/main", {path_of(): result(), "b/results.json": b"{}"}, "Results", "ann")
@@ -258,6 +260,7 @@ def test_repositories_at_github_that_were_made_again_are_other_ones(github: GitH
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_push_to_the_bots_request_at_github_is_named_in_its_text(
     github: GitHubServer, tmp_path: Path, is_lost: bool

@@ -125,6 +125,7 @@ def test_a_share_is_one_of_the_rows_of_the_table(story: TableStory) -> None:
     assert story.board() == OURS + others
 
 
+@pytest.mark.slow
 def test_a_changed_mapping_says_that_the_cells_differ_and_a_declined_plan_leaves_a_dry_run_empty(
     story: TableStory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

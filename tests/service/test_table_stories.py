@@ -322,6 +322,7 @@ def test_a_table_that_is_too_large_is_named(hub: Hub, tmp_path: Path) -> None:
     story.end()
 
 
+@pytest.mark.slow
 def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     story = TableStory(hub, tmp_path, form="commit")
     models = [f"acme/model-{number}" for number in range(7)]
@@ -342,6 +343,7 @@ def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     story.end()
 
 
+@pytest.mark.slow
 def test_a_file_that_the_hub_lists_and_does_not_give_is_an_outage(hub: Hub, tmp_path: Path) -> None:
     story = TableStory(hub, tmp_path)
     story.push()

@@ -288,6 +288,7 @@ def test_a_row_is_declined_in_the_request_of_a_changed_declaration_too(
     story.end()
 
 
+@pytest.mark.slow
 def test_a_former_maintainer_s_declines_count_no_more(hub: Hub, tmp_path: Path) -> None:
     story, request, key = rolling(hub, tmp_path)
     write(story, request, f"/decline {key}")

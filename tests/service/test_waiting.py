@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from bot.service.settings.config import parse_settings
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.passes import exit_status, settle_watches
@@ -65,6 +67,7 @@ def test_a_source_that_lists_nothing_removes_nothing_without_a_person(hub: Hub, 
     assert rows_of(story) == 1  # the source lists something again, so what it says counts
 
 
+@pytest.mark.slow
 @STATES
 def test_a_held_plan_is_said_by_every_pass_until_it_is_answered(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
     story = small_board(hub, tmp_path)
