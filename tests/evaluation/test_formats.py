@@ -227,7 +227,7 @@ for _ in range(600):
 def test_depth_anywhere_is_refused_or_passed_over(pointer: str) -> None:
     data = patch(base(), pointer, [DEEP] if pointer.startswith("/group_") else DEEP)
     data = patch(data, "/groups/leaderboard_bbh", data["results"]["leaderboard_bbh"])
-    assert outcome_of(data).findings is not None
+    assert outcome_of(json.dumps(data).encode()).findings is not None
 
 
 # ---- what is loose ----
