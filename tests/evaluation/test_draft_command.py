@@ -94,6 +94,8 @@ def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_faul
         "simple-evals",
         "vlmevalkit",
         "olmo-eval",
+        "olmo-eval-harness",
+        "olmo-eval-models",
         "robustbench",
         "tau2",
         "swe-bench",  # the wild ones are of a kind that was not read when the list was made

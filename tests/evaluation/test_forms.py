@@ -359,6 +359,36 @@ PUBLIC = {
         },
         ("acme/atlas", "popqa:chat", {"acc:first": 0.25}, 4),
     ),
+    "olmo-eval-harness": (
+        "metrics.json",
+        {
+            "config": {
+                "name": "default",
+                "system_prompt": "Be brief.",
+                "provider": {"kind": "vllm", "model": "acme/atlas"},
+            },
+            "tasks": [
+                {
+                    "task": "popqa:chat",
+                    "metrics": {"acc": {"first": 0.25}},
+                    "num_instances": 4,
+                    "primary_metric": "acc:first",
+                }
+            ],
+        },
+        ("acme/atlas", "popqa:chat", {"acc:first": 0.25}, 4),
+    ),
+    "olmo-eval-models": (
+        "metrics.json",
+        {
+            "config": {"models": {"acme/atlas": {}, "acme/borea": {}}},
+            "tasks": [
+                {"task": "popqa", "model": "acme/atlas", "metrics": {"acc": {"first": 0.25}}, "num_instances": 4},
+                {"task": "popqa", "model": "acme/borea", "metrics": {"acc": {"first": 0.5}}, "num_instances": 4},
+            ],
+        },
+        ("acme/atlas", "popqa", {"acc:first": 0.25}, 4),
+    ),
     "jmteb": (
         "results/acme/atlas/summary.json",
         {"Classification": {"x": {"f1": 0.5}}, "Retrieval": {"y": {"map": 0.25}}, "STS": {"z": {"r": 0.75}}},
