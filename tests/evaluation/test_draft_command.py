@@ -59,7 +59,7 @@ def test_files_whose_tasks_have_no_name_are_not_drafted(tmp_path: Path) -> None:
 # What is wrong with the file itself, whatever the board.
 FAULTS = {
     "unidentified-model", "quoted-result", "unfinished-run", "invalidated-run", "secret-in-file", "limited-run",
-    "unscored-samples",
+    "unscored-samples", "contradicts-itself",
 }  # fmt: skip
 
 
