@@ -35,7 +35,7 @@ from bot.evaluation.submission import Parsed, believed_date, own_date
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.git.repository import root_of
-from bot.platforms.inputs import Place, commit_dates, read_file
+from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates, read_file
 from bot.platforms.platform import Opener, refuse_pasted
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
@@ -162,12 +162,13 @@ def _table_on_hub(name: str, written: TableFormat) -> TableFile:
 
 
 def _table_on_github(name: str, written: TableFormat) -> TableFile:
-    from bot.platforms.github.address import parse_file
     from bot.platforms.github.platform import PLATFORM
 
-    address, path = parse_file(name)
-    source = PLATFORM.open_source(f"github://{address.name}", Opener(read_access()))
-    commit = source.head()
+    match = GITHUB_FILE.fullmatch(name)
+    if match is None:
+        raise CallError(f"{name}: expected a file, github://owner/name[@commit]/path")
+    source, path = PLATFORM.open_source(match["repository"], Opener(read_access())), match["path"]
+    commit = match["commit"] or source.head()
     data = source.read(path, commit, LARGEST)
     if data is None:
         raise CallError(f"{name}: there is no such file")
@@ -541,10 +542,13 @@ def _source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple
 
         address = parse_address(first)
         return address.url, _patterns([address.path], names)
+    if there := GITHUB_FILE.fullmatch(first):
+        also = [found for one in results if (found := GITHUB_FILE.fullmatch(one))]
+        return there["repository"], _patterns([one["path"].strip("/") for one in also], names)
     root = root_of(Path(first).resolve() if Path(first).is_dir() else Path(first).resolve().parent)
     if root is None:
         return first if Path(first).is_dir() else os.path.relpath(Path(first).parent), _patterns([""], names)
-    inside = [os.path.relpath(Path(one).resolve(), root) for one in results if not one.startswith("hf://")]
+    inside = [os.path.relpath(Path(one).resolve(), root) for one in results if "://" not in one]
     paths = ["" if one == "." else one for one in inside if not one.startswith("..")]
     return os.path.relpath(root), _patterns(paths, names)
 

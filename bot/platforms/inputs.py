@@ -1,4 +1,4 @@
-"""Open what the command line names: the files of a PATH, on this machine or in a dataset on the Hub.
+"""Open what the command line names: the files of a PATH, on this machine, in a dataset on the Hub, or on GitHub.
 
 A PATH on this machine is a file, or a folder with everything below it.
 """
@@ -25,8 +25,13 @@ from bot.platforms.platform import Access, Opener, refuse_pasted
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.publishing.entry import Evidence
 
-GITHUB_FILE = re.compile(r"(?P<repository>github://[^/@#]+/[^/@#]+)@(?P<commit>[0-9a-f]{40})/(?P<path>.+)", re.DOTALL)
-NO_FILE = "files are read on this machine and at hf://datasets/…; `explain BOARD --model ID` reads a row of a board"
+GITHUB_FILE = re.compile(
+    r"(?P<repository>github://[^/@#]+/[^/@#]+)(?:@(?P<commit>[0-9a-f]{40}))?/(?P<path>.*)", re.DOTALL
+)
+NO_FILE = (
+    "files are read on this machine, at hf://datasets/… and at github://owner/name[@commit]/path; "
+    "`explain BOARD --model ID` reads a row of a board"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +129,14 @@ def hub_places(
 def github_places(
     name: str, access: Access, max_bytes: int = MAX_BYTES, forms: tuple[DeclaredForm, ...] = ()
 ) -> Iterator[Place]:
-    """The files at `github://owner/name@commit/path`, where the evidence of a row lies."""
+    """The files at `github://owner/name[@commit]/path`; without a commit, as they are on the default branch now."""
     match = GITHUB_FILE.fullmatch(name)
     if match is None:
-        raise CallError(f"{name}: expected github://owner/name@commit/path, with the 40 digits of a commit")
-    source, commit, path = Opener(access).source(match["repository"]), match["commit"], match["path"]
-    files = [one for one in source.changes(None, commit) if one.path == path or one.path.startswith(f"{path}/")]
+        raise CallError(f"{name}: {NO_FILE}")
+    source, path = Opener(access).source(match["repository"]), match["path"].strip("/")
+    commit = match["commit"] or source.head()
+    everything = source.changes(None, commit)
+    files = [one for one in everything if not path or one.path == path or one.path.startswith(f"{path}/")]
     if not files:
         raise CallError(f"{name}: there is no such file, and no file below it")
     shown = f"{source.name}@{commit[:12]}/"

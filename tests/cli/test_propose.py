@@ -140,6 +140,20 @@ def test_the_address_of_results_is_that_of_their_clone(story: Story) -> None:
     assert b"pull_request:" not in story.files(pull.head)[PATHS[0]]
 
 
+def test_results_on_github_need_no_clone_either(story: Story) -> None:
+    call = ("init", "--propose", "--table", TABLE, "--results", f"github://{BOARD}/results")
+    status, out, err = story.bot(*call, token="ann-token")
+    assert (status, "2 of 3 rows reproduced" in out) == (0, True), err
+    [pull] = story.repo.pulls("open")
+    settings = story.files(pull.head)[PATHS[2]].decode()
+    assert f'source = "github://{BOARD}"' in settings
+    assert 'paths = ["results/**/*.json", "results/**/*.eval"]' in settings
+    status, out, err = story.bot("leaderboards", "draft", f"github://{BOARD}/", token="ann-token")
+    assert (status, "acme/atlas-7b" in out, out.count("[[tasks]]")) == (0, True, 3), err
+    status, _, err = story.bot("check", f"github://{BOARD}/nothing", token="ann-token")
+    assert (status, err.endswith("nothing: there is no such file, and no file below it\n")) == (2, True), err
+
+
 def test_only_a_table_on_github_is_proposed_for(story: Story) -> None:
     (story.folder / "README.md").write_text(markdown())
     call = ("init", "--propose", "--results", story.folder / "results")

@@ -265,8 +265,8 @@ def test_a_row_of_files_on_github_is_planned(
     entry = Evidence(f"github://{BOARD}", f"runs/results_{STAMP}.json", commit)
     row = SimpleNamespace(evidence=(entry,))
     assert list(addresses_of(row, [])) == [name]  # type: ignore[arg-type]
-    with pytest.raises(CallError, match="with the 40 digits of a commit"):
-        find_places([f"github://{BOARD}/runs"], Access())
+    with pytest.raises(CallError, match=r"files are read .* at github://owner/name\[@commit\]/path"):
+        find_places([f"github://{BOARD}"], Access())
 
 
 def test_the_command_has_the_arguments_whose_default_is_another_than_none(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from bot.errors import CallError
 ADDRESS = re.compile(
     r"github://(?P<name>[A-Za-z0-9][\w-]*/(?!\.{1,2}(?:[#/]|$))[\w.-]+)(?:#(?P<number>[1-9]\d*))?", re.ASCII
 )
-FILE = re.compile(r"(?P<repository>github://[^/]+/[^/#]+)/(?P<path>[^?#]+)")
 CALL = re.compile(r".*?/repos/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)
 OBJECT = re.compile(r"(?:pulls|issues)/(?P<number>\d+)|(?:contents|git/refs?/heads|branches)/(?P<path>.+)", re.DOTALL)
 
@@ -31,14 +30,6 @@ def parse_address(text: str) -> GitHubAddress:
     if match is None:
         raise CallError(f"{text}: expected github://owner/name, or github://owner/name#number for comments there")
     return GitHubAddress(match["name"], int(match["number"]) if match["number"] else None)
-
-
-def parse_file(text: str) -> tuple[GitHubAddress, str]:
-    """Parse `github://owner/name/path` into the repository and the path. Raises CallError if it is none."""
-    match = FILE.fullmatch(text)
-    if match is None:
-        raise CallError(f"{text}: expected a file, github://owner/name/path")
-    return parse_address(match["repository"]), match["path"]
 
 
 def place_of(url: str) -> str:
