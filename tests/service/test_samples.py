@@ -284,3 +284,9 @@ def test_verify_says_which_logs_it_did_not_read_and_reads_those_that_the_declara
     }
     assert "3 sample logs show was not read again: that it rests on rescored is the row's own word" in notices[False]
     assert "not read again" not in notices[None] + notices[True]
+    alone = "no other row and no declaration says which questions sums_plus, sums_times, logic have"
+    assert alone in notices[None]
+
+    story.hub.push(story.source, run_of("acme/two-b", (42, 50, 60)))
+    story.settle()
+    assert not any(alone in row.notice for row in Verifier(target(story), opener).verify())

@@ -109,6 +109,7 @@ class Verifier:
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
     _usual: dict[str, str] = field(default_factory=dict, repr=False)
     _own_sources: dict[str, str] = field(default_factory=dict, repr=False)
+    _logged: Counter[str] = field(default_factory=Counter, repr=False)
     _like: LikeRows = field(default_factory=LikeRows, repr=False)
     _logs: tuple[dict[tuple[str, str], KnownDocuments], dict[str, str]] = field(default=({}, {}), repr=False)
 
@@ -125,6 +126,7 @@ class Verifier:
         self._usual = _usual_declarations(stored.entries)
         self._logs = known_logs(stored.entries)
         self._like = like_rows(stored.entries)
+        self._logged = Counter(one.leaf for entry in stored.entries for one in entry.samples)
         self._own_sources = own_sources(stored.entries)
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
@@ -173,6 +175,13 @@ class Verifier:
             what = f"what its {counted(len(entry.samples), 'sample log')} show was not read again"
             believed.append(f"{what}: that it rests on {entry.rests_on} is the row's own word")
         told = [*moved, self._alike(entry), model.said, *self._unusual(entry), *believed]
+        if alone := self._alone(entry, declared):
+            what = (
+                f"which questions {examples(alone)} has"
+                if len(alone) == 1
+                else f"which questions {examples(alone)} have"
+            )
+            told.append(f"no other row and no declaration says {what}: that they are the task's is the row's own word")
         remarks = filter(None, [*told, *_other_warnings(entry, computed)])
         return VerifiedRow(entry.key, "follows", notice="; ".join(remarks))
 
@@ -196,6 +205,11 @@ class Verifier:
         if board.scoring_digest != self._usual[board.id]:
             which = "the one that is shipped" if board.id in shipped() else "that of most rows"
             yield f"its declaration of {brief(board.id)} is not {which}: {declaration_path(board.digest)}"
+
+    def _alone(self, entry: Entry, declared: Leaderboard) -> list[str]:
+        """The leaves with a sample log whose questions nothing else names."""
+        pinned = {leaf for task in declared.tasks for leaf in task.documents}
+        return [one.leaf for one in entry.samples if one.leaf not in pinned and self._logged[one.leaf] == 1]
 
     def _alike(self, entry: Entry) -> str:
         """A sentence for a row that is like one of another model, where neither of both says so; "" for others."""
