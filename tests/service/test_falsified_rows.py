@@ -17,6 +17,7 @@ from msgspec.structs import asdict
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
+from bot.evaluation.likeness import Alike
 from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import CommitFact, RowFacts
 from bot.platforms.git.source import GitSource
@@ -119,6 +120,13 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
     return row(source, "facts.json", judge, data)
 
 
+def like_another(source: Folder, declared: Leaderboard) -> Entry:
+    """A row with nearly the values of another model."""
+    key = plain(source, declared).key
+    known = KnownBoardRows({}, alikes={key: Alike("acme/borea-1b", "5 of 6 values")})
+    return row(source, "b.json", Judge(declared, datetime.now(UTC).date(), known=known), result(MODEL))
+
+
 COLUMN = """
 [[columns]]
 id = "spread"
@@ -136,6 +144,7 @@ KINDS = {
         )
         + COLUMN,
     ),
+    "like another": (like_another, TINY),
     "all facts": (all_facts, TINY.replace("[[tasks]]", PINNED, 1)),
     "backed by samples": (backed, TINY.replace("[harness]", '[evidence]\nsamples = "required"\n\n[harness]', 1)),
     "of one precision": (unsaid, f'precision = "bfloat16"\n{TINY}'),
