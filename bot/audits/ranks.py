@@ -42,16 +42,30 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return Kendall's tau-b by the method of Knight (1966); None if one list does not vary."""
-    pairs = sorted(zip(left, right, strict=True))
-    total = len(pairs) * (len(pairs) - 1) // 2
-    tied_left, tied_right = tied(left), tied(right)
-    swaps = inversions([right_value for _, right_value in pairs])
-    free = (total - tied_left) * (total - tied_right)
-    if free <= 0:
-        return None
-    agree_less_differ = total - tied_left - tied_right + tied(pairs) - 2 * swaps
-    return agree_less_differ / sqrt(free)
+    """Return Kendall's tau-b; None if one list does not vary."""
+    return OrderedValues(left).kendall(right)
+
+
+class OrderedValues:
+    """A list with whose order those of others are compared."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.values = values
+        self.order = sorted(range(len(values)), key=values.__getitem__)
+        self.tied = tied(values)
+
+    def kendall(self, other: Sequence[float]) -> float | None:
+        """Return Kendall's tau-b by the method of Knight (1966); None if one list does not vary."""
+        tied_pairs, in_order = 0, [other[place] for place in self.order]
+        if self.tied:  # of equal values the other ones must rise
+            pairs = sorted(zip(self.values, other, strict=True))
+            tied_pairs, in_order = tied(pairs), [value for _, value in pairs]
+        total, tied_other = len(in_order) * (len(in_order) - 1) // 2, tied(other)
+        free = (total - self.tied) * (total - tied_other)
+        if free <= 0:
+            return None
+        agree_less_differ = total - self.tied - tied_other + tied_pairs - 2 * inversions(in_order)
+        return agree_less_differ / sqrt(free)
 
 
 def tied(values: Sequence[object]) -> int:

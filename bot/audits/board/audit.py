@@ -19,7 +19,7 @@ from math import atanh, ceil, frexp, fsum, ldexp, sqrt, tanh
 from operator import sub
 from statistics import median
 
-from bot.audits.ranks import kendall, pearson, places, ranks
+from bot.audits.ranks import OrderedValues, pearson, places, ranks
 from bot.audits.score_table import Cells, PublishedTable, WrongMean
 from bot.evaluation.finding import counted
 
@@ -85,17 +85,19 @@ def _floors(values: Sequence[float], strength: Sequence[float], limit: float) ->
 
     Left out is what the widest gap would not bring below the limit of doubt.
     """
-    rows = len(values)
-    column = sorted(values)
-    placed = [rank for _, rank in sorted(zip(values, ranks(strength), strict=True))]
-    below = list(accumulate(placed))
+    rows, placed = len(values), ranks(strength)
+    order = sorted(range(rows), key=values.__getitem__)
+    column = [values[row] for row in order]
+    below = list(accumulate([placed[row] for row in order]))
     step = median([high - low for low, high in pairwise(column) if high > low] or [0.0])
     odd = int(TRIM * (rows - 1))
     span = column[rows - 1 - odd] - column[odd]
     for count in range(max(FEWEST, ceil(LEAST * rows)), min(rows - FEWEST, int(MOST * rows)) + 1):
         high, following = column[count - 1], column[count]
+        if following <= high:
+            continue
         ordered = _ordered(below[count - 1], count, rows)
-        if following <= high or ordered - APART * WIDEST >= limit:
+        if ordered - APART * WIDEST >= limit:
             continue
         spread = high - column[int(TAIL * (count - 1))]
         if spread > WIDTH * span:
@@ -141,14 +143,22 @@ class Effect:
         return f"{self.first_without} is first instead of {self.first_with}"
 
 
-def effect_of(names: Sequence[str], having: Sequence[float], lacking: Sequence[float]) -> Effect:
+class Averages(OrderedValues):
+    """The averages of all columns, whose order others are compared with, and the places of the rows by them."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        super().__init__(values)
+        self.places = places(values)
+
+
+def effect_of(names: Sequence[str], having: Averages, lacking: Sequence[float]) -> Effect:
     """Return the effect of leaving columns out, from the averages with and without them."""
-    rank_with, rank_without = places(having), places(lacking)
+    rank_with, rank_without = having.places, places(lacking)
     moves = [abs(one - other) for one, other in zip(rank_with, rank_without, strict=True)]
     return Effect(
-        mean_with=fsum(having) / len(names),
+        mean_with=fsum(having.values) / len(names),
         mean_without=fsum(lacking) / len(names),
-        tau=kendall(having, lacking),
+        tau=having.kendall(lacking),
         rows_moved=sum(map(bool, moves)),
         largest_move=max(moves),
         first_with=names[rank_with.index(1)],
@@ -156,9 +166,9 @@ def effect_of(names: Sequence[str], having: Sequence[float], lacking: Sequence[f
     )
 
 
-def moved_rows(names: Sequence[str], having: Sequence[float], lacking: Sequence[float]) -> tuple[RowEffect, ...]:
+def moved_rows(names: Sequence[str], having: Averages, lacking: Sequence[float]) -> tuple[RowEffect, ...]:
     """Return what leaving columns out does to each row, those that move most first."""
-    rows = [RowEffect(*row) for row in zip(names, having, lacking, places(having), places(lacking), strict=True)]
+    rows = [RowEffect(*row) for row in zip(names, having.values, lacking, having.places, places(lacking), strict=True)]
     return tuple(sorted(rows, key=lambda row: (-abs(row.rank_with - row.rank_without), row.rank_without)))
 
 
@@ -295,7 +305,8 @@ def audit_board(board: PublishedTable) -> BoardAudit:
         columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
     everywhere = RowMeans(columns)
     sound = everywhere.copy()
-    having, ranked = everywhere.without(), {column: ranks(values) for column, values in columns.items()}
+    having = Averages(everywhere.without())
+    ranked = {column: ranks(values) for column, values in columns.items()}
     sound_ranks = RowMeans(ranked)
     effects = {column: effect_of(names, having, everywhere.without(column)) for column in columns}
     named: dict[str, ColumnFigures] = {}
@@ -345,7 +356,8 @@ def complete(board: PublishedTable) -> tuple[tuple[str, ...], dict[str, tuple[fl
             left_out[column] = f"only {filled} of {len(cells)} rows have it"
         else:
             kept[column] = cells
-    full = [i for i in range(len(board.names)) if all(cells[i] is not None for cells in kept.values())]
+    rows = zip(*kept.values(), strict=True) if kept else [()] * len(board.names)
+    full = [i for i, row in enumerate(rows) if None not in row]
     columns = {column: tuple(cells[i] or 0.0 for i in full) for column, cells in kept.items()}
     return tuple(board.names[i] for i in full), columns, left_out
 
@@ -400,7 +412,7 @@ def judge_column(
         effect=effect,
         alarms=(),
         apart=apart,
-        zeros=sum(value == 0 for value in values),
+        zeros=values.count(0),
     )
     return replace(figures, alarms=tuple(_alarms(figures)))
 
@@ -412,8 +424,8 @@ def tenths(values: Sequence[float]) -> tuple[float, float, float, tuple[int, int
     low, high = ordered[int(TRIM * last)], ordered[last - int(TRIM * last)]
     tenth = (high - low) / 10
     floor = low + tenth
-    first = sum(value <= floor for value in values)
-    second = sum(floor < value <= floor + tenth for value in values)
+    first = bisect_right(ordered, floor)
+    second = bisect_right(ordered, floor + tenth) - first
     return low, high, floor, (first, second, len(values) - first - second)
 
 
