@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, STATES, Story
 from tests.variants import one_of
 from tests.world.hub import Hub
-from tests.world.results import path_of
+from tests.world.results import path_of, result
 
 
 @pytest.fixture
@@ -243,4 +244,30 @@ def test_what_cannot_be_read_after_the_state_was_lost_is_not_withdrawn(hub: Hub,
     hub.faults.ordered.clear()
     story.settle()
     assert story.requests == [request]
+    story.end()
+
+
+def test_an_approval_waits_for_a_row_that_cannot_be_looked_at(hub: Hub, tmp_path: Path) -> None:
+    """Without that row the plan would be another, and the approval about none that waits."""
+    story = Story(hub, tmp_path, style="rolling")
+    models = [f"acme/model-{number}" for number in range(7)]
+    hub.push(story.source, {path_of(model): result(model) for model in models})
+    story.settle()
+    hub.merge(story.target, story.requests[0])
+    story.settle()
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    story.settle()
+    [plan] = hub.conversations(story.target)
+    [command] = re.findall(r"/approve [0-9a-f]{32}", "\n".join(plan.comments("bot")))
+    hub.comment(story.target, plan, command, "meg")
+    story.lose_state()
+    fault = hub.faults.order(f"/resolve/.*{path_of(models[3])}", status=503, times=-1)
+    story.settle()
+    fault.times = 0
+    story.settle()
+    story.settle()
+
+    assert [request.title for request in story.requests] == ["Score 7 rows of tiny again"]
+    story.news()
     story.end()

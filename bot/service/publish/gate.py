@@ -15,8 +15,10 @@ from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, held_by
+from bot.service.waits import FIRST_RETRY
 from bot.service.watch.outcome import Report
 
+PLAN_WAITS_FOR = 3  # tries of a file or row that could not be read; then a plan is made without it
 LET_GO = "somebody took the row from main; it is not proposed again with this content"
 
 
@@ -122,8 +124,21 @@ class Gate:
                     self.context.mark([Mark("plan", "", self.target)])
             return list(looks)
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
-        self._hold(plan, [look for look in looks if look.planned.action not in free])
+        bound = [look for look in looks if look.planned.action not in free]
+        if self._is_partial():
+            for item in (item for look in bound for item in look.items if not item.is_held):
+                state.items.postpone(item, self.context.clock() + FIRST_RETRY)
+        else:
+            self._hold(plan, bound)
         return [look for look in looks if look.planned.action in free]
+
+    def _is_partial(self) -> bool:
+        """Tell whether a file or row that could not be read just now may belong to the plan, and change its digest.
+
+        What failed several times is left out, so that it stops no other row.
+        """
+        rows = [item for item in self.report.failed if (item.kind, item.target) == ("row", self.target)]
+        return any(item.attempts < PLAN_WAITS_FOR for item in [*rows, *self.context.state.items.at("file", "")])
 
     def _release(self, looks: Sequence[Look[Any]]) -> None:
         held = [item for look in looks for item in look.items if item.is_held]

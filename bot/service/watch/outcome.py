@@ -96,14 +96,15 @@ def outcome_lines(outcomes: Iterable[Outcome]) -> list[str]:
 class Report:
     """Collects the outcomes of one pass, and notes in the state why items failed.
 
-    `written` counts the repositories that were written to, at targets with a limit of them. `failure` is the first
-    failure without an item.
+    `written` counts the repositories that were written to, at targets with a limit of them. `failed` are the items that
+    failed, `failure` is the first failure without an item.
     """
 
     context: WatchContext
     outcomes: list[Outcome] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     written: Counter[str] = field(default_factory=Counter)
+    failed: list[Item] = field(default_factory=list)
     failure: str = ""
 
     def say(self, outcome: OutcomeName, subject: str, text: str, status: int = 0, *, is_new: bool = True) -> None:
@@ -158,6 +159,7 @@ class Report:
         check_lease()
         due = self.context.clock() + wait_after(item.attempts, failure)
         self.context.state.items.fail(item, reason_of(failure), due)
+        self.failed.append(item)
         self.say_failed(item.name, failure)
 
     def say_failed(self, subject: str, failure: Exception) -> None:
