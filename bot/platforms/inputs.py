@@ -140,7 +140,8 @@ def github_places(
     if not files:
         raise CallError(f"{name}: there is no such file, and no file below it")
     shown = f"{source.name}@{commit[:12]}/"
-    read = read_whole_files(source, commit, shown, max_bytes)
+    oids = {shown + item.path: item.oid for item in files if item.oid is not None}
+    read = read_whole_files(source, commit, shown, max_bytes, oids)
     for candidate in candidates_in((ListedFile(shown + item.path, item.size) for item in files), forms):
         place = candidate.path.removeprefix(shown)
         yield Place(candidate, read, place, place == path, source.name, commit, source, max_bytes)

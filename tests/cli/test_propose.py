@@ -150,6 +150,7 @@ def test_results_on_github_need_no_clone_either(story: Story) -> None:
     assert 'paths = ["results/**/*.json", "results/**/*.eval"]' in settings
     status, out, err = story.bot("leaderboards", "draft", f"github://{BOARD}/", token="ann-token")
     assert (status, "acme/atlas-7b" in out, out.count("[[tasks]]")) == (0, True, 3), err
+    assert story.server.state.count("GET", "/contents/results/") == 0  # the listing names the contents of each file
     status, _, err = story.bot("check", f"github://{BOARD}/nothing", token="ann-token")
     assert (status, err.endswith("nothing: there is no such file, and no file below it\n")) == (2, True), err
 
