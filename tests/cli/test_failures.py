@@ -224,6 +224,7 @@ def test_an_output_that_takes_no_more_is_one_line() -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.slow
 def test_closed_streams_are_no_failure() -> None:
     for closing in (">&-", ">&- 2>&- <&-"):
         done = subprocess.run(

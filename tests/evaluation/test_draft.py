@@ -306,6 +306,7 @@ RESULTS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(RESULTS, min_size=1, max_size=3))
 def test_a_draft_of_anything_is_a_declaration_that_has_each_leaf_once(results: list[Result]) -> None:
     if not any(leaf.is_scored for leaf in seen_in(results)):

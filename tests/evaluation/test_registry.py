@@ -80,6 +80,7 @@ def test_a_format_that_fails_is_a_finding_and_no_traceback(tmp_path: Path) -> No
     assert "Traceback" in check({"toy": 1}, tmp_path, more=["--traceback"]).stderr
 
 
+@pytest.mark.slow
 def test_a_declaration_may_name_only_formats_that_are_there(tmp_path: Path) -> None:
     done = check(toy(), tmp_path, tmp_path)
     assert done.returncode == 2

@@ -101,6 +101,7 @@ def test_a_row_that_cannot_be_published_degrades_and_is_named(story: Story, serv
     assert len(story.requests) == 2
 
 
+@pytest.mark.slow
 def test_a_target_that_is_gone_degrades_although_no_row_is_to_be_written(story: Story, service: Service) -> None:
     [watch] = service.watches_settings
     service.settle(watch)

@@ -384,6 +384,7 @@ def test_strangers_may_try_nothing(service: Service) -> None:
         assert "MARKER" not in answer.text + str(answer.headers)
 
 
+@pytest.mark.slow
 def test_a_page_reads_as_much_with_a_thousand_times_as_much_in_the_state(web: TestClient, service: Service) -> None:
     store = service.contexts.store
     asked: list[int] = []

@@ -67,6 +67,7 @@ def test_the_links_to_a_plan_that_was_carried_out_lead_to_what_was_decided_and_d
     assert 'name="answer"' not in page.text
 
 
+@pytest.mark.slow
 def test_a_plan_that_others_replaced_says_so_and_one_that_nobody_knows_is_not_there(story: Story) -> None:
     web, digest = open_web(story), digest_of(story)
     story.push(model="acme/m0", lm_eval_version="0.4.9")

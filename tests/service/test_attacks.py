@@ -137,6 +137,7 @@ def test_a_foreign_file_among_the_entries_stops_nothing(story: Story) -> None:
     assert (story.hub.file(story.target, "leaderboard.csv") or b"").count(b"\n") == SOUND + 1
 
 
+@pytest.mark.slow
 def test_a_table_of_somebody_else_is_never_overwritten(story: Story) -> None:
     theirs = b"model,score\nacme/x,1\n"
     story.hub.push(story.target, {"leaderboard.csv": theirs}, user="ann")

@@ -240,6 +240,7 @@ def test_a_merge_of_which_the_answer_is_lost_is_made_once(github: GitHubServer, 
     story.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_merged", one_of([True, False]))
 def test_declined_rows_are_found_again_on_github(github: GitHubServer, tmp_path: Path, *, is_merged: bool) -> None:
     story = GitHubStory(github, tmp_path, style="rolling")

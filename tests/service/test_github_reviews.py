@@ -111,6 +111,7 @@ def test_where_issues_are_disabled_nothing_waits_for_a_verdict(story: GitHubStor
     assert not story.state.items.counts()
 
 
+@pytest.mark.slow
 def test_a_request_without_results_is_said_to_have_none(story: GitHubStory) -> None:
     request = story.propose({"words.md": b"hello"})
     assert story.said()[f"review #{request.number}"] == "unchanged: it changes no result file"
@@ -146,6 +147,7 @@ def test_a_request_that_changes_its_branch_is_judged_only_while_merging_it_chang
         assert ("for another branch now" in story.review(request)) != is_judged
 
 
+@pytest.mark.slow
 def test_a_request_on_top_of_another_changes_only_its_own_files_once_that_is_merged(story: GitHubStory) -> None:
     below = story.propose(right=(40, 40, 40), branch="below")
     story.fork.git.refs["heads/above"] = story.fork.git.refs["heads/below"]
@@ -161,6 +163,7 @@ def test_a_request_on_top_of_another_changes_only_its_own_files_once_that_is_mer
     assert "replaces" not in story.review(above)
 
 
+@pytest.mark.slow
 def test_a_closed_request_is_left_as_it_was(story: GitHubStory) -> None:
     request = story.propose(right=(50, 60, 170))
     story.settle()
@@ -222,6 +225,7 @@ def test_commands_are_answered_once(story: GitHubStory) -> None:
     assert "Logic: 70.0000" in replies[1]
 
 
+@pytest.mark.slow
 def test_a_stranger_waives_nothing(story: GitHubStory) -> None:
     request = story.propose(right=(50, 60, 170))
     story.settle()

@@ -117,6 +117,7 @@ def test_where_the_target_is_a_table_the_row_of_the_source_is_the_one_before(hub
     story.end()
 
 
+@pytest.mark.slow
 def test_an_older_file_changes_nothing_and_the_review_says_so(story: Story) -> None:
     story.push(date=1_790_000_000.0)
     publish_all(story)
@@ -131,6 +132,7 @@ def test_an_older_file_changes_nothing_and_the_review_says_so(story: Story) -> N
     assert "comment" in story.acts()
 
 
+@pytest.mark.slow
 def test_a_row_of_another_folder_is_named(story: Story) -> None:
     story.push(path="ann/results_1.json")
     publish_all(story)

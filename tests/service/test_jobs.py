@@ -103,6 +103,7 @@ def test_what_the_safety_catch_holds_is_no_job(hub: Hub, tmp_path: Path, postgre
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     push_rows(story, 2)

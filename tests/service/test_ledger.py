@@ -219,6 +219,7 @@ def test_after_what_happened_the_rows_are_counted_again_within_a_minute(hub: Hub
     store.close()
 
 
+@pytest.mark.slow
 def test_a_plan_that_stays_declined_is_counted_once(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit")
     hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(ROWS)}, "Clean")
@@ -548,6 +549,7 @@ def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Pat
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_an_edited_row_goes_into_a_new_request_where_the_open_one_began_with_the_row(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "pull-request", rows=1, style="rolling")
     story.push(model="acme/new")
@@ -595,6 +597,7 @@ def test_a_closed_request_for_an_edited_row_is_not_opened_again_as_a_new_score(
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_row_of_a_closed_request_for_new_scores_stays_declined_without_the_others(
     hub: Hub, tmp_path: Path, is_lost: bool

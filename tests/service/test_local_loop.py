@@ -78,6 +78,7 @@ def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: Con
     anew.store.close()
 
 
+@pytest.mark.slow
 def test_rows_that_folders_name_are_verified_without_the_watch(tmp_path: Path) -> None:
     identity = 'identity = [{path = "runs/*/step-*/", id = "acme/{1}", revision = "step-{2}"}]\n'
     settings = SETTINGS.replace("[[watches.targets]]", f"{identity}[[watches.targets]]") + 'as = "commit"\n'

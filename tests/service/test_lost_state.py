@@ -25,6 +25,7 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
     story.end()
 
 
+@pytest.mark.slow
 def test_a_person_s_closing_is_respected_also_after_the_state_is_lost(story: Story) -> None:
     story.push()
     story.settle()
@@ -93,6 +94,7 @@ def test_a_push_that_nobody_told_us_of_is_found_by_the_next_settlement(story: St
     assert story.acts() == ["request"]
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_watch_post_once(story: Story) -> None:
     other = story.open_context_factory("other.db")
     story.push()

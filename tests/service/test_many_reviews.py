@@ -66,6 +66,7 @@ def lists_asked(hub: Hub) -> int:
     return len([call for call in hub.calls if call.raw_path.endswith("/discussions")])
 
 
+@pytest.mark.slow
 def test_a_long_list_of_requests_is_read_now_and_then_not_in_each_pass(hub: Hub, tmp_path: Path) -> None:
     story, now = Story(hub, tmp_path), time.time()
     for n in range(SHORT_LIST + 1):

@@ -189,6 +189,7 @@ def test_the_row_measured_at_the_head_of_the_model_counts_else_the_newest(story:
     assert story.acts() == ["request", "commit", "edit"]
 
 
+@pytest.mark.slow
 def test_a_target_that_is_added_to_a_running_watch_gets_the_rows_that_are_there(hub: Hub, tmp_path: Path) -> None:
     story = ModelStory(hub, tmp_path)
     new, story.settings = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.service.passes import settle
 from tests.service.stories import Story
-from tests.variants import crossed, one_of
+from tests.variants import SLOW, crossed, one_of
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -68,6 +69,7 @@ BREAK = {
     "shots are others": "the files are no longer accepted: wrong-num-fewshot",
     "releases are others": "the files are no longer accepted: unaccepted-harness-commit",
 }
+QUICK = {("commit", "paths select nothing"), ("comment", "shots are others")}
 RELEASES = """
 [[harness.accepted]]
 repository = "EleutherAI/lm-evaluation-harness"
@@ -139,7 +141,10 @@ def test_a_board_of_60_rows_is_not_emptied_without_approval(
     test_a_board_is_not_emptied_without_approval(hub, tmp_path, form, how)
 
 
-@crossed(form=FORMS, how=BREAK)
+@pytest.mark.parametrize(
+    ("form", "how"),
+    [one if one in QUICK else pytest.param(*one, marks=SLOW) for one in product(FORMS, BREAK)],
+)
 def test_a_board_is_not_emptied_without_approval(hub: Hub, tmp_path: Path, form: str, how: str) -> None:
     story = board(hub, tmp_path, form)
     do_break(story, how)
@@ -248,6 +253,7 @@ def test_a_large_push_of_faulty_files_is_told_of_while_a_plan_is_held(
     assert discussion.description.count(LATER) == 1  # for all four
 
 
+@pytest.mark.slow
 def test_a_comment_that_waits_with_a_plan_asks_for_no_pass_before_the_next_regular_one(
     hub: Hub, tmp_path: Path
 ) -> None:
@@ -298,6 +304,7 @@ def test_a_few_rows_go_without_asking(hub: Hub, tmp_path: Path) -> None:
     assert rows_of(story) == ROWS - 5
 
 
+@pytest.mark.slow
 def test_a_removal_that_is_proposed_already_is_in_no_later_plan(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "pull-request")
     hub.push(story.source, {path_of("acme/m0"): None}, "Remove")
@@ -399,6 +406,7 @@ def test_a_plan_is_called_done_after_the_state_was_lost_before_it_said_so(hub: H
     story.end()
 
 
+@pytest.mark.slow
 def test_a_plan_is_not_called_done_before_everything_is_read_again(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit")
     do_break(story, "the source is emptied")

@@ -39,6 +39,7 @@ def test_a_story_ends_as_on_sqlite(hub: Hub, tmp_path: Path, postgres: Cluster) 
     story.end()
 
 
+@pytest.mark.slow
 def test_a_dry_run_reads_nothing_again(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     story = Story(hub, tmp_path, database=postgres.database())
     story.push()

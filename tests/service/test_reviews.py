@@ -107,6 +107,7 @@ def test_what_main_gained_meanwhile_is_not_the_request_s(story: Story) -> None:
     assert sorted(story.acts()) == ["comment", "request"]
 
 
+@pytest.mark.slow
 def test_a_review_waits_for_the_files_that_main_has_whenever_the_bot_looks(story: Story) -> None:
     """Of a row that two files make, main got the one in the moment in which somebody proposed the other."""
     story.remove()

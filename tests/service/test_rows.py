@@ -158,6 +158,7 @@ def test_the_safety_catch_does_not_count_the_row_of_another_source(hub: Hub, tmp
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_the_plan_of_a_source_that_has_moved_says_so(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path)
     story.push()

@@ -90,6 +90,7 @@ def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> Non
     assert story.acts() == ["request", "edit"]
 
 
+@pytest.mark.slow
 def test_a_merged_review_is_looked_at_less_and_less_often_while_its_rows_cannot_be_published(story: Story) -> None:
     request, _ = story.hub.open_request(story.source, {path_of(): result()}, "mine", "please", "ann")
     story.settle()
@@ -138,6 +139,7 @@ def test_the_row_of_each_target_leads_to_the_board_of_that_target(hub: Hub, tmp_
     assert f"https://board.example/board/tiny@2/{page}" in text[text.index(second) :]
 
 
+@pytest.mark.slow
 def test_a_maintainer_declines_one_row_of_the_rolling_request(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, style="rolling")
     for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):

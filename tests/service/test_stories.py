@@ -302,6 +302,7 @@ def test_a_changed_declaration_that_accepts_a_file_closes_the_discussion_about_i
     assert story.acts() == ["discussion", "request", "comment", "closed"]
 
 
+@pytest.mark.slow
 def test_a_file_goes_to_the_row_of_the_model_that_the_settings_name_today(hub: Hub, tmp_path: Path) -> None:
     """Whatever else there is, and without reading anything again."""
     story = Story(hub, tmp_path, form="commit")

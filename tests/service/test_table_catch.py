@@ -116,6 +116,7 @@ def test_new_rows_go_on_and_rows_that_are_equal_are_no_change(story: TableStory)
     assert story.board() == OURS + b"acme/new-1b,58.33\n"
 
 
+@pytest.mark.slow
 def test_a_share_is_one_of_the_rows_of_the_table(story: TableStory) -> None:
     others = b"".join(b"olympus/n%d,1\n" % number for number in range(ROWS * 9))
     story.hub.push(story.target, {"board.csv": FOREIGN + others})

@@ -170,6 +170,7 @@ def test_what_a_person_closed_is_not_proposed_again_but_other_rows_are(story: Ta
     assert story.acts() == ["request", "request"]
 
 
+@pytest.mark.slow
 def test_a_request_that_was_updated_just_before_the_process_ended_stays_open(
     story: TableStory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

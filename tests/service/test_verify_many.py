@@ -109,6 +109,7 @@ def test_what_happened_to_the_evidence_is_told_with_git_and_without_it(
     assert notices == [f"{evidence_of(n)} was {what}" for n, what in ((1, "edited"), (2, "removed"), (3, "edited"))]
 
 
+@pytest.mark.slow
 def test_a_large_file_that_git_has_a_pointer_of_is_read_from_the_hub(
     hub: Hub, source: Repository, tmp_path: Path
 ) -> None:

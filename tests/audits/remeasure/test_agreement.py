@@ -117,6 +117,7 @@ def test_the_draw_follows_from_seed_commit_and_leaf_alone() -> None:
     assert len(draw("s", "sums", questions[:5], 100).drawn) == 5
 
 
+@pytest.mark.slow
 def test_the_table_of_the_docs_is_what_the_function_gives() -> None:
     text = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
     for questions in (50, 100, 200, 400, 1000):

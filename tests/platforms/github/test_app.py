@@ -78,6 +78,7 @@ def test_a_token_that_cannot_be_made_for_a_moment_is_asked_for_again(github: Git
     assert client(github, app).user == "board-app[bot]"
 
 
+@pytest.mark.slow
 def test_an_app_of_several_installations_needs_the_number_of_one(github: GitHubServer, app: GitHubApp) -> None:
     github.state.installations[8] = "other"
     with pytest.raises(CallError, match=r"2 installations \(7 at acme, 8 at other\): name one by GITHUB_APP_INST"):

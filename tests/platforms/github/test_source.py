@@ -100,6 +100,7 @@ def test_a_push_between_two_calls_never_passes_as_the_old_head(github: GitHubSer
     assert found.files == (Change("results/a.json", blob_id(b"new"), 0),)
 
 
+@pytest.mark.slow
 def test_of_a_request_with_more_files_than_github_lists_the_trees_are_compared(github: GitHubServer) -> None:
     number = proposed(github, {f"results/{index:04}.json": b"{}" for index in range(3001)})
     board = github.state.repos["acme/leaderboard"].git

@@ -114,6 +114,7 @@ def test_many_tables_of_equal_columns_are_parsed_once() -> None:
     assert process_time() - began < SECONDS
 
 
+@pytest.mark.slow
 def test_the_paths_of_many_deep_columns_are_not_kept() -> None:
     text = "[" + '{"a":' * DEEP + "{" + ",".join(f'"{name}":1' for name in names()) + "}" + "}" * DEEP + "]"
     with pytest.raises(Unwritable, match=f"^it has more than {MOST_COLUMNS:,} columns$"):
