@@ -138,8 +138,11 @@ def test_what_strangers_wrote_is_text() -> None:
     ET.fromstring(site["changes.atom"])
 
 
-def test_the_feed_names_each_change_once() -> None:
-    feed = ET.fromstring(site_of(generated(30))["changes.atom"])
+def test_readers_of_feeds_find_the_feed_and_it_names_each_change_once() -> None:
+    site = site_of(generated(30))
+    named = '<link rel="alternate" type="application/atom+xml" title="Changes" href="changes.atom">'
+    assert named in site["index.html"].decode().partition("<body")[0]
+    feed = ET.fromstring(site["changes.atom"])
     assert len({entry.findtext(f"{ATOM}id") for entry in feed.iter(f"{ATOM}entry")}) == 30
     assert feed.findtext(f"{ATOM}updated") == max(e.findtext(f"{ATOM}updated") or "" for e in feed.iter(f"{ATOM}entry"))
 
