@@ -81,7 +81,7 @@ def init(
     table: Annotated[str, typer.Option("--table", metavar="FILE", help="Adopt this table.")] = "",
     *,
     at: Annotated[
-        str, typer.Option("--at", help="Which table of the file: the heading above it, or a JSON pointer.")
+        str, typer.Option("--at", help="Which table of the file: the heading above it, or a place such as results.")
     ] = "",
     like: Annotated[str, typer.Option("--like", metavar="ID", help="Copy this shipped declaration instead.")] = "",
     source: Annotated[str, typer.Option("--source", help="Where results are pushed.")] = "",

@@ -237,6 +237,17 @@ def parse_place(text: str) -> FilePlace:
     return FilePlace(text, steps, begins, frozenset(names), text.startswith("/"), is_optional=text != written)
 
 
+def parse_fixed(text: str) -> tuple[Step, ...]:
+    """The steps of a place that names one thing, "" the whole file. Raises ValueError with what to write instead."""
+    if "/" in text.removeprefix("/") and text.startswith("/"):
+        written = text[1:].replace("/[", "[").replace("/", ".")
+        raise ValueError(f"{text!r} is a JSON pointer: write the place {written}")
+    steps = parse_place(text).steps if text else ()
+    if any(step.shortest is not None for step in steps):
+        raise ValueError(f"{text!r} names several places: write keys, and [name=Verified] after a list")
+    return steps
+
+
 def _steps(text: str) -> Iterator[tuple[Step, int]]:
     """The steps of a place, each with the position in its text where it ends. Raises ValueError."""
     rest, at = text.removeprefix("/"), 0

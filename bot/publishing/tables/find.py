@@ -15,7 +15,8 @@ from bot.audits.score_table import MOST_HEADING
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
 from bot.evaluation.finding import grouped
-from bot.evaluation.result import Model, escape_pointer
+from bot.evaluation.places import key_text
+from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
@@ -222,7 +223,7 @@ def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
             size = len(place.grid) * len(place.grid.column_paths)
         except Unwritable:
             continue
-        if size and found < MOST_TABLES and (written == "markdown" or at in {"", place.at}):
+        if size and found < MOST_TABLES and (written == "markdown" or at.removeprefix("/") in {"", place.at}):
             found, cells = found + 1, cells + size
             if cells > MOST_CELLS:
                 raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
@@ -262,37 +263,35 @@ def _markdown(text: str, at: str) -> Iterator[TablePlace]:
 
 
 def _nested(text: str, value: Any, sheet: type[JsonSheet | YamlSheet]) -> Iterator[TablePlace]:
-    for at, keys in _pointers(value):
+    for at, keys in _places_of_rows(value):
         key = None if keys is None else next((one for one in LABELS if one not in keys), "model id")
         yield TablePlace(sheet(text, at, key), at, key)
 
 
-def _pointers(value: Any, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, Collection[str] | None]]:
-    """Where lists of objects are, and objects of objects: a pointer, and the keys of the inner objects or None."""
+def _places_of_rows(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Collection[str] | None]]:
+    """Where lists of objects are, and objects of objects: a place, and the keys of the inner objects or None."""
     if depth > DEEPEST:
         return
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        yield pointer, None
+        yield place, None
         if len(value) <= FEW_ITEMS:
             key = next((key for key in SELECTORS if _selects(value, key)), None)
             for number, item in enumerate(value):
-                step = f"[{key}={item[key]}]" if key else f"/{number}"
-                yield from _pointers(
-                    item, pointer + (step if key and pointer else f"/{step}" if key else step), depth + 1
-                )
+                step = f"[{key}={item[key]}]" if key else f"[{number}]"
+                yield from _places_of_rows(item, place + step, depth + 1)
     elif isinstance(value, dict) and value:
         if all(isinstance(item, dict) for item in value.values()):
-            yield pointer, {str(key) for item in value.values() for key in item}
+            yield place, {str(key) for item in value.values() for key in item}
         for name, item in list(value.items())[:FEW_ITEMS] if len(value) <= FEW_ITEMS else ():
-            step = escape_pointer(str(name))
-            if isinstance(item, dict | list) and not set("[]") & set(step):
-                yield from _pointers(item, f"{pointer}/{step}", depth + 1)
+            if isinstance(item, dict | list) and str(name):
+                step = key_text(str(name))
+                yield from _places_of_rows(item, f"{place}.{step}" if place else step, depth + 1)
 
 
 def _selects(items: Sequence[Mapping[str, Any]], key: str) -> bool:
     """Tell whether a key has a different plain text in each item."""
     texts = [item.get(key) for item in items]
-    return all(isinstance(text, str) and text and not set("[]=/") & set(text) for text in texts) and len(
+    return all(isinstance(text, str) and text and not set('[]="') & set(text) for text in texts) and len(
         set(texts)
     ) == len(texts)
 

@@ -55,13 +55,13 @@ def children(text: str, here: JsonPlace) -> Iterator[JsonPlace]:
     return places(text, here.start, DECODER)
 
 
-def resolve(text: str, pointer: str) -> tuple[JsonPlace, Names]:
-    """What a pointer refers to in a text, and the path to it. Raises Unwritable."""
+def resolve(text: str, place: str) -> tuple[JsonPlace, Names]:
+    """What a place refers to in a text, and the path to it. Raises Unwritable."""
 
     def named(here: JsonPlace) -> Iterator[tuple[str | int, JsonPlace]]:
         return ((each.name, each) for each in children(text, here))
 
-    return follow(load(text), pointer, named, lambda here: as_text(here.value))
+    return follow(load(text), place, named, lambda here: as_text(here.value))
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,16 @@ class JsonSheet(Grid):
     """The rows in a JSON text; `key` is the column that holds the member names of a keyed table."""
 
     text: str
-    pointer: str = ""
+    place: str = ""
     key: str | None = None
 
     @cached_property
     def resolved(self) -> tuple[JsonPlace, Names]:
         """The list, or the object, that holds the rows, and the way to it."""
-        found, names = resolve(self.text, self.pointer)
+        found, names = resolve(self.text, self.place)
         if not isinstance(found.value, list if self.key is None else dict):
             what = "a list of rows" if self.key is None else "an object with one member for each row"
-            raise Unwritable(f"{self.pointer or 'the top'} is not {what}")
+            raise Unwritable(f"{self.place or 'the top'} is not {what}")
         return found, names
 
     @cached_property

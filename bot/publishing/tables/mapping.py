@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from bot.evaluation.places import parse_fixed
 from bot.evaluation.toml_file import spelled
 from bot.publishing.tables.values import OWN, Rounding, Unit, check_accessor, placeholders, split_task
 
@@ -111,8 +112,8 @@ class TableOptions(TargetOptions):
     """`kind = "table"`: one row of a table that somebody keeps is edited in place.
 
     `path` is the file (for a table of several Parquet files a pattern such as `data/train-*.parquet`). `at` says where
-    in it the rows are: a JSON pointer with one selector (`/leaderboards[name=Verified]/results`), or the heading or the
-    HTML comment above a Markdown table. `keyed` means that the rows are the members of an object, and the one column
+    in it the rows are: a place (`leaderboards[name=Verified].results`), or the heading or the HTML comment above a
+    Markdown table. `keyed` means that the rows are the members of an object, and the one column
     in `key` is the member's name. `key` are the columns that tell rows apart. `sorted_by` is the column by which a new
     row finds its place; without it the row goes to the end. `decimal` is the decimal mark of a CSV file. `hand_edited`
     says that people edit the file, although it looks generated. `records` keeps the entry of each row that is written,
@@ -146,8 +147,8 @@ class TableOptions(TargetOptions):
             raise ValueError(f"keyed, nested cells and missing = {OMIT!r} are for JSON and YAML, not for {written}")
         if self.keyed and (len(self.key) != 1 or written == "jsonl"):
             raise ValueError("keyed needs exactly one key column, in a JSON or YAML file")
-        if written in {"json", "yaml"} and self.at and not self.at.startswith("/"):
-            raise ValueError("at is a JSON pointer here, such as /results")
+        if written in {"json", "yaml"}:
+            parse_fixed(self.at)
         if self.decimal != "." and written != "csv":
             raise ValueError(f"decimal is for CSV files; this is {written}")
         if written in {"csv", "jsonl", "parquet"} and self.at:

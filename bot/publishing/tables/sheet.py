@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Unwritable
+from bot.evaluation.places import parse_fixed
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, as_text
 
 LARGEST = 20_000_000  # bytes of a table
@@ -30,7 +31,6 @@ TRUTH = (
 
 
 EMPHASIS = re.compile(r"([*_])[^*_].*\1|([*_])\2.*\2\2")
-STEP = re.compile(r"([^\[\]]*)(?:\[([^=\[\]]+)=([^\[\]]*)\])?")
 Names = tuple[str | int, ...]
 Node = TypeVar("Node")
 
@@ -189,35 +189,35 @@ def line_end(text: str) -> str:
 
 def follow(
     root: Node,
-    pointer: str,
+    place: str,
     children: Callable[[Node], Iterable[tuple[str | int, Node]]],
     text_of: Callable[[Node], str | None],
 ) -> tuple[Node, Names]:
-    """What a pointer refers to, and the keys on the way to it; `children` gives the keys and values of a node.
+    """What a place refers to, and the keys on the way to it; `children` gives the keys and values of a node.
 
-    Raises Unwritable if the pointer is invalid, or refers to nothing, or to more than one value.
+    Raises Unwritable if it is no place, or refers to nothing, or to more than one value.
     """
+    try:
+        steps = parse_fixed(place)
+    except ValueError as error:
+        raise Unwritable(str(error)) from None
     here, names = root, []
-    for step in pointer.split("/")[1:]:
-        found = STEP.fullmatch(step)
-        if found is None:
-            raise Unwritable(f"{pointer!r} is not a JSON pointer with selectors such as [name=Verified]")
-        name, column, wanted = found.groups()
-        if name:
-            plain = name.replace("~1", "/").replace("~0", "~")
-            key, here = _only([each for each in children(here) if str(each[0]) == plain], pointer)
-            names.append(key)
-        if column is not None:
-            rows = [each for each in children(here) if isinstance(each[0], int)]
+    for step in steps:
+        rows = [each for each in children(here) if isinstance(each[0], int) or not step.is_element]
+        if step.selects is None:
+            found = [each for each in rows if str(each[0]) == step.key]
+        else:
+            column, wanted = step.selects
             said = [{str(name): text_of(value) for name, value in children(row)}.get(column) for _, row in rows]
-            key, here = _only([row for row, text in zip(rows, said, strict=True) if text == wanted], pointer)
-            names.append(key)
+            found = [row for row, text in zip(rows, said, strict=True) if text == wanted]
+        key, here = _only(found, place)
+        names.append(key)
     return here, tuple(names)
 
 
-def _only(found: list[tuple[str | int, Node]], pointer: str) -> tuple[str | int, Node]:
+def _only(found: list[tuple[str | int, Node]], place: str) -> tuple[str | int, Node]:
     if len(found) != 1:
-        raise Unwritable(f"{pointer!r} names {len(found) or 'nothing'} in the file, and not one list of rows")
+        raise Unwritable(f"{place!r} names {len(found) or 'nothing'} in the file, and not one list of rows")
     return found[0]
 
 

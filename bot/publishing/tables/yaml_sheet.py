@@ -54,7 +54,7 @@ class YamlSheet(Grid):
     """The rows in a YAML text; `key` is the column that holds the member names of a keyed table."""
 
     text: str
-    pointer: str = ""
+    place: str = ""
     key: str | None = None
 
     def remarks(self) -> list[str]:
@@ -64,10 +64,10 @@ class YamlSheet(Grid):
     @cached_property
     def resolved(self) -> tuple[Node, Names]:
         """The list, or the mapping, that holds the rows, and the way to it."""
-        here, names = follow(compose(self.text), self.pointer, _children, lambda node: str(node.value))
+        here, names = follow(compose(self.text), self.place, _children, lambda node: str(node.value))
         wanted = yaml.SequenceNode if self.key is None else yaml.MappingNode
         if not isinstance(here, wanted) or is_flow(here) or not here.value:
-            raise Unwritable(f"there is no block of rows at {self.pointer or 'the top'}")
+            raise Unwritable(f"there is no block of rows at {self.place or 'the top'}")
         return here, names
 
     @cached_property

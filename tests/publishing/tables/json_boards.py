@@ -9,7 +9,7 @@ from tests.publishing.tables.boards import MODEL, Files
 
 SWE: dict[str, Any] = {
     "path": "data/leaderboards.json",
-    "at": "/leaderboards[name=Verified]/results",
+    "at": "leaderboards[name=Verified].results",
     "key": ["name"],
     "columns": {
         "name": "model.id",

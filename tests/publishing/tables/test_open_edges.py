@@ -1,4 +1,4 @@
-"""Edges of opening a text: its bytes and lines, the pointer to its rows, and an empty list."""
+"""Edges of opening a text: its bytes and lines, the place of its rows, and an empty list."""
 
 from __future__ import annotations
 
@@ -106,37 +106,40 @@ def test_better_rows_go_above_the_first_one(path: str, text: str, end: str) -> N
     assert files[path].decode() == after.replace("⟨", "").replace("⟩", "")
 
 
-# ---- pointers ----
+# ---- places ----
 
 
 @pytest.mark.parametrize(
-    ("pointer", "names", "found"),
+    ("place", "names", "found"),
     [
         ("", (), {"a/b": {"~1": [5]}, "c": [{"n": "x y", "r": 6}, {"n": "z", "r": 7}]}),
-        ("/a~1b/~01", ("a/b", "~1"), [5]),
-        ("/c[n=z]/r", ("c", 1, "r"), 7),
-        ("/c/[n=x y]", ("c", 0), {"n": "x y", "r": 6}),
-        ("/c/0/r", ("c", 0, "r"), 6),
+        ('"a/b".~1', ("a/b", "~1"), [5]),
+        ("c[n=z].r", ("c", 1, "r"), 7),
+        ("c[n=x y]", ("c", 0), {"n": "x y", "r": 6}),
+        ("c.0.r", ("c", 0, "r"), 6),
+        ("/c[0].r", ("c", 0, "r"), 6),
     ],
 )
-def test_a_pointer_leads_to_one_value(pointer: str, names: tuple[str | int, ...], found: Any) -> None:
+def test_a_place_leads_to_one_value(place: str, names: tuple[str | int, ...], found: Any) -> None:
     text = json.dumps({"a/b": {"~1": [5]}, "c": [{"n": "x y", "r": 6}, {"n": "z", "r": 7}]})
-    value, column_path = resolve(text, pointer)
+    value, column_path = resolve(text, place)
     assert (column_path, json.loads(text[value.start : value.end])) == (names, found)
 
 
 @pytest.mark.parametrize(
-    ("pointer", "reason"),
+    ("place", "reason"),
     [
-        ("/c[n]", "'/c[n]' is not a JSON pointer with selectors such as [name=Verified]"),
-        ("/d", "'/d' names nothing in the file, and not one list of rows"),
-        ("/c[n=q]", "'/c[n=q]' names nothing in the file, and not one list of rows"),
-        ("/c[n=x]", "'/c[n=x]' names 2 in the file, and not one list of rows"),
+        ("c[n]", "'c[n]' is no place: write a dot between two keys, and [*] or [name=text] after a list"),
+        ("c[*]", "'c[*]' names several places: write keys, and [name=Verified] after a list"),
+        ("/c/[n=x]/r", "'/c/[n=x]/r' is a JSON pointer: write the place c[n=x].r"),
+        ("d", "'d' names nothing in the file, and not one list of rows"),
+        ("c[n=q]", "'c[n=q]' names nothing in the file, and not one list of rows"),
+        ("c[n=x]", "'c[n=x]' names 2 in the file, and not one list of rows"),
     ],
 )
-def test_a_pointer_that_does_not_lead_to_one_value_is_named(pointer: str, reason: str) -> None:
+def test_a_place_that_does_not_lead_to_one_value_is_named(place: str, reason: str) -> None:
     with pytest.raises(Unwritable, match=f"^{re.escape(reason)}$"):
-        resolve('{"c": [{"n": "x"}, {"n": "x"}]}', pointer)
+        resolve('{"c": [{"n": "x"}, {"n": "x"}]}', place)
 
 
 def test_the_rows_of_an_object_have_their_names_and_their_cells() -> None:

@@ -138,10 +138,10 @@ def test_a_file_that_is_not_there_is_not_made() -> None:
     assert refusal(CSV, {}) == "t.csv: there is no such file at the target"
 
 
-def test_a_pointer_that_names_nothing_or_two_things_is_refused() -> None:
+def test_a_place_that_names_nothing_or_two_things_is_refused() -> None:
     two = {"leaderboards": [{"name": "Verified", "results": []}] * 2}
 
-    assert "names nothing" in refusal(SWE, swe(), at="/leaderboards[name=Multimodal]/results")
+    assert "names nothing" in refusal(SWE, swe(), at="leaderboards[name=Multimodal].results")
     assert "names 2 in the file" in refusal(SWE, {SWE["path"]: json.dumps(two).encode()})
 
 
@@ -149,13 +149,13 @@ def test_a_selector_compares_texts_numbers_and_truth_values_as_they_are_written(
     boards = [{"year": year, "rows": [{"Model": "a", "BBH": 0.5}]} for year in (2024, 1.5, True)]
     text = json.dumps(boards).replace("1.5,", "1.50,")
 
-    after, draft = edited(JSON, {"t.json": text.encode()}, entry(scores={"bbh": 0.5}), at="/[year=1.50]/rows")
+    after, draft = edited(JSON, {"t.json": text.encode()}, entry(scores={"bbh": 0.5}), at="[year=1.50].rows")
     assert draft.refused == {}
     assert [len(board["rows"]) for board in json.loads(after["t.json"])] == [1, 2, 1]
     yaml = "a:\n- year: 2024\n  rows:\n  - Model: a\n    BBH: 0.5\n2024:\n- Model: b\n  BBH: 0.5\n"
-    after, _ = edited(YAML, {"t.yml": yaml.encode()}, entry(scores={"bbh": 0.5}), at="/a[year=2024]/rows")
+    after, _ = edited(YAML, {"t.yml": yaml.encode()}, entry(scores={"bbh": 0.5}), at="a[year=2024].rows")
     assert after["t.yml"].count(b"    BBH: 0.5\n2024") == 1
-    assert "usual reader does not see rows there" in why(YAML, yaml, at="/2024")
+    assert "usual reader does not see rows there" in why(YAML, yaml, at="2024")
 
 
 def test_numbers_beyond_all_measure_break_nothing() -> None:

@@ -119,10 +119,10 @@ def test_a_keyed_row_has_its_name_in_the_form_of_its_neighbour(before: int, new:
     assert "'a: b':\n  b: 3\n" in inserted(KEYED, 1, "k", k="a: b", b=Decimal(3))
 
 
-def test_a_keyed_row_below_a_pointer_keeps_its_indentation() -> None:
+def test_a_keyed_row_below_a_place_keeps_its_indentation() -> None:
     text = "all:\n  rows:\n    p:\n      b: 1\nend: 1\n"
     files, draft = edited(
-        {**YAML, "keyed": True, "columns": {"Model": "model.id", "b": "tasks.bbh.raw"}, "at": "/all/rows"},
+        {**YAML, "keyed": True, "columns": {"Model": "model.id", "b": "tasks.bbh.raw"}, "at": "all.rows"},
         {"t.yml": text.encode()},
         entry(scores={"bbh": 0.5}),
     )
@@ -155,24 +155,24 @@ def test_a_new_row_keeps_the_comment_above_the_next_one_with_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "pointer", "key", "reason"),
+    ("text", "place", "key", "reason"),
     [
         ("a: 1\n", "", None, "there is no block of rows at the top"),
-        ("a: []\n", "/a", None, "there is no block of rows at /a"),
-        ("a: {b: {c: 1}}\n", "/a", "k", "there is no block of rows at /a"),
+        ("a: []\n", "a", None, "there is no block of rows at a"),
+        ("a: {b: {c: 1}}\n", "a", "k", "there is no block of rows at a"),
         ("- a: 1\n", "", "k", "there is no block of rows at the top"),
         ("- a: 1\n- 2\n", "", None, "row 2 is not a mapping of its own"),
         ("- a: 1\n- - 2\n", "", None, "row 2 is not a mapping of its own"),
         ("p:\n  a: 1\nq: 2\n", "", "k", "row 2 is not a mapping of its own"),
     ],
 )
-def test_what_is_no_block_of_rows_is_named(text: str, pointer: str, key: str | None, reason: str) -> None:
+def test_what_is_no_block_of_rows_is_named(text: str, place: str, key: str | None, reason: str) -> None:
     with pytest.raises(Unwritable, match=f"^{reason}$"):
-        len(YamlSheet(text, pointer, key))
+        len(YamlSheet(text, place, key))
 
 
 def test_a_selector_compares_the_text_of_a_scalar() -> None:
-    assert len(YamlSheet("- n: x\n  r:\n  - a: 1\n- n: y\n  r:\n  - a: 1\n  - a: 2\n", "/[n=y]/r")) == 2
+    assert len(YamlSheet("- n: x\n  r:\n  - a: 1\n- n: y\n  r:\n  - a: 1\n  - a: 2\n", "[n=y].r")) == 2
 
 
 def test_a_row_that_does_not_begin_on_the_line_of_its_dash_is_no_model() -> None:
