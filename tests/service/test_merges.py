@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms.platform import Access
 from bot.publishing.entry import entry_path
 from bot.publishing.publication import REPLACED
+from bot.service.context import ContextFactory
+from bot.service.store import Store, connect
+from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
 from tests.service.model_stories import LOGICS, SUMS, ModelStory
 from tests.service.passes import settle
 from tests.service.shared_tables import SERVICES, START, SharedTable, shared_table
 from tests.service.stories import KEY, Story
+from tests.service.table_stories import watch_of
 from tests.world.hub import Hub
+from tests.world.results import TINY, path_of, result
 from tests.world.routes_talk import merged_changes
 
 __all__ = ["github"]
@@ -200,3 +206,20 @@ def test_the_page_of_a_model_that_its_owner_edits_gets_a_request_that_merges(hub
     assert b"value: 60" in (hub.file(story.model, SUMS) or b"")
     assert b"value: 71" in (hub.file(story.model, LOGICS) or b"")
     story.contexts.store.close()
+
+
+def test_in_a_folder_the_branch_is_brought_up_to_main(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    source, board = Folder(tmp_path / "results"), Folder(tmp_path / "board")
+    board.push({"board.csv": START})
+    source.push({path_of("acme/m1-7b"): result("acme/m1-7b")})
+    contexts = ContextFactory(Access(), Store(connect(f"sqlite:///{tmp_path / 'state.db'}")), tmp_path)
+    watch = watch_of("results", "board", "pull-request")
+    settle(contexts.open_context(watch))
+    board.push({"board.csv": START + PERSON})
+    settle(contexts.open_context(watch))
+
+    board.git("merge", "--no-edit", "leaderboard-bot/rolling/tiny")
+    assert (tmp_path / "board/board.csv").read_bytes() == START + PERSON + ROW
+    assert settle(contexts.open_context(watch)) == []
+    contexts.store.close()
