@@ -150,6 +150,16 @@ def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:
     }  # fmt: skip
 
 
+def test_counts_of_which_the_share_stands_beside_them_are_no_number_of_their_own() -> None:
+    """As in joerosh/BFCL-hardware-efficiency-study 9d95a52: successes of n, and the success_rate."""
+    kinds = (("simple", 20), ("parallel", 18))
+    files = {f"{name[-3:]}.csv": "category,n,successes,success_rate\n" + "".join(
+        f"{kind},25,{right - place},{(right - place) / 25}\n" for kind, right in kinds
+    ) for place, name in enumerate(MODELS)}  # fmt: skip
+    form = next(draft_forms({path: text.encode() for path, text in files.items()}))
+    assert [one.place for one in form.values] == ["success_rate"]
+
+
 @pytest.mark.parametrize(
     "text", ["2026-01-02", "2024_06_12-07_07_17", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"]
 )

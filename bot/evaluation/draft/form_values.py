@@ -44,6 +44,7 @@ OF = re.compile(r"(^|_)(num_|n_)?(total|count|n|all|asked|questions|samples|item
 GIVEN = re.compile(r"(^|_)(accuracy|acc|rate|score|pct|percent|percentage|share)(?=_|$)")
 SOLVED = re.compile(r"(^|_)(solved|resolved|passed|correct|done|completed)(_|$)")
 ASKED = re.compile(r"(^|_)(total|all|asked|questions|tasks|instances|submitted)(_|$)")
+SAME = 1e-2  # how far a share of two digits may be from its counts
 FEWEST_OUTCOMES = 8  # questions by their names, of which each has one outcome
 # Objects that say how a run was made, or what a model is, and not how good it was.
 NO_RESULTS = re.compile(
@@ -248,11 +249,12 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         _collect(node.inside[ANY], way.to_elements(_telling(node.lists)), found, is_searched=is_searched)
         return
     numbers = {key: one for key, one in node.inside.items() if one.is_number and not one.inside}
-    pairs = list(_pairs(node))
+    counted = list(_pairs(node))
+    pairs = [(right, of) for right, of, is_given in counted if not is_given]
     scores = {
         key: one
         for key, one in numbers.items()
-        if _is_score(key, numbers) and not any(key == right for right, _ in pairs)
+        if _is_score(key, numbers) and not any(key == right for right, *_ in counted)
     }
     if way.questions is not None:
         found += _of_questions(node, way, way.questions, is_searched=is_searched)
@@ -287,8 +289,8 @@ def _is_score(key: str, numbers: Mapping[str, _Node]) -> bool:
     return not (words in AVERAGES and len(numbers) > 2) and NO_SCORE.search(words) is None
 
 
-def _pairs(node: _Node) -> Iterator[tuple[str, str]]:
-    """The numbers of an object that count right answers, each with that which counts all."""
+def _pairs(node: _Node) -> Iterator[tuple[str, str, bool]]:
+    """The numbers that count right answers, each with that which counts all, and whether their share is given, too."""
     counts = {
         key: one for key, one in node.inside.items() if one.is_number and all(number % 1 == 0 for number in one.numbers)
     }
@@ -296,8 +298,18 @@ def _pairs(node: _Node) -> Iterator[tuple[str, str]]:
         rest = RIGHT.sub("", words_of(right))
         of = next((key for key in counts if key != right and OF.sub("", words_of(key)) == rest != words_of(key)), "")
         is_given = any(GIVEN.sub("", words_of(key)) == rest != words_of(key) for key in node.inside)
-        if rest != words_of(right) and of and not is_given and all(map(float.__le__, one.numbers, counts[of].numbers)):
-            yield right, of
+        is_given |= bool(of) and any(_is_share(each, one, counts[of]) for each in node.inside.values())
+        if rest != words_of(right) and of and all(map(float.__le__, one.numbers, counts[of].numbers)):
+            yield right, of, is_given
+
+
+def _is_share(given: _Node, right: _Node, of: _Node) -> bool:
+    """Tell whether numbers are those of right answers as parts of all, or as percentages."""
+    if not len(given.numbers) == len(right.numbers) == len(of.numbers):
+        return False
+    shares = [part / whole if whole else 0.0 for part, whole in zip(right.numbers, of.numbers, strict=True)]
+    unit = 100.0 if max(given.numbers) > 1 else 1.0
+    return all(abs(one - unit * share) <= SAME * unit for one, share in zip(given.numbers, shares, strict=True))
 
 
 def _solved(node: _Node) -> Iterator[tuple[str, str]]:
