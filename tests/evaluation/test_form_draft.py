@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from bot.evaluation.draft.form_draft import DraftedForm, draft_forms
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.submission import parse_submission
+from tests.evaluation.test_form_mutations import mutations
 
 MODELS = {"acme/atlas-7b": (57.5, 46.0), "acme/borea-1b": (40.25, 12.5), "other/heron-3b": (62.5, 37.5)}
 Files = dict[str, Any]
@@ -102,6 +103,47 @@ def test_the_numbers_of_any_layout_are_found(layout: Callable[[str, float, float
             assert by_task[task][0] in (pytest.approx(value), pytest.approx(value / 100)), read
         others = [value for leaf, value in read.items() if "retail" not in leaf and "airline" not in leaf]
         assert others == ([] if layout is not graded else [pytest.approx((x + y) / 200)])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_misspelled_place_of_a_drafted_form_gives_no_wrong_number(
+    layout: Callable[[str, float, float], Files],
+) -> None:
+    files = as_bytes({path: value for name, xy in MODELS.items() for path, value in layout(name, *xy).items()})
+    form = next(draft_forms(files, None if layout is not graded else lambda text: text in MODELS))
+    sound, tried = read_by(files, form.table), 0
+    for changed in (one for one in mutations(form.table) if one["id"] == form.table["id"]):
+        try:
+            found = read_by(files, changed)
+        except ValueError:
+            continue  # the declaration is refused
+        tried += 1
+        wrong = {key: value for key, value in found.numbers.items() if sound.numbers.get(key, value) != value}
+        assert wrong == {}, changed
+        assert found.said or found.numbers != sound.numbers, changed
+    assert tried > 1
+
+
+class ReadFiles(NamedTuple):
+    """What a form reads in files: numbers by model, leaf and metric, and how many faults and places were named."""
+
+    numbers: dict[tuple[str, str, str], float]
+    said: int
+
+
+def read_by(files: Mapping[str, bytes], table: dict[str, Any]) -> ReadFiles:
+    made = DeclaredForm.model_validate(table).format
+    found: dict[tuple[str, str, str], float] = {}
+    said = 0
+    for path, data in files.items():
+        for part in parse_submission(path, {"": data}, forms=[made]).parts:
+            said += part.problem is not None
+            for leaf, one in part.result.leaves.items() if part.result else ():
+                assert part.result is not None
+                found |= {(part.result.model.id, leaf, metric): value for metric, value in one.numbers.items()}
+            said += len(part.result.misread) + len(part.result.unmatched) if part.result else 0
+            said += part.result is not None and not part.result.model.id
+    return ReadFiles(found, said)
 
 
 def test_a_table_that_lies_beside_the_files_is_not_preferred_to_them() -> None:
